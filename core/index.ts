@@ -2,7 +2,12 @@
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";
-export { atOnce, eachInPieces, inPieces, type Pieces } from "./kernel/pieces.ts";
+export {
+  runToEnd as atOnce,
+  forEachSliced as eachInPieces,
+  runSliced as inPieces,
+  type Slices as Pieces,
+} from "./kernel/pieces.ts";
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
@@ -11,7 +16,7 @@ export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, ty
 export { bearerChallenge } from "./http/challenge.ts";
 export { endOfString, endOfValue, isNestedDeeper, jsonArray, createJsonArray, partsOf } from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
-export type { Troubles } from "./kernel/troubles.ts";
+export type { HealthProblems as Troubles } from "./kernel/troubles.ts";
 export * from "./kernel/session.ts";
 export {
   defineHook,
@@ -34,7 +39,7 @@ export {
   type CallOptions,
 } from "./http/call.ts";
 export { isOwnCall } from "./http/call.ts";
-export { markBytes } from "./http/body.ts";
+export { byteOrderMarkBytes as markBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { pathReader, repeatsHost } from "./http/pipeline.ts";
@@ -45,7 +50,7 @@ export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
 export { systemColumnType } from "./engine/model/system-columns.ts";
-export { levenshtein, nearestNames } from "./kernel/near-names.ts";
+export { levenshtein, closestNames as nearestNames } from "./kernel/near-names.ts";
 export { trimEndOf } from "./kernel/trim-end.ts";
 export { visibilityOf } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
@@ -59,10 +64,10 @@ export {
   RAW_NUMBER,
   numberText,
   parseJson,
-  rawNumber,
+  createRawNumber as rawNumber,
   writeJson,
 } from "./engine/values/exact-numbers.ts";
-export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanWay } from "./engine/plan/walk.ts";
+export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath as PlanWay } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
 export { planKey, shortKey } from "./kernel/key.ts";
 export { memoize } from "./kernel/memoize.ts";
@@ -76,7 +81,7 @@ export {
   type CacheLimits,
   type Caches,
   type CacheSpec,
-  type Found,
+  type CacheEntry as Found,
   type Question,
 } from "./kernel/cache.ts";
 export {
@@ -104,7 +109,7 @@ export {
 export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/beyond.ts";
-export { NAMELESS } from "./engine/sql/json.ts";
+export { UNNAMED as NAMELESS } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { Connection } from "./engine/database/connection.ts";
 export { isFatal, isTimedOut, isUnreachable } from "./engine/database/pg-errors.ts";
@@ -114,7 +119,11 @@ export type { ScriptOptions, ScriptResult } from "./engine/database/script-resul
 export type { ReplicationConnection } from "./engine/database/connector.ts";
 export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
-export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/specs.ts";
+export {
+  rejectDuplicates as refuseDoubles,
+  rejectInvalidNames as refuseOddNames,
+  rejectOverlaps as refuseOverlaps,
+} from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
 export {
   defineLimit,

@@ -4,9 +4,9 @@ import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { OpenExchange, RequestRecord, RequestStep, Surface } from "./http/exchange.ts";
 import type { AnyServer } from "./http/servers.ts";
-import type { Outgoing } from "./http/unread.ts";
+import type { OutgoingStream } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
-import type { Troubles } from "./kernel/troubles.ts";
+import type { HealthProblems } from "./kernel/troubles.ts";
 import type { Connection } from "./engine/database/connection.ts";
 import type { LongRows } from "./engine/database/long-row.ts";
 import type { Pool } from "./engine/database/pool.ts";
@@ -375,7 +375,7 @@ export interface PluginContext {
   /** The counters that `/metrics` shows. */
   readonly counters: Counters;
   /** Problems that do not stop the api. The readiness check reports them. */
-  readonly troubles: Troubles;
+  readonly troubles: HealthProblems;
   /** Redirects all further log lines, including those of core. May be called only in `apply`; the last call wins. */
   logTo(target: Logger): void;
   /** The store for every value that outlives a request. */
@@ -442,7 +442,7 @@ export interface PluginContext {
   addStep(step: RequestStep): void;
   /** Counts the bytes that a plugin has written itself (WebSockets, event streams) and the client has not read yet.
    *  Closes the connection when it stalls. Call it again after each further write. */
-  watchUnread(outgoing: Outgoing): void;
+  watchUnread(outgoing: OutgoingStream): void;
   /** Offers a service to other plugins. May be called only in `apply`. Offering the same name twice is a preset
    *  error. */
   offer<Service>(token: ServiceToken<Service>, service: NoInfer<Service>): void;

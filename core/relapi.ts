@@ -8,15 +8,15 @@ import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
-import { blamed, faultFacts } from "./kernel/faults.ts";
+import { withPluginName, faultFacts } from "./kernel/faults.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
-import { createHeldBodies, createPace } from "./http/pace.ts";
+import { createPendingBodies, createUploadWatch } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
-import { createUnread } from "./http/unread.ts";
+import { createSendBacklog } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./engine/load.ts";
 import { createForwarding, createLogger } from "./kernel/logger.ts";
@@ -44,7 +44,7 @@ import { buildRegistry, connectorOf, tapDeclared, tapFallbacks } from "./engine/
 import { createTypeCheck } from "./engine/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { memoize } from "./kernel/memoize.ts";
-import { createTroubles } from "./kernel/troubles.ts";
+import { createHealthProblems } from "./kernel/troubles.ts";
 import { createSharedValues } from "./kernel/token.ts";
 
 /** A middleware for Express (`app.use(api)`, also under a path) and a request listener for `http.createServer(api)`. */
@@ -72,7 +72,7 @@ const errorOfScheme = (error: unknown, { isForClient }: Registry, logger: Logger
 };
 
 /** Auth schemes usually answer synchronously; no promise is created then. @throws RelApiError */
-const askSchemes = (
+const authenticate = (
   scheme: RelApiHooks["authorize"],
   credentials: Credentials,
   errorOf: (error: unknown) => unknown,
@@ -112,7 +112,7 @@ export const relApi = (preset: Preset): RelApi => {
   const guard = guardHooks(hooks);
   const values = createSharedValues(registry.has, guard.watch);
   const counters = createCounters();
-  const troubles = createTroubles();
+  const troubles = createHealthProblems();
   const sources: OptionSource[] = [];
   const current: Current = { options, model: undefined };
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
@@ -141,9 +141,9 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
-  const unread = createUnread(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
-  const heldBodies = createHeldBodies(options.maxPendingBodyBytes);
-  const pace = createPace(options.requestTimeout * SECOND_MS);
+  const unread = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const heldBodies = createPendingBodies(options.maxPendingBodyBytes);
+  const pace = createUploadWatch(options.requestTimeout * SECOND_MS);
   counters.watch("unread-bytes", () => unread.bytes);
   counters.watch("unread-closed", () => unread.closed);
   counters.watch("body-bytes", () => heldBodies.bytes);
@@ -157,19 +157,19 @@ export const relApi = (preset: Preset): RelApi => {
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
     if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
-    const found = given ?? askSchemes(hooks.authorize, credentials, errorOf);
+    const found = given ?? authenticate(hooks.authorize, credentials, errorOf);
     return found instanceof Promise
       ? found.then((session) => actingSession(session, credentials.surface, current.model))
       : actingSession(found, credentials.surface, current.model);
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
-  let wrapped: Wrapped = {
+  let wrapped: WrappedFunction = {
     prepare: createPreparer(
       hooks,
       registry,
       current,
-      () => loader.demand(),
+      () => loader.requireModel(),
       caches,
       () => values.use("core", planProofService),
     ),
@@ -189,7 +189,7 @@ export const relApi = (preset: Preset): RelApi => {
     troubles,
     logTo: forwardTo,
     caches,
-    model: () => current.model ?? loader.demand(),
+    model: () => current.model ?? loader.requireModel(),
     beforeModel: loader.beforeModel,
     setGate: (gate) => {
       current.gate = gate;
@@ -244,7 +244,7 @@ export const relApi = (preset: Preset): RelApi => {
       guard.plugin = plugin.name;
       tapDeclared(plugin, hooks);
       if (plugin.apply !== undefined)
-        blamed(plugin.name, "apply", plugin.apply)(hooks, contextOf(plugin.name, context, values));
+        withPluginName(plugin.name, "apply", plugin.apply)(hooks, contextOf(plugin.name, context, values));
     }
     tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
     guard.seal();
@@ -287,7 +287,7 @@ export const relApi = (preset: Preset): RelApi => {
     if (cutOff > 0) logger.warn("requests are cut off: they did not end in time", { count: cutOff, seconds });
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
-    if (cutOff > 0) await pipeline.settled(LAST_WORDS_MS);
+    if (cutOff > 0) await pipeline.settled(FINAL_RESPONSE_MS);
     unread.close();
     pace.close();
   };
@@ -306,7 +306,7 @@ export const relApi = (preset: Preset): RelApi => {
       },
       ready: loader.ready,
       reload: () => loader.reload(),
-      model: () => loader.demand(),
+      model: () => loader.requireModel(),
       close: () => (closing ??= close()),
     },
     methods as ApiMethods, // methods of plugins that the preset omits are missing
@@ -317,7 +317,7 @@ export const relApi = (preset: Preset): RelApi => {
 };
 
 /** The time to send the responses of requests that were cut off. */
-const LAST_WORDS_MS = 500;
+const FINAL_RESPONSE_MS = 500;
 const SECOND_MS = 1000;
 
 const withoutDatabaseRole = memoize((session: Session): Session => {
@@ -352,9 +352,9 @@ const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): v
 };
 
 type Wrapper = Parameters<PluginContext["wrap"]>[0];
-type Wrapped = Pick<PluginContext, "prepare" | "execute">;
+type WrappedFunction = Pick<PluginContext, "prepare" | "execute">;
 
-const wrap = (inner: Wrapped, { prepare, execute }: Wrapper): Wrapped => ({
+const wrap = (inner: WrappedFunction, { prepare, execute }: Wrapper): WrappedFunction => ({
   prepare: prepare?.(inner.prepare) ?? inner.prepare,
   execute: execute?.(inner.execute) ?? inner.execute,
 });

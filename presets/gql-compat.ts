@@ -25,13 +25,13 @@ import { legacyWebsocket, liveDirective, multipart, upgrades, websocketTransport
 import { documentOperators, geoOperators, incOperator } from "../plugins/operators/index.ts";
 import { playground } from "../plugins/pages/index.ts";
 import { common } from "./common.ts";
-import { ofThePackage } from "./known-plugins.ts";
+import { packagePlugins } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** The GraphQL surface of Hasura v2, including live queries. */
 export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
-    { plugins: common, options, ...ofThePackage },
+    { plugins: common, options, ...packagePlugins },
     // plugins that limit requests
     apiLimits,
     // plugins of filters

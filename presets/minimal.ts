@@ -12,7 +12,7 @@ import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/set.ts";
 import { rest } from "../plugins/rest/rest.ts";
 import { restWrites } from "../plugins/rest/write.ts";
-import { ofThePackage } from "./known-plugins.ts";
+import { packagePlugins } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** REST for tables and views, with plain JSON and the comparison operators: a starting point for custom presets. */
@@ -33,5 +33,5 @@ export const minimal = (options: PresetOptions): Preset =>
       jsonMedia,
     ],
     options,
-    ...ofThePackage,
+    ...packagePlugins,
   });

@@ -25,13 +25,13 @@ import {
   suggestions,
 } from "../plugins/rest/index.ts";
 import { common } from "./common.ts";
-import { ofThePackage } from "./known-plugins.ts";
+import { packagePlugins } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** The REST surface of PostgREST 16. */
 export const restCompat = (options: PresetOptions): Preset =>
   compose(
-    { plugins: common, options, ...ofThePackage },
+    { plugins: common, options, ...packagePlugins },
     // plugins of the methods
     rest,
     restWrites,

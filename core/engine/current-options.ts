@@ -3,7 +3,7 @@ import { isRelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
 import { resolveOptions } from "../kernel/resolve-options.ts";
-import type { Troubles } from "../kernel/troubles.ts";
+import type { HealthProblems } from "../kernel/troubles.ts";
 import type { OptionSource } from "../plugin.ts";
 import type { Current } from "./current.ts";
 import type { Query } from "./database/database.ts";
@@ -21,7 +21,7 @@ export interface ConfigParts {
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
-  readonly troubles: Troubles;
+  readonly troubles: HealthProblems;
   /** Throws if the options are invalid. */
   readonly check: (options: ResolvedOptions) => void;
 }
@@ -47,7 +47,7 @@ export const createCurrentOptions = ({
           troubles.set("settings", undefined);
           return current.options;
         }
-        refuseFixed(found, settings);
+        rejectFixedOptions(found, settings);
         const next = resolveOptions({ ...preset, ...found }, settings);
         check(next);
         read = text;
@@ -68,7 +68,7 @@ export const createCurrentOptions = ({
   };
 };
 
-const refuseFixed = (found: RelApiOptions, settings: readonly Setting[]): void => {
+const rejectFixedOptions = (found: RelApiOptions, settings: readonly Setting[]): void => {
   const fixed = settings.find(({ name, isFixed }) => isFixed === true && Object.hasOwn(found, name));
   if (fixed !== undefined) throw presetError(`the option ${fixed.name} cannot change after the start`);
 };

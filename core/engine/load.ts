@@ -3,7 +3,7 @@ import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Connector } from "./database/connector.ts";
 import type { Database } from "./database/database.ts";
-import { isPgError, refusalOf } from "./database/pg-errors.ts";
+import { isPgError, loginRefusalOf } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { faultFacts } from "../kernel/faults.ts";
 import type { RelApiHooks } from "../hooks.ts";
@@ -12,7 +12,7 @@ import type { CurrentOptions } from "./current-options.ts";
 import type { Current } from "./current.ts";
 import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
-import type { Troubles } from "../kernel/troubles.ts";
+import type { HealthProblems } from "../kernel/troubles.ts";
 
 export interface LoaderParts {
   readonly config: CurrentOptions;
@@ -23,12 +23,12 @@ export interface LoaderParts {
   readonly registry: Registry;
   readonly logger: Logger;
   readonly counters: Counters;
-  readonly troubles: Troubles;
+  readonly troubles: HealthProblems;
 }
 
 export interface ModelLoader {
   /** Returns the current model. @throws RelApiError `model-not-loaded` */
-  demand(): Model;
+  requireModel(): Model;
   /** Resolves after the first load. Rejects if that fails for a reason that retries cannot fix. */
   readonly ready: Promise<void>;
   /** Settles when the first attempt has ended, with or without success. */
@@ -120,8 +120,8 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
         current.model === undefined
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
-      const facts = factsOf(error);
-      const isRefused = refusalOf(error) !== undefined;
+      const facts = errorFacts(error);
+      const isRefused = loginRefusalOf(error) !== undefined;
       // after the first load, failed connections are logged elsewhere
       if (current.model === undefined || !isRefused) logger.error(what, facts);
       const { reason, details = "" } = facts;
@@ -168,14 +168,14 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     return following;
   };
 
-  const whenQuiet = (): void => {
+  const endQuietPeriod = (): void => {
     quietTimer = undefined;
     if (isAskedAgain) reload().catch(() => undefined); // the error was logged
     isAskedAgain = false;
   };
 
   const loader: ModelLoader & { isTried: boolean } = {
-    demand: () => {
+    requireModel: () => {
       if (current.model === undefined) throw modelNotLoaded(Math.max(0, retryAtMs - Date.now()) / 1000);
       return current.model;
     },
@@ -196,7 +196,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (quietTimer === undefined) reload().catch(() => undefined); // the error was logged
       else isAskedAgain = true;
       clearTimeout(quietTimer);
-      quietTimer = setTimeout(whenQuiet, QUIET_MS);
+      quietTimer = setTimeout(endQuietPeriod, QUIET_MS);
     },
     close: () => {
       isClosed = true;
@@ -213,17 +213,21 @@ const HINTS = {
   certificate: "check sslmode, sslrootcert, sslcert and sslkey of DATABASE_URL (databaseUrl)",
 } as const;
 
-const RIGHT_LOST = "the login role lacks a right that reading the schema takes";
+const PRIVILEGE_LOST = "the login role lacks a right that reading the schema takes";
 
-const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
+const errorFacts = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) {
     const { cause, ...whose } = faultFacts(error);
     // the database's message is enough, without the caller
     if (isPgError(cause))
-      return { reason: cause.message, sqlstate: cause.code, ...(cause.code === "42501" ? { hint: RIGHT_LOST } : {}) };
+      return {
+        reason: cause.message,
+        sqlstate: cause.code,
+        ...(cause.code === "42501" ? { hint: PRIVILEGE_LOST } : {}),
+      };
     return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
   }
-  const refusal = refusalOf(error);
+  const refusal = loginRefusalOf(error);
   return {
     reason: error.message,
     ...(error.details === null ? {} : { details: error.details }),

@@ -12,18 +12,18 @@ import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
 /** The source of a program's cache key. */
-interface Wanted extends WithSession {
+interface ProgramSource extends WithSession {
   readonly plan: Plan;
   readonly envelope: Envelope;
   readonly surface: string;
   readonly model: Model;
 }
 
-const member = membersOf<Wanted>();
-const PLAN = member("plan", planKey);
-const ENVELOPE = member("envelope", planKey);
-const MODEL = member("model");
-const SURFACE = member("surface");
+const programQuestion = membersOf<ProgramSource>();
+const PLAN = programQuestion("plan", planKey);
+const ENVELOPE = programQuestion("envelope", planKey);
+const MODEL = programQuestion("model");
+const SURFACE = programQuestion("surface");
 
 /** An estimate for the text, its parts, and values derived from them. */
 const BYTES_PER_CHARACTER = 4;
@@ -46,7 +46,7 @@ export const createPreparer = (
   const { taps } = hooks.transformPlan;
   const programs = caches.create({
     name: "programs",
-    make: (ask: Ask<Wanted>): Program => {
+    make: (ask: Ask<ProgramSource>): Program => {
       const plan = ask(PLAN);
       const envelope = ask(ENVELOPE);
       const model = ask(MODEL);
@@ -66,7 +66,7 @@ export const createPreparer = (
         registry,
         hooks,
         proof: proof(),
-        sight: () => visibilityOf(model, session, ask(SURFACE)),
+        visibility: () => visibilityOf(model, session, ask(SURFACE)),
       });
       return { ...program, planned: { plan, envelope } };
     },

@@ -1,6 +1,6 @@
 /** Collects the declared parts of plugins for parsers and compilers, and taps their hooks. */
 import { presetError } from "../kernel/errors.ts";
-import { blamed } from "../kernel/faults.ts";
+import { withPluginName } from "../kernel/faults.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
 import { checkSpecs, nameOfSpec, SPEC_KINDS, type Specs } from "./specs.ts";
@@ -11,16 +11,16 @@ import type { Sql } from "./sql/fragment.ts";
 /** @throws RelApiError `preset` for declared parts that conflict, or that cannot work */
 export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const owners = new Map<object, string>();
-  const partsOf = (kind: keyof Specs): readonly object[] =>
+  const specsOf = (kind: keyof Specs): readonly object[] =>
     plugins.flatMap((plugin) =>
       (plugin[kind] ?? []).map((spec) => {
-        const part = blamedPart(plugin.name, kind, spec);
+        const part = withPluginNameInSpec(plugin.name, kind, spec);
         owners.set(part, plugin.name);
         return part;
       }),
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
-  const specs = Object.fromEntries(kinds.map((kind) => [kind, partsOf(kind)])) as unknown as Specs; // parts by kind
+  const specs = Object.fromEntries(kinds.map((kind) => [kind, specsOf(kind)])) as unknown as Specs; // parts by kind
   const pluginOf = (part: object): string => owners.get(part) ?? "core";
   checkSpecs(specs, { pluginOf });
   const names = new Set(plugins.map((plugin) => plugin.name));
@@ -51,14 +51,14 @@ export const connectorOf = (plugins: readonly Plugin[]): NonNullable<Plugin["con
     throw presetError(
       `plugins "${found.name}" and "${rival.name}" both connect to the database: drop one of them with without("${rival.name}")`,
     );
-  return blamed(found.name, "connector", found.connector);
+  return withPluginName(found.name, "connector", found.connector);
 };
 
 const byName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>
   new Map(specs.map((spec) => [spec.name, spec]));
 
 /** Returns the part with wrapped functions, whose unexpected errors name the plugin. */
-const blamedPart = <Spec extends Parameters<typeof nameOfSpec>[0]>(
+const withPluginNameInSpec = <Spec extends Parameters<typeof nameOfSpec>[0]>(
   plugin: string,
   kind: keyof Specs,
   spec: Spec,
@@ -66,7 +66,7 @@ const blamedPart = <Spec extends Parameters<typeof nameOfSpec>[0]>(
   const members = Object.entries(spec).map(([key, member]: [string, unknown]) => [
     key,
     typeof member === "function"
-      ? blamed(plugin, `${kind}("${nameOfSpec(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
+      ? withPluginName(plugin, `${kind}("${nameOfSpec(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
       : member,
   ]);
   return Object.fromEntries(members) as Spec; // it has the same members

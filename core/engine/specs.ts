@@ -1,7 +1,7 @@
 /** Checks declared parts: plans must be able to store their names, their types must exist in catalogs, and no two parts
  *  may conflict. Core checks the names in plans; each surface checks its own names. */
 import { presetError } from "../kernel/errors.ts";
-import { nearestNames } from "../kernel/near-names.ts";
+import { closestNames } from "../kernel/near-names.ts";
 import type { Logger } from "../kernel/options.ts";
 import { KEBAB_CASE } from "../kernel/preset.ts";
 import type { Plugin, Registry } from "../plugin.ts";
@@ -29,14 +29,14 @@ export type Specs = { readonly [Kind in keyof typeof SPEC_KINDS]: NonNullable<Pl
 
 type Owners = Pick<Registry, "pluginOf">;
 
-interface Named {
+interface SpecWithName {
   readonly name: string;
 }
-interface Moded {
+interface SpecWithMode {
   readonly mode: string;
 }
 
-export const nameOfSpec = (spec: Named | Moded): string => ("name" in spec ? spec.name : spec.mode);
+export const nameOfSpec = (spec: SpecWithName | SpecWithMode): string => ("name" in spec ? spec.name : spec.mode);
 
 /** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5 */
 export const checkSpecs = (specs: Specs, owners: Owners): void => {
@@ -48,44 +48,44 @@ export const checkSpecs = (specs: Specs, owners: Owners): void => {
         throw presetError(
           `${what} is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
         );
-      refuseTypes(what, spec);
+      rejectUnknownTypes(what, spec);
     }
   for (const kind of Object.keys(SPEC_KINDS) as (keyof Specs)[]) {
     const what = SPEC_KINDS[kind];
     if (kind === "operators" || kind === "updateOperators" || kind === "orderings")
-      refuseOverlaps<Named & Typed>(owners, specs[kind], nameOfSpec, what);
-    else refuseDoubles<Named | Moded>(owners, specs[kind], nameOfSpec, what);
+      rejectOverlaps<SpecWithName & Typed>(owners, specs[kind], nameOfSpec, what);
+    else rejectDuplicates<SpecWithName | SpecWithMode>(owners, specs[kind], nameOfSpec, what);
   }
-  refuseDoubles(owners, specs.sessions, ({ prefix }) => prefix, "prefix of session variables");
+  rejectDuplicates(owners, specs.sessions, ({ prefix }) => prefix, "prefix of session variables");
   for (const spec of specs.resultColumns)
-    if (!/^[a-z][a-z_]*$/.test(spec.name) || OWN_COLUMNS.includes(spec.name))
+    if (!/^[a-z][a-z_]*$/.test(spec.name) || RESERVED_COLUMNS.includes(spec.name))
       throw presetError(
-        `result column "${spec.name}" of "${pluginOf(spec)}" must consist of lower-case letters and "_", and be none of ${OWN_COLUMNS.join(", ")}`,
+        `result column "${spec.name}" of "${pluginOf(spec)}" must consist of lower-case letters and "_", and be none of ${RESERVED_COLUMNS.join(", ")}`,
       );
   for (const spec of specs.preferences)
     if (!TOKEN.test(spec.name))
       throw presetError(
         `preference "${spec.name}" of plugin "${pluginOf(spec)}" cannot be sent: name it with letters, digits and dashes`,
       );
-  refuseOddNames(owners, specs.orderings, ({ name, operands }) => [name, ...operands.map(nameOfSpec)], "ordering");
-  refuseOddNames(owners, specs.aggregates, ({ name }) => [name], "aggregate function");
+  rejectInvalidNames(owners, specs.orderings, ({ name, operands }) => [name, ...operands.map(nameOfSpec)], "ordering");
+  rejectInvalidNames(owners, specs.aggregates, ({ name }) => [name], "aggregate function");
 };
 
 /** The columns that statements return without plugins. */
-const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "location", "page_total", "total"];
+const RESERVED_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "location", "page_total", "total"];
 
 /** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Refuses parts of the same name whose types overlap. `nameOf` returns undefined if the part is not offered. `what` is
  *  the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
-export const refuseOverlaps = <Spec extends Typed>(
+export const rejectOverlaps = <Spec extends Typed>(
   { pluginOf }: Owners,
   parts: Iterable<Spec>,
   nameOf: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
-  forRivals(parts, nameOf, (name, rival, spec) => {
+  forEachConflict(parts, nameOf, (name, rival, spec) => {
     const type = sharedType(rival, spec);
     if (type !== undefined)
       throw presetError(
@@ -95,13 +95,13 @@ export const refuseOverlaps = <Spec extends Typed>(
 };
 
 /** Refuses two parts of the same name. @throws RelApiError `preset` @rule X-START-3 */
-export const refuseDoubles = <Spec extends object>(
+export const rejectDuplicates = <Spec extends object>(
   { pluginOf }: Owners,
   parts: Iterable<Spec>,
   nameOf: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
-  forRivals(parts, nameOf, (name, rival, spec) => {
+  forEachConflict(parts, nameOf, (name, rival, spec) => {
     throw presetError(
       `${what} "${name}" is declared by plugins "${pluginOf(rival)}" and "${pluginOf(spec)}": rename one or remove one of the plugins`,
     );
@@ -109,7 +109,7 @@ export const refuseDoubles = <Spec extends object>(
 };
 
 /** Calls `judge` for each pair of parts with the same name. */
-const forRivals = <Spec>(
+const forEachConflict = <Spec>(
   parts: Iterable<Spec>,
   nameOf: (spec: Spec) => string | undefined,
   judge: (name: string, rival: Spec, spec: Spec) => void,
@@ -126,7 +126,7 @@ const forRivals = <Spec>(
 
 /** Refuses names of aggregate functions and orderings that are not identifiers, because they are parsed inside longer
  *  texts. @throws RelApiError `preset` */
-export const refuseOddNames = <Spec extends object>(
+export const rejectInvalidNames = <Spec extends object>(
   { pluginOf }: Owners,
   parts: Iterable<Spec>,
   namesOf: (spec: Spec) => readonly (string | undefined)[],
@@ -142,7 +142,7 @@ export const refuseOddNames = <Spec extends object>(
 const sharedType = (a: Typed, b: Typed): string | undefined => {
   for (const mine of a.types) {
     for (const theirs of b.types) {
-      const narrow = narrower(mine, theirs);
+      const narrow = overlapOf(mine, theirs);
       if (narrow !== undefined && !isExcepted(a, narrow) && !isExcepted(b, narrow)) return narrow;
     }
   }
@@ -150,7 +150,7 @@ const sharedType = (a: Typed, b: Typed): string | undefined => {
 };
 
 /** Returns the overlap of two type names, judged by name only: `_int4` is an array, `int4range` a range. */
-const narrower = (a: string, b: string): string | undefined => {
+const overlapOf = (a: string, b: string): string | undefined => {
   if (a === b || isOfGroup(b, a)) return b;
   return isOfGroup(a, b) ? a : undefined;
 };
@@ -200,7 +200,7 @@ const typesOf = ({ types, exceptTypes = [], operandType }: DeclaredTypes): reado
   ...(operandType === undefined ? [] : [operandType]),
 ];
 
-const refuseTypes = (what: string, spec: DeclaredTypes): void => {
+const rejectUnknownTypes = (what: string, spec: DeclaredTypes): void => {
   for (const type of typesOf(spec)) {
     const catalogName = catalogNameOf(type);
     if (catalogName === type) continue;
@@ -239,7 +239,7 @@ export const createTypeCheck = (plugins: readonly Plugin[], logger: Logger): ((m
           const key = `${plugin} ${spec.name} ${type}`;
           if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || told.has(key)) continue;
           told.add(key);
-          const near = nearestNames(type, names);
+          const near = closestNames(type, names);
           logger.warn("an operator is for a type that the database does not have", {
             plugin,
             operator: spec.name,

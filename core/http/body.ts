@@ -5,24 +5,24 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import {
   bodiesTooLarge,
   bodyEncodingUnknown,
-  bodyLate,
+  bodyTimedOut,
   bodyNestedTooDeep,
   bodyTooLarge,
   bodyUnreadable,
   requestCancelled,
   type RelApiError,
 } from "../kernel/errors.ts";
-import type { HeldBody, Pace } from "./pace.ts";
+import type { PendingBody, UploadWatch } from "./pace.ts";
 
 /** A request whose body the application may have parsed before. */
 export type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY_BODY = Buffer.alloc(0);
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /** Returns the length of the byte order mark at the start of the text, or 0. */
-export const markBytes = (text: Buffer): number =>
+export const byteOrderMarkBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 const JSON_TYPE = /json/i;
@@ -32,8 +32,8 @@ const ignoresMark = (contentType: string | undefined): boolean =>
   contentType === undefined || JSON_TYPE.test(contentType);
 
 /** Removes the byte order mark of JSON. */
-export const withoutMark = (body: Buffer, contentType: string | undefined): Buffer =>
-  ignoresMark(contentType) ? body.subarray(markBytes(body)) : body;
+export const withoutByteOrderMark = (body: Buffer, contentType: string | undefined): Buffer =>
+  ignoresMark(contentType) ? body.subarray(byteOrderMarkBytes(body)) : body;
 
 /** Decodes a body that arrives in pieces. `end` returns undefined if the body is not UTF-8. */
 export const createTextReader = (contentType: string | undefined) => {
@@ -62,7 +62,7 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** The limit on the pending bodies of all requests in total. */
   readonly maxPendingBytes: number;
-  readonly pace: Pace;
+  readonly pace: UploadWatch;
   readonly warn: (message: string) => void;
   /** Called for each body that is refused because of its size. */
   readonly refused: () => void;
@@ -73,7 +73,7 @@ type Decode = () => Transform;
 const CHUNK_BYTES = 64 * 1024;
 /** A larger body is assembled while it arrives, so that it is not in memory twice. */
 const LARGE_BYTES = 256 * 1024;
-const SHARE_OF_ANNOUNCED = 8;
+const MIN_SHARE_OF_ANNOUNCED = 8;
 
 const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["gzip", () => createGunzip({ chunkSize: CHUNK_BYTES })],
@@ -89,7 +89,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 export const readBody = (
   request: ParsedRequest,
   response: ServerResponse,
-  held: HeldBody,
+  held: PendingBody,
   limits: BodyLimits,
   handOver?: (piece: Buffer) => void,
 ): Promise<Buffer> => {
@@ -103,7 +103,7 @@ export const readBody = (
 const receive = (
   request: ParsedRequest,
   response: ServerResponse,
-  held: HeldBody,
+  held: PendingBody,
   limits: BodyLimits,
   handOver: ((piece: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
@@ -122,10 +122,10 @@ const receive = (
     if (!held.grow(restored.length)) throw tooMany();
     if (handOver === undefined) return Promise.resolve(restored);
     handOver(restored);
-    return Promise.resolve(NOTHING);
+    return Promise.resolve(EMPTY_BODY);
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
-  if (transfer === undefined && (length === undefined || length === "0")) return Promise.resolve(NOTHING);
+  if (transfer === undefined && (length === undefined || length === "0")) return Promise.resolve(EMPTY_BODY);
   const coding = encoding?.trim().toLowerCase() ?? "";
   const decode = DECODERS.get(coding);
   if (decode === undefined && coding !== "" && coding !== "identity")
@@ -144,12 +144,12 @@ const receive = (
     const end = (): void => {
       // listeners are collected with the request; removing them costs more
       if (decoder === undefined) isThere?.();
-      else leave();
+      else cleanUp();
       resolve(whole ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
     };
     /** Reserves the announced size only once part of the body has arrived, because a client can announce any size for
      *  free. */
-    const makeRoom = (): void => {
+    const reserveBytes = (): void => {
       whole = Buffer.allocUnsafeSlow(announced);
       let at = 0;
       for (const chunk of chunks) at += chunk.copy(whole, at);
@@ -157,50 +157,50 @@ const receive = (
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > maxBytes) return refuse(tooLarge());
-      if (!held.grow(chunk.length)) return refuse(tooMany());
+      if (bytes > maxBytes) return rejectBody(tooLarge());
+      if (!held.grow(chunk.length)) return rejectBody(tooMany());
       if (handOver !== undefined) return pass(chunk);
       if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
       chunks.push(chunk);
-      if (bytes > LARGE_BYTES && bytes > announced / SHARE_OF_ANNOUNCED && bytes < announced) makeRoom();
+      if (bytes > LARGE_BYTES && bytes > announced / MIN_SHARE_OF_ANNOUNCED && bytes < announced) reserveBytes();
     };
     const pass = (chunk: Buffer): void => {
       try {
         handOver?.(chunk);
       } catch (error) {
-        refuse(error as RelApiError);
+        rejectBody(error as RelApiError);
       }
     };
-    const refuse = (error: RelApiError): void => {
-      leave();
+    const rejectBody = (error: RelApiError): void => {
+      cleanUp();
       request.resume(); // discards the remaining bytes, so that the client can read the response
       reject(error);
     };
-    const late = (): void => {
+    const failTimedOut = (): void => {
       response.setHeader("Connection", "close");
-      refuse(bodyLate());
+      rejectBody(bodyTimedOut());
     };
-    const garbled = (): void => refuse(bodyUnreadable(coding));
-    const gone = (): void => {
+    const failUndecodable = (): void => rejectBody(bodyUnreadable(coding));
+    const onClientGone = (): void => {
       if (request.readableEnded) return; // the body is complete, and decompression continues
-      leave();
+      cleanUp();
       reject(requestCancelled());
     };
-    const leave = (): void => {
+    const cleanUp = (): void => {
       isThere?.();
       source.off("data", take).off("end", end);
-      request.off("error", gone).off("close", gone);
+      request.off("error", onClientGone).off("close", onClientGone);
       if (decoder === undefined) return;
       request.unpipe(decoder);
       decoder
-        .off("error", garbled)
+        .off("error", failUndecodable)
         .on("error", () => undefined)
         .destroy();
     };
     source.on("data", take).on("end", end);
-    request.on("error", gone).on("close", gone);
-    const isThere = pace.watch(request, late);
-    if (decoder !== undefined) request.pipe(decoder.on("error", garbled));
+    request.on("error", onClientGone).on("close", onClientGone);
+    const isThere = pace.watch(request, failTimedOut);
+    if (decoder !== undefined) request.pipe(decoder.on("error", failUndecodable));
     request.resume(); // earlier middleware may have paused it
   });
 };
@@ -211,7 +211,7 @@ let hasWarned = false;
  *  remain lost. */
 const restoreBody = (request: ParsedRequest, warn: (message: string) => void): Buffer => {
   const { body } = request;
-  if (body === undefined || body === null) return NOTHING;
+  if (body === undefined || body === null) return EMPTY_BODY;
   if (!hasWarned) {
     hasWarned = true;
     warn(
@@ -226,7 +226,7 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
     request.headers["content-length"] === undefined &&
     request.headers["transfer-encoding"] === undefined
   )
-    return NOTHING;
+    return EMPTY_BODY;
   if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? "")) return Buffer.from(formText(body));
   try {
     return Buffer.from(JSON.stringify(body));

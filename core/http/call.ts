@@ -145,7 +145,8 @@ export interface ApiAnswer {
   json<Value = any>(): Value; // callers know the type
 }
 
-const textOf = (body: string | Uint8Array): string => (typeof body === "string" ? body : Buffer.from(body).toString());
+const bodyText = (body: string | Uint8Array): string =>
+  typeof body === "string" ? body : Buffer.from(body).toString();
 
 const headersOf = ({ headers }: Answer): Readonly<Record<string, string>> => {
   const found: Record<string, string> = {};
@@ -157,12 +158,12 @@ const headersOf = ({ headers }: Answer): Readonly<Record<string, string>> => {
 };
 
 /** @throws CallError for statuses from 400 on, and for streams @rule X-CALL-1 X-CALL-3 */
-export const calledOf = (answer: Answer): ApiAnswer => {
+export const toApiAnswer = (answer: Answer): ApiAnswer => {
   if (answer.stream !== undefined || answer.isSent === true) throw callErrorOf(NOT_ACCEPTABLE, {}, STREAMED);
   const { status, body = "" } = answer;
   const headers = headersOf(answer);
-  if (status >= 400) throw callErrorOf(status, headers, textOf(body));
-  return { status, headers, body, json: () => JSON.parse(textOf(body)) };
+  if (status >= 400) throw callErrorOf(status, headers, bodyText(body));
+  return { status, headers, body, json: () => JSON.parse(bodyText(body)) };
 };
 
 const callErrorOf = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {

@@ -3,7 +3,7 @@
  *  reset `socket.setTimeout`. */
 import type { IncomingMessage } from "node:http";
 
-export interface Pace {
+export interface UploadWatch {
   /** Requires the remainder of the request to arrive in time from now on. If it does not, `late` is called first;
    *  without `late`, the connection is closed. Call the returned function once the body is complete, so that the entry
    *  is removed before the next check. */
@@ -13,7 +13,7 @@ export interface Pace {
   close(): void;
 }
 
-interface Entry {
+interface WatchedUpload {
   readonly request: IncomingMessage;
   readonly late: (() => void) | undefined;
   /** Both are set at the first check. */
@@ -25,20 +25,21 @@ interface Entry {
  *  upload large bodies. */
 export const MIN_BYTES_PER_SECOND = 8 * 1024;
 
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 
 /** Node emits no end for a request that was answered before its body arrived. */
-const isOver = (request: IncomingMessage): boolean => request.complete || request.destroyed || request.socket.destroyed;
+const hasEnded = (request: IncomingMessage): boolean =>
+  request.complete || request.destroyed || request.socket.destroyed;
 
 /** Uses one timer for all requests, because most bodies arrive before the first check. @rule R-BND-4 */
-export const createPace = (patienceMs: number): Pace => {
-  const entries = new Set<Entry>();
+export const createUploadWatch = (patienceMs: number): UploadWatch => {
+  const entries = new Set<WatchedUpload>();
   let closed = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const lookAt = (entry: Entry, now: number): void => {
+  const checkUpload = (entry: WatchedUpload, now: number): void => {
     const { request, late } = entry;
-    if (isOver(request)) return void entries.delete(entry);
+    if (hasEnded(request)) return void entries.delete(entry);
     // bodies that arrive before the first check cost no clock reading
     entry.startedAtMs ??= now;
     entry.bytesBefore ??= request.socket.bytesRead;
@@ -51,9 +52,9 @@ export const createPace = (patienceMs: number): Pace => {
     else late();
   };
 
-  const look = (): void => {
+  const checkUploads = (): void => {
     const now = Date.now();
-    for (const entry of entries) lookAt(entry, now);
+    for (const entry of entries) checkUpload(entry, now);
     if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -61,10 +62,10 @@ export const createPace = (patienceMs: number): Pace => {
 
   return {
     watch: (request, late) => {
-      if (isOver(request)) return undefined;
-      const entry: Entry = { request, late, startedAtMs: undefined, bytesBefore: undefined };
+      if (hasEnded(request)) return undefined;
+      const entry: WatchedUpload = { request, late, startedAtMs: undefined, bytesBefore: undefined };
       entries.add(entry);
-      timer ??= setInterval(look, Math.min(LOOK_MS, patienceMs / 2)).unref();
+      timer ??= setInterval(checkUploads, Math.min(CHECK_MS, patienceMs / 2)).unref();
       return () => void entries.delete(entry);
     },
     get closed() {
@@ -76,14 +77,14 @@ export const createPace = (patienceMs: number): Pace => {
 
 // --- bytes in memory -------------------------------------------------------------------------------------------------
 
-export interface HeldBodies {
+export interface PendingBodies {
   /** Registers a request. */
-  open(): HeldBody;
+  open(): PendingBody;
   /** The bytes of all requests in total. */
   readonly bytes: number;
 }
 
-export interface HeldBody {
+export interface PendingBody {
   /** Adds to the size of the body. Returns false if the body exceeds the limit. */
   grow(bytes: number): boolean;
   /** Frees the bytes once the request is answered. */
@@ -94,7 +95,7 @@ export interface HeldBody {
 const SMALL_BYTES = 64 * 1024;
 
 /** A single pending body is accepted whatever `maxBytes` is. @rule R-BND-7 */
-export const createHeldBodies = (maxBytes: number): HeldBodies => {
+export const createPendingBodies = (maxBytes: number): PendingBodies => {
   let total = 0;
   return {
     open: () => {

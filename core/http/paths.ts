@@ -4,17 +4,17 @@ import { faultFacts, faultOf } from "../kernel/faults.ts";
 import type { AddedSurface } from "./exchange.ts";
 
 /** A path prefix of a surface. */
-export interface Beginning {
-  readonly begins: string;
+export interface PathPrefix {
+  readonly prefix: string;
   readonly surface: AddedSurface;
 }
 
 /** All prefixes and paths, in the order of the surfaces. */
 export interface Paths {
   /** The candidates for each complete path, including surfaces with a matching prefix. */
-  readonly exact: ReadonlyMap<string, readonly Beginning[]>;
+  readonly exact: ReadonlyMap<string, readonly PathPrefix[]>;
   /** The prefixes. */
-  readonly beginnings: readonly Beginning[];
+  readonly prefixes: readonly PathPrefix[];
 }
 
 const EVERY_PATH: readonly string[] = ["*"];
@@ -29,25 +29,25 @@ const pathsOf = (surface: AddedSurface, logger: Logger): readonly string[] => {
   }
 };
 
-const isWide = (path: string): boolean => path.endsWith("*");
+const isPrefixPattern = (path: string): boolean => path.endsWith("*");
 
 const covers = (named: string, path: string): boolean =>
-  isWide(named) ? path.startsWith(named.slice(0, -1)) : path === named;
+  isPrefixPattern(named) ? path.startsWith(named.slice(0, -1)) : path === named;
 
 export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Paths => {
   const all = surfaces.map((surface) => ({ surface, paths: pathsOf(surface, logger) }));
-  const inFull = new Set(all.flatMap(({ paths }) => paths.filter((path) => !isWide(path))));
+  const inFull = new Set(all.flatMap(({ paths }) => paths.filter((path) => !isPrefixPattern(path))));
   return {
     exact: new Map(
       [...inFull].map((path) => [
         path,
         all.flatMap(({ surface, paths }) =>
-          paths.some((named) => covers(named, path)) ? [{ begins: path, surface }] : [],
+          paths.some((named) => covers(named, path)) ? [{ prefix: path, surface }] : [],
         ),
       ]),
     ),
-    beginnings: all.flatMap(({ surface, paths }) =>
-      paths.filter(isWide).map((path) => ({ begins: path.slice(0, -1), surface })),
+    prefixes: all.flatMap(({ surface, paths }) =>
+      paths.filter(isPrefixPattern).map((path) => ({ prefix: path.slice(0, -1), surface })),
     ),
   };
 };

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
-import { blamed, faultFacts, faultOf } from "../kernel/faults.ts";
+import { withPluginName, faultFacts, faultOf } from "../kernel/faults.ts";
 import { countRefusal, urlTooLong } from "../kernel/limits.ts";
 import { shortKey } from "../kernel/key.ts";
 import type { Current } from "../engine/current.ts";
@@ -10,7 +10,7 @@ import type { ModelLoader } from "../engine/load.ts";
 import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import type { Signal } from "../kernel/token.ts";
-import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
+import { toApiAnswer, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
 import type {
   AddedStep,
   AddedSurface,
@@ -23,11 +23,11 @@ import type {
 } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
-import type { HeldBodies, Pace } from "./pace.ts";
+import type { PendingBodies, UploadWatch } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { mountOf } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
-import type { Unread } from "./unread.ts";
+import type { SendBacklog } from "./unread.ts";
 
 /** The request from Express or from Node's own server. */
 export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
@@ -41,33 +41,36 @@ export interface PipelineParts {
   readonly surfaces: readonly AddedSurface[];
   /** The plugins' steps around those of `answer`. */
   readonly around: readonly AddedStep[];
-  readonly loader: Pick<ModelLoader, "demand">;
+  readonly loader: Pick<ModelLoader, "requireModel">;
   /** Identifies the caller. If `given` is defined, the schemes are not called. */
   readonly authorize: (credentials: Credentials, given?: Session) => Session | Promise<Session>;
-  readonly pace: Pace;
-  readonly unread: Unread;
-  readonly heldBodies: HeldBodies;
+  readonly pace: UploadWatch;
+  readonly unread: SendBacklog;
+  readonly heldBodies: PendingBodies;
   /** Called for each body that is refused because of its size. */
   readonly bodyRefused: () => void;
   readonly answered: Signal<RequestRecord>;
 }
 
 /** A function of a plugin's step, or of the surface if `added` is undefined. */
-interface Running {
+interface PipelineFunction {
   readonly added?: AddedStep;
   readonly member: string;
 }
 
-const OF_BEFORE_AUTHORIZE: Running = { member: "beforeAuthorize" };
-const OF_HANDLE: Running = { member: "handle" };
+const SURFACE_BEFORE_AUTHORIZE: PipelineFunction = { member: "beforeAuthorize" };
+const SURFACE_HANDLE: PipelineFunction = { member: "handle" };
 
-type Whose = readonly [plugin: string, hook: string];
+type HookOwner = readonly [plugin: string, hook: string];
 
 /** Names the function for the log: `addSurface("soap").handle`. */
-const ofOwner = (member: string, owner: AddedSurface): Whose => [owner.plugin, `addSurface("${owner.name}").${member}`];
+const ownedBy = (member: string, owner: AddedSurface): HookOwner => [
+  owner.plugin,
+  `addSurface("${owner.name}").${member}`,
+];
 
-const whoseIs = ({ added, member }: Running, owner: AddedSurface): Whose =>
-  added === undefined ? ofOwner(member, owner) : [added.plugin, `addStep("${added.step.name}").${member}`];
+const ownerOf = ({ added, member }: PipelineFunction, owner: AddedSurface): HookOwner =>
+  added === undefined ? ownedBy(member, owner) : [added.plugin, `addStep("${added.step.name}").${member}`];
 
 export interface Pipeline {
   /** Reads the paths of the surfaces and the functions of the steps again. */
@@ -132,7 +135,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
     const { owner } = exchange;
     /** The plugin function that is running, to which errors are attributed. Undefined while no plugin runs. */
-    let running: Running | undefined;
+    let running: PipelineFunction | undefined;
     try {
       // a proxy and the server must not use different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return TWO_HOSTS;
@@ -145,7 +148,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       }
       if (owner.beforeAuthorize !== undefined) {
         // pages that need no credentials
-        running = OF_BEFORE_AUTHORIZE;
+        running = SURFACE_BEFORE_AUTHORIZE;
         const given = owner.beforeAuthorize(exchange);
         const answered = given instanceof Promise ? await given : given;
         if (answered !== undefined) return answered;
@@ -156,21 +159,21 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const session = authorize(exchange, exchange.caller);
       exchange.caller = session instanceof Promise ? await session : session;
       exchange.mark("jwt");
-      if (current.model === undefined) loader.demand();
+      if (current.model === undefined) loader.requireModel();
       for (const added of withAuthorized) {
         running = { added, member: "authorized" };
         const given = added.step.authorized?.(exchange);
         const answered = given instanceof Promise ? await given : given;
         if (answered !== undefined) return answered;
       }
-      running = OF_HANDLE;
+      running = SURFACE_HANDLE;
       const given: Answer | undefined | Promise<Answer | undefined> = owner.handle(exchange); // plugins may be plain JS
       const answered = given instanceof Promise ? await given : given;
       if (answered !== undefined) return answered;
       running = undefined;
       throw new Error(`surface "${owner.name}" returned no response`);
     } catch (error) {
-      return answerError(exchange, running === undefined ? error : faultOf(...whoseIs(running, owner), error));
+      return answerError(exchange, running === undefined ? error : faultOf(...ownerOf(running, owner), error));
     }
   };
 
@@ -192,7 +195,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
-      logger.error("failed to encode an error", faultFacts(faultOf(...ofOwner("encodeError", exchange.owner), fault)));
+      logger.error("failed to encode an error", faultFacts(faultOf(...ownedBy("encodeError", exchange.owner), fault)));
       return { status: 500, headers: [] };
     }
   };
@@ -241,7 +244,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         ? answered
         : {
             ...answered,
-            stream: () => (streaming = blamed(...ofOwner("handle", exchange.owner), () => stream(response))()),
+            stream: () => (streaming = withPluginName(...ownedBy("handle", exchange.owner), () => stream(response))()),
           };
     let bytes = 0;
     let { status } = given;
@@ -276,7 +279,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("failed to write the response", faultFacts(fault));
       exchange.response.destroy();
     } finally {
-      exchange.held?.release(); // the body is no longer needed
+      exchange.pendingBody?.release(); // the body is no longer needed
       // the body is incomplete: Node discards what arrives
       if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;
@@ -304,7 +307,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const surfaceFor = (path: string, request: IncomingMessage, among: Paths): AddedSurface | undefined => {
     const { method = "GET" } = request;
-    for (const { begins, surface } of among.exact.get(path) ?? among.beginnings)
+    for (const { prefix: begins, surface } of among.exact.get(path) ?? among.prefixes)
       if (
         path.startsWith(begins) &&
         (surface.methods === undefined || surface.methods.includes(method)) &&
@@ -340,7 +343,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         owner = {
           plugin: last.plugin,
           name: last.name,
-          handle: refusePath,
+          handle: rejectPath,
           encodeError: (error, exchange) => last.encodeError(error, exchange),
         };
       }
@@ -359,7 +362,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       try {
         const answered = await answer(exchange);
         finish(exchange, answered.status, answered.body?.length ?? 0);
-        return calledOf(answered.status >= 400 ? answered : withExtra(answered, extraHeaders(exchange)));
+        return toApiAnswer(answered.status >= 400 ? answered : withExtra(answered, extraHeaders(exchange)));
       } finally {
         end();
         runningCount--;
@@ -419,7 +422,7 @@ const TWO_HOSTS: Answer = {
   body: "The request has more than one Host header",
 };
 
-const refusePath = (): never => {
+const rejectPath = (): never => {
   throw pathNotFound();
 };
 

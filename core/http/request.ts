@@ -2,20 +2,20 @@
  *  demand. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
-import { createTextReader, readBody, withoutMark, type BodyLimits } from "./body.ts";
+import { createTextReader, readBody, withoutByteOrderMark, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
-import type { HeldBodies, HeldBody } from "./pace.ts";
+import type { PendingBodies, PendingBody } from "./pace.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
   readonly body: BodyLimits;
-  readonly heldBodies: HeldBodies;
+  readonly heldBodies: PendingBodies;
   readonly isTimed: boolean;
 }
 
 type Phase = Parameters<Exchange["mark"]>[0];
 
-const NONE: readonly string[] = [];
+const NO_HEADER_NAMES: readonly string[] = [];
 const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
 
 /** A class, because one is created for each request, and a prototype is cheaper than closures. */
@@ -44,7 +44,7 @@ export class RequestExchange implements Exchange, Credentials {
   within: Exchange["within"] = undefined;
   readonly startedAtMs = performance.now();
   /** The memory of the body, released with the response. */
-  held: HeldBody | undefined;
+  pendingBody: PendingBody | undefined;
   private readonly settings: ExchangeSettings;
   private readonly sentHeaders: IncomingHttpHeaders;
   private bytes: Promise<Buffer> | undefined;
@@ -83,7 +83,7 @@ export class RequestExchange implements Exchange, Credentials {
   }
 
   get exposedHeaders(): readonly string[] {
-    return this.owner.exposedHeaders ?? NONE;
+    return this.owner.exposedHeaders ?? NO_HEADER_NAMES;
   }
 
   header(name: string): string | undefined {
@@ -107,9 +107,9 @@ export class RequestExchange implements Exchange, Credentials {
     this.bytes ??= readBody(
       this.request,
       this.response,
-      (this.held = this.settings.heldBodies.open()),
+      (this.pendingBody = this.settings.heldBodies.open()),
       this.settings.body,
-    ).then((body) => withoutMark(body, this.sentHeaders["content-type"]));
+    ).then((body) => withoutByteOrderMark(body, this.sentHeaders["content-type"]));
     return this.bytes;
   }
 
@@ -121,8 +121,8 @@ export class RequestExchange implements Exchange, Credentials {
 
   async bodyInPieces(take: (piece: Buffer) => void): Promise<void> {
     if (this.bytes !== undefined) return take(await this.bytes);
-    this.held = this.settings.heldBodies.open();
-    this.bytes = readBody(this.request, this.response, this.held, this.settings.body, take);
+    this.pendingBody = this.settings.heldBodies.open();
+    this.bytes = readBody(this.request, this.response, this.pendingBody, this.settings.body, take);
     await this.bytes;
   }
 

@@ -2,7 +2,7 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { VERSION } from "../kernel/version.ts";
 import type { Answer, Headers } from "./exchange.ts";
-import type { Unread } from "./unread.ts";
+import type { SendBacklog } from "./unread.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
@@ -14,7 +14,7 @@ export const writeAnswer = (
   response: ServerResponse,
   answer: Answer,
   extra: Headers,
-  unread: Unread,
+  unread: SendBacklog,
 ): number => {
   const { status, headers } = answer;
   // a 205 needs a length of 0

@@ -4,12 +4,12 @@ import type { OutgoingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
 /** A response, or the socket of a connection. */
-export type Outgoing = OutgoingMessage | Duplex;
+export type OutgoingStream = OutgoingMessage | Duplex;
 
-export interface Unread {
+export interface SendBacklog {
   /** Tracks a response of which the system did not accept all bytes, until it has drained or is closed. Call it again
    *  after writing more. */
-  watch(outgoing: Outgoing): void;
+  watch(outgoing: OutgoingStream): void;
   /** The waiting bytes of all tracked responses. */
   readonly bytes: number;
   /** The number of connections closed since the start. */
@@ -17,8 +17,8 @@ export interface Unread {
   close(): void;
 }
 
-interface Entry {
-  readonly outgoing: Outgoing;
+interface WatchedClient {
+  readonly outgoing: OutgoingStream;
   bytes: number;
   /** The bytes that the socket has yet to pass to the system. The number changes with every byte that the client
    *  takes. */
@@ -28,11 +28,11 @@ interface Entry {
 }
 
 /** Also the resolution at which progress is measured. */
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /** Returns the bytes in the handle's write queue. Node reports a write only when all of it has been sent, so only the
  *  handle knows the progress. Node reads it too before it reports a socket as idle. */
-const queuedOf = (outgoing: Outgoing): number => {
+const queuedOf = (outgoing: OutgoingStream): number => {
   const socket = "socket" in outgoing ? outgoing.socket : outgoing;
   return (
     (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0
@@ -41,14 +41,14 @@ const queuedOf = (outgoing: Outgoing): number => {
 
 /** Beyond `maxBytes`, connections are closed, those without progress for longest first, but never the newest. A
  *  connection is also closed after `patienceMs` without progress. @rule R-BND-2 */
-export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
-  const entries = new Map<Outgoing, Entry>();
+export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBacklog => {
+  const entries = new Map<OutgoingStream, WatchedClient>();
   let total = 0;
   let closed = 0;
   let timer: NodeJS.Timeout | undefined;
 
   /** Updates the entry and returns whether it still has waiting bytes. */
-  const look = (entry: Entry, now: number): boolean => {
+  const checkClients = (entry: WatchedClient, now: number): boolean => {
     const { outgoing } = entry;
     const bytes = outgoing.writableLength;
     const queued = queuedOf(outgoing);
@@ -61,32 +61,33 @@ export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
     return false;
   };
 
-  const forget = (entry: Entry): void => {
+  const forget = (entry: WatchedClient): void => {
     if (!entries.delete(entry.outgoing)) return;
     total -= entry.bytes;
     entry.outgoing.off("close", entry.forget).off("drain", entry.forget);
   };
 
-  const cut = (entry: Entry): void => {
+  const closeConnection = (entry: WatchedClient): void => {
     forget(entry);
     closed++;
     entry.outgoing.destroy();
   };
 
-  const lookAtAll = (): void => {
+  const checkAll = (): void => {
     const now = Date.now();
-    for (const entry of entries.values()) if (look(entry, now) && now - entry.movedAtMs >= patienceMs) cut(entry);
+    for (const entry of entries.values())
+      if (checkClients(entry, now) && now - entry.movedAtMs >= patienceMs) closeConnection(entry);
     if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
 
-  const makeRoom = (newest: Entry): void => {
+  const freeBacklog = (newest: WatchedClient): void => {
     const now = Date.now();
-    for (const entry of entries.values()) look(entry, now);
+    for (const entry of entries.values()) checkClients(entry, now);
     if (total <= maxBytes) return;
     for (const entry of [...entries.values()].sort((a, b) => a.movedAtMs - b.movedAtMs)) {
-      if (entry !== newest) cut(entry);
+      if (entry !== newest) closeConnection(entry);
       if (total <= maxBytes) return;
     }
   };
@@ -95,7 +96,7 @@ export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
     watch: (outgoing) => {
       let entry = entries.get(outgoing);
       if (entry === undefined) {
-        const made: Entry = {
+        const made: WatchedClient = {
           outgoing,
           bytes: 0,
           queued: queuedOf(outgoing),
@@ -109,8 +110,8 @@ export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
       const bytes = outgoing.writableLength;
       total += bytes - entry.bytes;
       entry.bytes = bytes;
-      if (total > maxBytes) makeRoom(entry);
-      timer ??= setInterval(lookAtAll, Math.min(LOOK_MS, patienceMs / 2)).unref();
+      if (total > maxBytes) freeBacklog(entry);
+      timer ??= setInterval(checkAll, Math.min(CHECK_MS, patienceMs / 2)).unref();
     },
     get bytes() {
       return total;
@@ -126,18 +127,18 @@ export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
 export const writePart = async (
   response: ServerResponse,
   part: string,
-  watchUnread: Unread["watch"],
+  watchUnread: SendBacklog["watch"],
 ): Promise<void> => {
   if (response.destroyed || response.write(part)) return;
   watchUnread(response);
   const gone = new AbortController();
-  const leave = (): void => gone.abort();
-  response.once("close", leave);
+  const abortWait = (): void => gone.abort();
+  response.once("close", abortWait);
   try {
     await once(response, "drain", { signal: gone.signal });
   } catch (error) {
     if (!gone.signal.aborted) throw error;
   } finally {
-    response.off("close", leave);
+    response.off("close", abortWait);
   }
 };

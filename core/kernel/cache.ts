@@ -54,23 +54,23 @@ export const membersIn =
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 
 /** The result of a lookup: a cached value or a new one. */
-export interface Found<Made> {
-  readonly made: Made;
+export interface CacheEntry<Made> {
+  readonly value: Made;
   /** Caches the value. Call it after the first successful use, so that a value that fails is not cached. Does nothing
    *  if the value is already cached. */
-  keep(): void;
+  commit(): void;
 }
 
 /** Values computed from a source. A lookup finds a value by the answers to the questions that its maker asked. @rule
  *  R-CAC-1 */
 export interface Cache<Source, Made> {
-  get(source: Source): Found<Made>;
+  get(source: Source): CacheEntry<Made>;
   /** Returns a cached value only. */
-  peek(source: Source): Found<Made> | undefined;
+  peek(source: Source): CacheEntry<Made> | undefined;
   /** Returns the value and caches it immediately, for values that cannot fail later. */
   take(source: Source): Made;
   /** Looks the value up for the maker of another value, which then depends on the same facts. */
-  within(ask: Ask<Source>): Found<Made>;
+  derive(ask: Ask<Source>): CacheEntry<Made>;
 }
 
 export interface CacheSpec<Source, Made> {
@@ -104,7 +104,7 @@ interface Branch {
 }
 
 /** A cached value: the leaf at the end of a path of answers. */
-interface Entry extends Found<unknown> {
+interface Entry extends CacheEntry<unknown> {
   readonly question?: undefined;
   readonly root: Root;
   readonly parent: Branch | undefined;
@@ -126,7 +126,7 @@ const bytesOfKey = (key: unknown): number => (typeof key === "string" ? key.leng
 const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown =>
   question.key === undefined ? answer : question.key(answer);
 
-const nothing = (): void => undefined;
+const noOperation = (): void => undefined;
 
 /** The limits of all values together. The least recently used are evicted. 0 disables the caches. */
 export interface CacheLimits {
@@ -218,7 +218,7 @@ export const createCaches = (
     const known = next();
     if (known?.question !== undefined) return disagree(known);
     if (known !== undefined) return; // a concurrent request has cached it
-    const entry: Entry = { made, keep: nothing, root, parent, answer };
+    const entry: Entry = { value: made, commit: noOperation, root, parent, answer };
     set(entry);
     entries ??= createEntries();
     entries.set(entry, entry, { size: Math.ceil(size) });
@@ -230,7 +230,7 @@ export const createCaches = (
       const root: Root = { top: undefined };
       roots.push(root);
 
-      const build = (answerTo: Ask<Source>): Found<Made> => {
+      const build = (answerTo: Ask<Source>): CacheEntry<Made> => {
         const steps: Step[] = [];
         const answers = new Map<string, unknown>();
         const madeIn = generation;
@@ -249,8 +249,8 @@ export const createCaches = (
         });
         isMade = true;
         return {
-          made,
-          keep: () => {
+          value: made,
+          commit: () => {
             if (madeIn !== generation || steps.length > MAX_STEPS || isOff()) return;
             const size = bytesOf(made);
             // one value must not evict all others
@@ -259,31 +259,31 @@ export const createCaches = (
         };
       };
 
-      const peek = (ask: Ask<Source>): Found<Made> | undefined => {
+      const peek = (ask: Ask<Source>): CacheEntry<Made> | undefined => {
         if (!isOff()) requests++;
         let at = root.top;
         while (at?.question !== undefined) at = at.next.get(keyOf(at.question, ask(at.question)));
         if (at === undefined) return undefined;
         hits++;
         entries?.get(at); // it is the most recently used now
-        return at as Found<Made>; // the `make` of this cache made it
+        return at as CacheEntry<Made>; // the `make` of this cache made it
       };
-      const find = (ask: Ask<Source>): Found<Made> => peek(ask) ?? build(ask);
+      const find = (ask: Ask<Source>): CacheEntry<Made> => peek(ask) ?? build(ask);
       const askOf =
         (source: Source): Ask<Source> =>
         (question) =>
           question.of(source);
 
-      const get = (source: Source): Found<Made> => find(askOf(source));
+      const get = (source: Source): CacheEntry<Made> => find(askOf(source));
       return {
         get,
         peek: (source) => peek(askOf(source)),
         take: (source) => {
           const found = get(source);
-          found.keep();
-          return found.made;
+          found.commit();
+          return found.value;
         },
-        within: find,
+        derive: find,
       };
     },
     clear: () => {

@@ -236,7 +236,7 @@ export const bodiesTooLarge = (limitBytes: number): RelApiError =>
   });
 
 /** @rule R-BND-4 */
-export const bodyLate = (): RelApiError =>
+export const bodyTimedOut = (): RelApiError =>
   new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
 
 /** @rule R-BND-3 */

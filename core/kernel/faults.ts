@@ -28,7 +28,7 @@ export const faultOf = (plugin: string, hook: string, error: unknown): unknown =
   isKnown(error) ? error : new PluginFault(plugin, hook, error);
 
 /** Records the origin of an error and returns the same error. */
-const marked = (plugin: string, hook: string, error: unknown): unknown => {
+const recordOrigin = (plugin: string, hook: string, error: unknown): unknown => {
   if (error instanceof Error && !isKnown(error)) origins.set(error, { plugin, hook });
   return error;
 };
@@ -37,11 +37,11 @@ const marked = (plugin: string, hook: string, error: unknown): unknown => {
 type AnyFunction = (...parts: any[]) => any;
 
 /** Wraps a function: errors that it throws, or with which its promise rejects, carry plugin and hook. */
-export const blamed = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
-  rethrowing(run, (error) => faultOf(plugin, hook, error));
+export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
+  mapErrors(run, (error) => faultOf(plugin, hook, error));
 
 /** Like `blamed`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
-export const blamedCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
+export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
   const guarded: AnyFunction = (...parts) => {
     const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the signature of `tapAsync` says so
     const named = (error: unknown, result?: unknown): void =>
@@ -50,20 +50,20 @@ export const blamedCallback = <Run extends AnyFunction>(plugin: string, hook: st
         : callback(faultOf(plugin, hook, error));
     return run(...parts, named);
   };
-  return blamed(plugin, hook, guarded as Run); // it has the same signature
+  return withPluginName(plugin, hook, guarded as Run); // it has the same signature
 };
 
 /** Wraps a function: plugin and hook of its errors are recorded, but the errors stay the same objects. */
-export const remembered = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
-  rethrowing(run, (error) => marked(plugin, hook, error));
+export const withOrigin = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
+  mapErrors(run, (error) => recordOrigin(plugin, hook, error));
 
-const rethrowing = <Run extends AnyFunction>(run: Run, change: (error: unknown) => unknown): Run =>
-  caught(run, (error) => {
+const mapErrors = <Run extends AnyFunction>(run: Run, change: (error: unknown) => unknown): Run =>
+  catchErrors(run, (error) => {
     throw change(error);
   });
 
 /** Wraps a function: `handle` replaces its errors, including rejections of its promise. */
-const caught = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => unknown): Run => {
+const catchErrors = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => unknown): Run => {
   const guarded: AnyFunction = (...parts) => {
     try {
       const result: unknown = run(...parts);
@@ -76,14 +76,14 @@ const caught = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => u
 };
 
 /** Wraps a function whose result is not awaited: its errors are logged, and it returns `otherwise`. */
-export const reported = <Run extends AnyFunction>(
+export const logErrors = <Run extends AnyFunction>(
   plugin: string,
   hook: string,
   logger: Logger,
   run: Run,
   otherwise: Awaited<ReturnType<Run>>,
 ): Run =>
-  caught(run, (error) => {
+  catchErrors(run, (error) => {
     logger.error("a plugin failed", faultFacts(faultOf(plugin, hook, error)));
     return otherwise;
   });

@@ -2,7 +2,7 @@
  *  Seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
-import { blamed, blamedCallback } from "./faults.ts";
+import { withPluginName, withPluginNameInCallback } from "./faults.ts";
 import type { RelApiHooks } from "../hooks.ts";
 
 export interface HookGuard {
@@ -53,7 +53,7 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
             `plugin "${plugin}" passes an async function to ${hookName}.tap, which would take its promise for the result: use tapPromise`,
           );
         names.add(name);
-        const blame = type === "async" ? blamedCallback : blamed;
+        const blame = type === "async" ? withPluginNameInCallback : withPluginName;
         return { ...tap, fn: blame(plugin, hookName, run) } satisfies FullTap;
       },
     });

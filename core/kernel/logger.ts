@@ -15,7 +15,7 @@ export const createLogger = (level: LogLevel): Logger => {
   const write = (of: LogLevel) => {
     if (!logs(level, of)) return () => {};
     return (message: string, facts?: Readonly<Record<string, unknown>>): void => {
-      const told = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${tellFacts(facts)}`;
+      const told = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${formatFields(facts)}`;
       process.stderr.write(`${new Date().toISOString()} ${of} ${message}${told}\n`);
     };
   };
@@ -31,7 +31,7 @@ export const createLogger = (level: LogLevel): Logger => {
   };
 };
 
-const tellFacts = (facts: Readonly<Record<string, unknown>>): string => {
+const formatFields = (facts: Readonly<Record<string, unknown>>): string => {
   try {
     return JSON.stringify(facts, (_, fact: unknown) =>
       typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,

@@ -24,7 +24,7 @@ const MAX_CHANGES = 3;
 /** Returns the nearest candidates by the rules of PostgreSQL's column suggestions. They differ in at most `maxChanges`
  *  characters and at most half of the name. The result is empty if more than two are equally near, because a long list
  *  does not help. */
-export const nearestNames = (
+export const closestNames = (
   name: string,
   candidates: Iterable<string>,
   maxChanges: number = MAX_CHANGES,
@@ -47,6 +47,6 @@ export const nearestNames = (
 
 /** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. */
 export const didYouMean = (name: string, candidates: Iterable<string>): string => {
-  const near = nearestNames(name, candidates).map((one) => `"${one}"`);
+  const near = closestNames(name, candidates).map((one) => `"${one}"`);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };

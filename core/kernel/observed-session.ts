@@ -9,25 +9,25 @@ export interface WithSession {
 }
 
 const question = questionsAbout(({ session }: WithSession) => session);
-const member = membersIn<WithSession>()("session");
+const sessionQuestion = membersIn<WithSession>()("session");
 
-const ROLE = member("role");
-const DATABASE_ROLE = member("databaseRole");
-const IS_ADMIN = member("isAdmin");
-const IS_ANONYMOUS = member("isAnonymous");
-const IS_BACKEND = member("isBackend");
-const EXPIRES = member("expiresAtMs");
-const CLAIMS = member("claims", planKey);
-const CLAIMS_TEXT = member("claimsText");
+const ROLE = sessionQuestion("role");
+const DATABASE_ROLE = sessionQuestion("databaseRole");
+const IS_ADMIN = sessionQuestion("isAdmin");
+const IS_ANONYMOUS = sessionQuestion("isAnonymous");
+const IS_BACKEND = sessionQuestion("isBackend");
+const EXPIRES = sessionQuestion("expiresAtMs");
+const CLAIMS = sessionQuestion("claims", planKey);
+const CLAIMS_TEXT = sessionQuestion("claimsText");
 // `Object.keys` would read the variables of an observed session, whose values would become part of the key
 const VARIABLE_NAMES = question("variable names", ({ variables }) => Reflect.ownKeys(variables) as string[], planKey); // they have no symbols
 
-const variable = (name: string): Question<WithSession, string | undefined> =>
+const variableQuestion = (name: string): Question<WithSession, string | undefined> =>
   question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));
 
 const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
   const valueOf = (name: string | symbol): string | undefined =>
-    typeof name === "string" ? ask(variable(name)) : undefined;
+    typeof name === "string" ? ask(variableQuestion(name)) : undefined;
   return new Proxy<Record<string, string>>(Object.create(null) as Record<string, string>, {
     get: (_, name) => valueOf(name),
     has: (_, name) => valueOf(name) !== undefined,

@@ -3,10 +3,10 @@
 import type { RequestStep, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
 import type { Logger } from "./options.ts";
-import { remembered, reported } from "./faults.ts";
+import { withOrigin, logErrors } from "./faults.ts";
 import type { SharedValues, Signal } from "./token.ts";
 
-type Own =
+type OwnMembers =
   | "offer"
   | "use"
   | "addOptionSource"
@@ -28,59 +28,59 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
 
 export const contextOf = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
   const { logger } = shared;
-  const own: Pick<PluginContext, Own> = {
-    offer: (token, service) => values.offer(plugin, token, blamedService(plugin, token.name, service)),
+  const own: Pick<PluginContext, OwnMembers> = {
+    offer: (token, service) => values.offer(plugin, token, serviceWithPluginName(plugin, token.name, service)),
     use: (token) => {
       const value = values.use(plugin, token);
-      return token.kind === "signal" ? reportedSignal(plugin, token.name, value, logger) : value;
+      return token.kind === "signal" ? signalWithLoggedErrors(plugin, token.name, value, logger) : value;
     },
     addOptionSource: (source) =>
-      shared.addOptionSource({ ...source, read: remembered(plugin, "addOptionSource.read", source.read) }),
+      shared.addOptionSource({ ...source, read: withOrigin(plugin, "addOptionSource.read", source.read) }),
     // the results are not awaited, and one error must not stop the other listeners
-    beforeModel: (listener) => shared.beforeModel(reported(plugin, "beforeModel", logger, listener, undefined)),
-    onModel: (listener) => shared.onModel(reported(plugin, "onModel", logger, listener, undefined)),
-    onClose: (listener) => shared.onClose(reported(plugin, "onClose", logger, listener, undefined)),
+    beforeModel: (listener) => shared.beforeModel(logErrors(plugin, "beforeModel", logger, listener, undefined)),
+    onModel: (listener) => shared.onModel(logErrors(plugin, "onModel", logger, listener, undefined)),
+    onClose: (listener) => shared.onClose(logErrors(plugin, "onClose", logger, listener, undefined)),
     listen: (channel, listener, missed, unheard) =>
       shared.listen(
         channel,
-        reported(plugin, `listen("${channel}")`, logger, listener, undefined),
-        missed && reported(plugin, `listen("${channel}").missed`, logger, missed, undefined),
-        unheard && reported(plugin, `listen("${channel}").unheard`, logger, unheard, undefined),
+        logErrors(plugin, `listen("${channel}")`, logger, listener, undefined),
+        missed && logErrors(plugin, `listen("${channel}").missed`, logger, missed, undefined),
+        unheard && logErrors(plugin, `listen("${channel}").unheard`, logger, unheard, undefined),
       ),
     openReplication: async () => {
       const connection = await shared.openReplication();
       return {
         ...connection,
         copy: (command, take) =>
-          connection.copy(command, reported(plugin, "openReplication.copy", logger, take, undefined)),
-        onEnd: (listener) => connection.onEnd(reported(plugin, "openReplication.onEnd", logger, listener, undefined)),
+          connection.copy(command, logErrors(plugin, "openReplication.copy", logger, take, undefined)),
+        onEnd: (listener) => connection.onEnd(logErrors(plugin, "openReplication.onEnd", logger, listener, undefined)),
       };
     },
     addSurface: (surface) => shared.addSurface(plugin, surface),
     addStep: (step) => shared.addStep(plugin, step),
     wrap: (wrapper) => shared.wrap(plugin, wrapper),
-    onServer: (listener) => shared.onServer(reported(plugin, "onServer", logger, listener, undefined)),
+    onServer: (listener) => shared.onServer(logErrors(plugin, "onServer", logger, listener, undefined)),
   };
   return Object.assign(Object.create(shared) as PluginContext, own); // together they have all members
 };
 
 /** Wraps the functions of a plain object, so that the origin of their errors is recorded. Other services are offered
  *  unchanged. */
-const blamedService = <Service>(plugin: string, name: string, service: Service): Service => {
+const serviceWithPluginName = <Service>(plugin: string, name: string, service: Service): Service => {
   if (typeof service !== "object" || service === null || Object.getPrototypeOf(service) !== Object.prototype)
     return service;
   const functions = Object.entries(Object.getOwnPropertyDescriptors(service)).flatMap(([member, { value }]) =>
     typeof value === "function"
-      ? [[member, remembered(plugin, `service("${name}").${member}`, value as () => unknown)] as const]
+      ? [[member, withOrigin(plugin, `service("${name}").${member}`, value as () => unknown)] as const]
       : [],
   );
   return Object.assign(Object.create(service) as Service & object, Object.fromEntries(functions));
 };
 
 /** Wraps a signal, so that errors of its listeners carry the name of the plugin. */
-const reportedSignal = <Value>(plugin: string, name: string, value: Value, logger: Logger): Value => {
+const signalWithLoggedErrors = <Value>(plugin: string, name: string, value: Value, logger: Logger): Value => {
   const signal = value as Signal<unknown>; // its token has this kind
   const listen: typeof signal.listen = (listener) =>
-    signal.listen(reported(plugin, `signal("${name}")`, logger, listener, undefined));
+    signal.listen(logErrors(plugin, `signal("${name}")`, logger, listener, undefined));
   return Object.create(value as object, { listen: { value: listen } }) as Value;
 };

@@ -46,7 +46,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   const add = (plugin: Plugin, part: number): void => {
     const present = plugins.get(plugin.name);
     if (present !== undefined && present.plugin !== plugin)
-      throw usedTwice(plugin.name, `parts ${present.part} and ${part} of the preset`);
+      throw duplicateNameError(plugin.name, `parts ${present.part} and ${part} of the preset`);
     removed.delete(plugin.name);
     if (present === undefined) plugins.set(plugin.name, { plugin, part });
   };
@@ -62,7 +62,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
       for (const [name] of each.removed ?? []) if (!plugins.has(name)) removed.set(name, part);
       for (const plugin of each.plugins) add(plugin, part);
       for (const name of each.known ?? []) known.add(name);
-      options = { ...options, ...given(each.options) };
+      options = { ...options, ...optionsGiven(each.options) };
       if (each.knownOptions !== undefined) knownOptions = [...new Set([...(knownOptions ?? []), ...each.knownOptions])];
       aliases = { ...aliases, ...each.aliases };
     } else {
@@ -79,10 +79,10 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   };
 };
 
-const given = (options: RelApiOptions): RelApiOptions =>
+const optionsGiven = (options: RelApiOptions): RelApiOptions =>
   Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
 
-const usedTwice = (name: string, where: string) =>
+const duplicateNameError = (name: string, where: string) =>
   presetError(`plugin name "${name}" is used twice (${where}): rename one or remove it with without("${name}")`);
 
 const list = (names: Iterable<string>): string => {
@@ -102,14 +102,14 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
     const known = positions.get(plugin.name);
     if (known === undefined) positions.set(plugin.name, i);
     else if (preset.plugins[known] !== plugin)
-      throw usedTwice(plugin.name, `plugins ${known + 1} and ${i + 1} of the preset`);
+      throw duplicateNameError(plugin.name, `plugins ${known + 1} and ${i + 1} of the preset`);
   });
   const plugins = preset.plugins.filter((plugin, i) => positions.get(plugin.name) === i);
   for (const plugin of plugins) {
     for (const required of plugin.requires ?? [])
-      if (!positions.has(required)) throw missing(plugin.name, required, preset);
+      if (!positions.has(required)) throw missingPluginError(plugin.name, required, preset);
     for (const later of plugin.before ?? [])
-      if (!positions.has(later) && !isKnown(preset, later)) throw unknownBefore(plugin.name, later, preset);
+      if (!positions.has(later) && !isKnown(preset, later)) throw unknownBeforeError(plugin.name, later, preset);
   }
   const edges = collectEdges(plugins, positions);
   const waiting = new Map(
@@ -134,7 +134,7 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
     }
   }
   if (ordered.length < plugins.length)
-    throw circle(edges.filter((edge) => (waiting.get(edge.first) ?? 0) > 0 && (waiting.get(edge.second) ?? 0) > 0));
+    throw cycleError(edges.filter((edge) => (waiting.get(edge.first) ?? 0) > 0 && (waiting.get(edge.second) ?? 0) > 0));
   return ordered;
 };
 
@@ -170,7 +170,7 @@ const namesOf = (preset: Preset): readonly string[] => [
 ];
 
 /** @rule X-START-1 */
-const missing = (name: string, required: string, preset: Preset) => {
+const missingPluginError = (name: string, required: string, preset: Preset) => {
   const part = preset.removed?.get(required);
   if (part !== undefined)
     return presetError(
@@ -184,13 +184,13 @@ const missing = (name: string, required: string, preset: Preset) => {
 };
 
 /** @rule X-START-2 */
-const unknownBefore = (name: string, later: string, preset: Preset) =>
+const unknownBeforeError = (name: string, later: string, preset: Preset) =>
   presetError(
     `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${didYouMean(later, namesOf(preset))}`,
   );
 
 /** Follows edges until a name repeats. Nodes that only lead into the cycle are omitted. */
-const circle = (edges: readonly Edge[]) => {
+const cycleError = (edges: readonly Edge[]) => {
   const path: Edge[] = [];
   let at = edges[0]?.first;
   while (at !== undefined && !path.some((edge) => edge.first === at)) {

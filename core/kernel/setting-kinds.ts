@@ -24,14 +24,14 @@ const document: SettingKind<string | Readonly<Record<string, unknown>>> = {
   },
 };
 
-const YES = ["true", "yes", "on", "t", "y", "1"];
-const NO = ["false", "no", "off", "f", "n", "0"];
+const TRUE_WORDS = ["true", "yes", "on", "t", "y", "1"];
+const FALSE_WORDS = ["false", "no", "off", "f", "n", "0"];
 
 const flag: SettingKind<boolean> = {
   accepts: "true or false",
   read: (given) => {
     const word = given.trim().toLowerCase();
-    return YES.includes(word) ? true : NO.includes(word) ? false : undefined;
+    return TRUE_WORDS.includes(word) ? true : FALSE_WORDS.includes(word) ? false : undefined;
   },
   option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
 };
@@ -132,13 +132,13 @@ export const settingKinds = {
 };
 
 /** Returns an error of one line: the setting, its value unless it is a secret, and the expected values. */
-const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
+const settingInvalid = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */
 export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
   const value = kind.read(given);
-  if (value === undefined) throw settingRefused(name, given, kind.accepts, isSecret);
+  if (value === undefined) throw settingInvalid(name, given, kind.accepts, isSecret);
   return value;
 };
 
@@ -148,5 +148,5 @@ export const checkKind = (name: string, given: unknown, kind: SettingKind, isSec
     accepts: kind.accepts,
     takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined,
   };
-  if (!takes(given)) throw settingRefused(name, given, accepts, isSecret);
+  if (!takes(given)) throw settingInvalid(name, given, accepts, isSecret);
 };

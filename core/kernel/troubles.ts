@@ -1,12 +1,12 @@
 /** Problems that do not stop the api, by topic. The readiness check reports them (R-ADM-1). */
-export interface Troubles {
+export interface HealthProblems {
   /** Sets or, with `reason` undefined, clears the problem of a topic. The reason must not contain a secret. */
   set(about: string, reason: string | undefined): void;
   /** Returns one line per problem, `schema: …`. */
   list(): readonly string[];
 }
 
-export const createTroubles = (): Troubles => {
+export const createHealthProblems = (): HealthProblems => {
   const reasons = new Map<string, string>();
   return {
     set: (about, reason) => {

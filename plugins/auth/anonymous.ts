@@ -7,19 +7,19 @@ import {
   type RelApiError,
   type Session,
 } from "../../core/index.ts";
-import { takenCredentialsService, type TakenCredentials } from "./api.ts";
+import { acceptedCredentialsService, type AcceptedCredentials } from "./api.ts";
 import { isAdminSecretSet } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
 import { anonRole } from "../shared/settings.ts";
 
-const takenCredentials = ({ options, registry }: PluginContext): TakenCredentials => ({
+const acceptedCredentials = ({ options, registry }: PluginContext): AcceptedCredentials => ({
   takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
   takesAdminSecret: isAdminSecretSet(options),
 });
 
 /** Returns undefined if the core's error applies. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
 const credentialMissing = (context: PluginContext, credentials: Pick<Credentials, "rules">): RelApiError | undefined =>
-  credentials.rules?.missing?.(takenCredentials(context));
+  credentials.rules?.missing?.(acceptedCredentials(context));
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
@@ -27,7 +27,7 @@ export const anonymous = definePlugin({
   settings: [anonRole, ...callerSettings],
   stage: Stage.late,
   apply: (hooks, context) => {
-    context.offer(takenCredentialsService, { of: () => takenCredentials(context) });
+    context.offer(acceptedCredentialsService, { of: () => acceptedCredentials(context) });
     let session: Session | undefined;
     hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;

@@ -8,13 +8,13 @@ export type { ClaimsReading, SessionClaims } from "./claims.ts";
 export type { TokenFailure } from "./token.ts";
 
 /** The kinds of credentials that the settings enable. */
-export interface TakenCredentials {
+export interface AcceptedCredentials {
   readonly takesTokens: boolean;
   readonly takesAdminSecret: boolean;
 }
 
 /** Provided by the plugin `anonymous`. */
-export const takenCredentialsService = defineService<{ of(): TakenCredentials }>("taken-credentials");
+export const acceptedCredentialsService = defineService<{ of(): AcceptedCredentials }>("taken-credentials");
 
 /** Emitted when keys have changed without new settings. Accepted tokens may be refused from now on, and refused ones
  *  accepted. Other auth schemes may emit it too. */

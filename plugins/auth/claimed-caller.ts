@@ -4,8 +4,8 @@ import { buildVariables, DEFAULT_ROLE, readSessionClaims } from "./claims.ts";
 import { fixedKeys } from "./key-ring.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 
-const usual = (maxJsonDepth: number): TokenConfiguration => ({
-  place: { kind: "authorization" },
+const callerConfiguration = (maxJsonDepth: number): TokenConfiguration => ({
+  location: { kind: "authorization" },
   keys: fixedKeys([]),
   claims: { kind: "usual" },
   isStringified: false,
@@ -24,7 +24,7 @@ export interface ClaimedCaller {
 
 /** Reads the claims from the configured location. @throws RelApiError `preset` if they are missing there */
 export const claimedCaller = (claims: Readonly<Record<string, Json>>, options: ResolvedOptions): ClaimedCaller => {
-  const [configured = usual(options.maxJsonDepth)] = parseTokenSettings(options, () => fixedKeys([]));
+  const [configured = callerConfiguration(options.maxJsonDepth)] = parseTokenSettings(options, () => fixedKeys([]));
   const reading = readSessionClaims(configured, claims);
   if ("refusal" in reading) throw presetError(reading.refusal);
   const ofSession = "claims" in reading ? reading.claims : reading.others;

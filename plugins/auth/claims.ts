@@ -3,7 +3,7 @@
 import { holdsRawNumber, isNestedDeeper, parseJson, writeJson, type Json } from "../../core/index.ts";
 import { isJsonObject, type JsonObject } from "./keys.ts";
 import { sessionName } from "./session-header.ts";
-import type { ClaimsPlace, MappedClaim, TokenConfiguration } from "./token-settings.ts";
+import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 
 /** The value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
 export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
@@ -30,7 +30,7 @@ const hasAllDigits = (number: string): boolean => {
 export const parseClaims = (text: string): Json => parseJson(text, hasAllDigits);
 
 /** Strings are returned unchanged, other values as JSON text. */
-export const textOf = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
+export const claimText = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
 
 /** Claims by lower-case name with the prefix `x-session-`. */
 export type SessionClaims = ReadonlyMap<string, Json>;
@@ -47,7 +47,7 @@ export const ALLOWED_ROLES = "x-session-allowed-roles";
 export const DEFAULT_ROLE = "x-session-default-role";
 
 /** The default namespace of Hasura's tokens. */
-const USUAL_NAMESPACE = "https://hasura.io/jwt/claims";
+const DEFAULT_NAMESPACE = "https://hasura.io/jwt/claims";
 
 /** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
 export const readSessionClaims = (configuration: TokenConfiguration, token: JsonObject): ClaimsReading => {
@@ -62,7 +62,7 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
     case "path":
       return readAtPath(place, configuration, token);
     case "usual":
-      return readUsual(configuration, token);
+      return readUsualFormat(configuration, token);
   }
 };
 
@@ -70,7 +70,7 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
 type ClaimsFormat = Pick<TokenConfiguration, "isStringified" | "maxJsonDepth">;
 
 const readAtPath = (
-  place: Extract<ClaimsPlace, { readonly kind: "path" }>,
+  place: Extract<ClaimsLocation, { readonly kind: "path" }>,
   format: ClaimsFormat,
   token: JsonObject,
 ): ClaimsReading => {
@@ -79,23 +79,23 @@ const readAtPath = (
   return readObject(found, format, `claims_namespace_path ${place.written}`);
 };
 
-const readUsual = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
-  const top = collect(token);
+const readUsualFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
+  const top = collectVariables(token);
   if (top.has(ALLOWED_ROLES) || top.has(DEFAULT_ROLE)) return { claims: top, areTopLevel: true };
-  if (Object.hasOwn(token, USUAL_NAMESPACE))
-    return readObject(token[USUAL_NAMESPACE] as Json, format, `claims_namespace ${USUAL_NAMESPACE}`);
+  if (Object.hasOwn(token, DEFAULT_NAMESPACE))
+    return readObject(token[DEFAULT_NAMESPACE] as Json, format, `claims_namespace ${DEFAULT_NAMESPACE}`);
   return { others: top };
 };
 
 const readObject = (found: Json, { isStringified, maxJsonDepth }: ClaimsFormat, place: string): ClaimsReading => {
   if (!isStringified)
     return isJsonObject(found)
-      ? { claims: collect(found), areTopLevel: false }
+      ? { claims: collectVariables(found), areTopLevel: false }
       : { refusal: "expecting a json object when claims_format is json" };
   if (typeof found !== "string") return { refusal: "expecting a string when claims_format is stringified_json" };
   const parsed = isNestedDeeper(found, maxJsonDepth) ? undefined : parseStringified(found);
   if (!isJsonObject(parsed)) return { refusal: `expecting stringified json at: '${place}', but found: ${found}` };
-  return { claims: collect(parsed), areTopLevel: false };
+  return { claims: collectVariables(parsed), areTopLevel: false };
 };
 
 const parseStringified = (text: string): Json | undefined => {
@@ -119,7 +119,7 @@ const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsR
 
 /** Accepts names in any case. If several names are equal, `x-session-` wins over `x-hasura-`, then lower case, then the
  *  last one. */
-const collect = (from: JsonObject): SessionClaims => {
+const collectVariables = (from: JsonObject): SessionClaims => {
   const claims = new Map<string, { readonly value: Json; readonly rank: number }>();
   for (const [name, value] of Object.entries(from)) {
     const claim = sessionName(name.toLowerCase());
@@ -151,7 +151,7 @@ export const buildVariables = (claims: SessionClaims, role: string): Readonly<Re
 const variableText = (value: Json): string => {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
   // every item of a list is a string, as checked above
-  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value);
+  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : claimText(value);
 };
 
 /** Quotes an element of a PostgreSQL array literal: `"a \"b\""`. */

@@ -1,6 +1,6 @@
 /** The default credential rules: a token names the database role that statements run as. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
-import { ALLOWED_ROLES, DEFAULT_ROLE, textOf, type SessionClaims } from "./claims.ts";
+import { ALLOWED_ROLES, DEFAULT_ROLE, claimText, type SessionClaims } from "./claims.ts";
 import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
 import type { TokenFailure } from "./token.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
@@ -8,7 +8,7 @@ import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rul
 const TOLERANCE_SECONDS = 30;
 
 /** The usual spelling, which is recognised without a regular expression. */
-const USUAL_SCHEME = "Bearer ";
+const BEARER_SCHEME = "Bearer ";
 
 /** Whether the character is visible ASCII. */
 const isVisible = (code: number): boolean => code > 32 && code < 127;
@@ -17,13 +17,13 @@ const isVisible = (code: number): boolean => code > 32 && code < 127;
 export const databaseRoleRules: TokenRules = {
   unreadable: jwtSecretMissing,
   readBearer: (value) => {
-    if (value.startsWith(USUAL_SCHEME) && isVisible(value.charCodeAt(USUAL_SCHEME.length)))
-      return value.slice(USUAL_SCHEME.length);
+    if (value.startsWith(BEARER_SCHEME) && isVisible(value.charCodeAt(BEARER_SCHEME.length)))
+      return value.slice(BEARER_SCHEME.length);
     // the scheme is case-insensitive; a scheme without a token gives an empty token
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
   },
-  failed: (failure) => wordFailure(failure),
+  failed: (failure) => failureError(failure),
   severalTokens: () => tokenRefused("Multiple JWTs found"),
   strangeIssuer: () => tokenClaimsRefused("JWT not in issuer"),
   judge: (token, nowSeconds, mustExpire) => {
@@ -54,7 +54,7 @@ export const databaseRoleRules: TokenRules = {
 
 const NO_FITTING_KEY = "No suitable key or wrong key type";
 
-const wordFailure = (failure: TokenFailure): RelApiError => {
+const failureError = (failure: TokenFailure): RelApiError => {
   switch (failure.kind) {
     case "empty":
       return tokenRefused("Empty JWT is sent in Authorization header");
@@ -95,7 +95,7 @@ const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSet
   const claims = "claims" in reading ? reading.claims : "others" in reading ? reading.others : NO_CLAIMS;
   const usual = claims.get(DEFAULT_ROLE);
   if (usual !== undefined)
-    return { defaultRole: textOf(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
+    return { defaultRole: claimText(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
   const defaultRole = readRoleClaim(token.claims) ?? anonymousRole;
   if (defaultRole === undefined) throw anonymousRefused();
   return { defaultRole, allowedRoles: undefined, claims };

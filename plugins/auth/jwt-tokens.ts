@@ -12,7 +12,7 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { credentialsChangedSignal } from "./api.ts";
-import { buildVariables, exactClaimsText, readSessionClaims, textOf } from "./claims.ts";
+import { buildVariables, exactClaimsText, readSessionClaims, claimText } from "./claims.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./role-path.ts";
 import { remoteKeys, sharedKeys } from "./key-ring.ts";
@@ -20,7 +20,7 @@ import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
-import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
+import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-place.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 import { loadVerifier, peekIssuer, readToken } from "./token.ts";
@@ -37,17 +37,17 @@ export const jwtTokens = definePlugin({
 });
 
 /** The settings as of their last successful parsing. */
-interface State {
+interface TokenState {
   readonly options: ResolvedOptions;
   readonly configurations: readonly TokenConfiguration[];
-  readonly find: FindToken;
+  readonly find: ExtractToken;
   readonly roles: RoleSettings;
   /** Whether a header may request another role. */
   readonly takesRoleHeader: boolean;
 }
 
 /** A verified token and its sessions, which are computed on first use. */
-interface KnownToken extends VerifiedToken {
+interface CachedToken extends VerifiedToken {
   /** The claims with all digits of their numbers. */
   readonly exact: JsonObject;
   grant?: Grant;
@@ -62,7 +62,7 @@ interface Tokens {
 }
 
 const createTokens = (context: PluginContext): Tokens => {
-  const known = createKnownTokens(context);
+  const known = createVerifiedTokens(context);
   const changed = context.use(credentialsChangedSignal);
   const openKeys = sharedKeys((url) =>
     remoteKeys({
@@ -75,20 +75,20 @@ const createTokens = (context: PluginContext): Tokens => {
     }),
   );
 
-  const read = (options: ResolvedOptions): State => {
+  const read = (options: ResolvedOptions): TokenState => {
     const readRoleClaim = parseRoleClaimKey(options.jwtRoleClaimKey);
     const roles: RoleSettings = {
       anonymousRole: options.anonRole || undefined,
       readRoleClaim: (claims) => {
         const said = readRoleClaim(claims);
-        return said === undefined ? undefined : textOf(said);
+        return said === undefined ? undefined : claimText(said);
       },
     };
     const configurations = parseTokenSettings(options, openKeys);
     return {
       options,
       configurations,
-      find: createTokenFinder(configurations, options.corsAllowedOrigins),
+      find: createTokenExtractor(configurations, options.corsAllowedOrigins),
       roles,
       takesRoleHeader: isAdminSecretSet(options),
     };
@@ -120,7 +120,7 @@ const createTokens = (context: PluginContext): Tokens => {
     if (state.configurations.length > 0) setImmediate(loadVerifier);
   });
 
-  const sessionOf = (found: FoundToken, credentials: Credentials, from: State): Session => {
+  const sessionOf = (found: ExtractedToken, credentials: Credentials, from: TokenState): Session => {
     const { roles, options, takesRoleHeader } = from;
     const { rules } = found;
     const token = known.take(found);
@@ -137,21 +137,22 @@ const createTokens = (context: PluginContext): Tokens => {
       const from = state;
       const rules = credentials.rules ?? databaseRoleRules;
       if (from.configurations.length === 0) {
-        if (rules.unreadable !== undefined) refuseUnreadable(credentials, rules, rules.unreadable);
+        if (rules.unreadable !== undefined) rejectUnreadable(credentials, rules, rules.unreadable);
         return answer(null);
       }
       const found = from.find(credentials, rules);
       if (found === undefined) return answer(null);
       // pending while keys are fetched for the first time
       const pending: Promise<void>[] = [];
-      for (const { keys } of found.candidates) keep(pending, keys.pending);
+      for (const { keys } of found.candidates) addIfPresent(pending, keys.pending);
       if (pending.length === 0) {
         let session: Session | undefined;
         try {
           session = sessionOf(found, credentials, from);
         } catch (error) {
           // the keys may have been replaced
-          if (unverified.has(error as object)) for (const { keys } of found.candidates) keep(pending, keys.renew());
+          if (unverified.has(error as object))
+            for (const { keys } of found.candidates) addIfPresent(pending, keys.renew());
           if (pending.length === 0) throw error;
         }
         if (session !== undefined) return answer(null, session);
@@ -164,12 +165,12 @@ const createTokens = (context: PluginContext): Tokens => {
   };
 };
 
-const closeKeys = ({ configurations }: State): void => {
+const closeKeys = ({ configurations }: TokenState): void => {
   for (const { keys } of configurations) keys.close();
 };
 
 /** Refuses a token when no key is configured. @rule R-AUT-2 G-AUTH-10 */
-const refuseUnreadable = (
+const rejectUnreadable = (
   credentials: Credentials,
   rules: TokenRules,
   refusal: NonNullable<TokenRules["unreadable"]>,
@@ -181,7 +182,7 @@ const refuseUnreadable = (
 /** Refusals of tokens that no key verifies. Newly fetched keys may verify them. */
 const unverified = new WeakSet<object>();
 
-const keep = <Item>(items: Item[], item: Item | undefined): void => {
+const addIfPresent = <Item>(items: Item[], item: Item | undefined): void => {
   if (item !== undefined) items.push(item);
 };
 
@@ -190,14 +191,14 @@ const { createHash, hash } = crypto as Pick<typeof crypto, "createHash"> & Parti
 const digest = (text: string): string =>
   hash === undefined ? createHash("sha256").update(text).digest("binary") : hash("sha256", text, "binary");
 
-const ofFound = membersOf<FoundToken>();
+const tokenQuestion = membersOf<ExtractedToken>();
 /** The hash of the token is the cache key, so that no token is stored. */
-const TOKEN = ofFound("token", digest);
-const CANDIDATES = ofFound("candidates");
-const RULES = ofFound("rules");
+const TOKEN = tokenQuestion("token", digest);
+const CANDIDATES = tokenQuestion("candidates");
+const RULES = tokenQuestion("rules");
 
 /** @throws RelApiError with the message of the surface */
-const verify = (ask: Ask<FoundToken>): KnownToken => {
+const verify = (ask: Ask<ExtractedToken>): CachedToken => {
   const token = ask(TOKEN);
   const candidates = ask(CANDIDATES);
   const rules = ask(RULES);
@@ -240,7 +241,7 @@ const configurationFor = (token: string, candidates: readonly TokenConfiguration
 
 /** @rule G-AUTH-19 R-AUT-10 */
 const buildSession = (
-  token: KnownToken,
+  token: CachedToken,
   { claims }: Grant,
   role: string,
   { anonRole, adminRoleInTokens }: ResolvedOptions,
@@ -263,9 +264,9 @@ const buildSession = (
 
 // --- the cache ------------------------------------------------------------------------------------------------------
 
-interface KnownTokens {
+interface VerifiedTokens {
   /** @throws RelApiError with the message of the surface */
-  take(found: FoundToken): KnownToken;
+  take(found: ExtractedToken): CachedToken;
   clear(): void;
 }
 
@@ -274,7 +275,10 @@ const BYTES_PER_TOKEN = 16 * 1024;
 
 /** Caches verified tokens until keys or settings change. The effective limit is the number of entries. @rule R-AUT-12
  *  R-ADM-2 */
-const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counters }: PluginContext): KnownTokens => {
+const createVerifiedTokens = ({
+  options: { jwtCacheMaxEntries, cacheBytes },
+  counters,
+}: PluginContext): VerifiedTokens => {
   const caches = createCaches(
     "jwt-cache",
     { maxBytes: () => Math.max(cacheBytes, BYTES_PER_TOKEN * 64), maxEntries: () => jwtCacheMaxEntries },

@@ -50,9 +50,9 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 const FIRST_TIMEOUT_MS = 10 * SECOND_MS;
 const TIMEOUT_MS = 3 * SECOND_MS;
 /** The shortest pause between fetches, however many unverifiable tokens arrive. */
-const LEAST_PAUSE_MS = SECOND_MS;
+const MIN_PAUSE_MS = SECOND_MS;
 /** A shorter `max-age` counts as this one. */
-const LEAST_AGE_MS = 5 * SECOND_MS;
+const MIN_AGE_MS = 5 * SECOND_MS;
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_JWKS_BYTES = 1024 * 1024;
 
@@ -81,7 +81,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
   let told: { readonly reason: string; readonly untilMs: number } | undefined;
 
   /** Logs the same failure at most once a minute. */
-  const tell = (reason: string, delayMs: number): void => {
+  const logFailure = (reason: string, delayMs: number): void => {
     const nowMs = performance.now();
     if (told?.reason === reason && nowMs < told.untilMs) return;
     told = { reason, untilMs: nowMs + MINUTE_MS };
@@ -113,7 +113,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
       if (closing.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
-      tell(reasonOf(error), delayMs);
+      logFailure(reasonOf(error), delayMs);
     }
     if (closing.signal.aborted) return;
     timer = setTimeout(() => void fetchKeys(), Math.min(delayMs, MAX_DELAY_MS));
@@ -135,7 +135,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
     },
     renew: () => {
       if (closing.signal.aborted) return undefined;
-      return running !== undefined || performance.now() - startedAtMs >= LEAST_PAUSE_MS ? fetchKeys() : undefined;
+      return running !== undefined || performance.now() - startedAtMs >= MIN_PAUSE_MS ? fetchKeys() : undefined;
     },
     close: () => {
       closing.abort();
@@ -197,12 +197,12 @@ export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): nu
     }),
   );
   const age = wholeSeconds(directives.get("s-maxage")) ?? wholeSeconds(directives.get("max-age"));
-  if (age !== undefined) return Math.max(LEAST_AGE_MS, age * SECOND_MS);
+  if (age !== undefined) return Math.max(MIN_AGE_MS, age * SECOND_MS);
   if (["no-cache", "no-store", "must-revalidate"].some((name) => directives.has(name))) return MINUTE_MS;
   const expires = headers.get("expires");
   if (expires === null) return HOUR_MS;
   const expiresMs = Date.parse(expires);
-  return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(LEAST_AGE_MS, expiresMs - nowMs);
+  return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(MIN_AGE_MS, expiresMs - nowMs);
 };
 
 const wholeSeconds = (text: string | undefined): number | undefined =>

@@ -57,7 +57,7 @@ const algorithmsOf = (key: KeyObject): { readonly fitting: readonly string[]; re
   }
 };
 
-const pinned = (algorithm: string, fitting: readonly string[]): readonly string[] => {
+const restrictToAlgorithm = (algorithm: string, fitting: readonly string[]): readonly string[] => {
   const named = EDDSA.includes(algorithm) ? EDDSA : [algorithm];
   if (!named.every((name) => fitting.includes(name)))
     throw new KeyMistake(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
@@ -100,7 +100,7 @@ export const pemKey = (text: string, algorithm?: string): VerificationKey => {
   const { fitting, usual } = algorithmsOf(key);
   return {
     key,
-    algorithms: algorithm === undefined ? usual : pinned(algorithm, fitting),
+    algorithms: algorithm === undefined ? usual : restrictToAlgorithm(algorithm, fitting),
     kid: undefined,
     takesAnyKid: true,
   };
@@ -128,7 +128,7 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   if (kty === "oct") {
     if (typeof jwk.k !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(jwk.k))
       throw new KeyMistake('is a JWK of kty "oct" whose "k" is not base64url');
-    return secretKey(Buffer.from(jwk.k, "base64url"), alg === undefined ? HS : pinned(alg, HS), kid);
+    return secretKey(Buffer.from(jwk.k, "base64url"), alg === undefined ? HS : restrictToAlgorithm(alg, HS), kid);
   }
   if (kty !== "RSA" && kty !== "EC" && kty !== "OKP") return undefined;
   let key: KeyObject;
@@ -138,7 +138,7 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
     throw new KeyMistake(`is a JWK of kty "${kty}" that cannot be read`);
   }
   const { fitting, usual } = algorithmsOf(key);
-  return { key, algorithms: alg === undefined ? usual : pinned(alg, fitting), kid, takesAnyKid: false };
+  return { key, algorithms: alg === undefined ? usual : restrictToAlgorithm(alg, fitting), kid, takesAnyKid: false };
 };
 
 /** Reads the keys of a set. Keys for other purposes or of unknown types are ignored, as RFC 7517 requires. `isForeign`

@@ -13,10 +13,10 @@ const MAX_MEMBERS = 1000;
 const MAX_MEMBER_LENGTH = 64;
 
 // matches texts that JSON leaves unescaped
-const PLAIN = /^[ !#-[\]-~]*$/;
+const PLAIN_HEADER_TEXT = /^[ !#-[\]-~]*$/;
 
 /** With more headers than this, duplicates are found with a Map. */
-const MAX_LOOKED_THROUGH = 40;
+const MAX_SCANNED_HEADERS = 40;
 
 /** Encodes headers as one JSON text, without the hidden ones. */
 const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonly string[]) => string) => {
@@ -49,10 +49,10 @@ const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonl
     for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
       const member = memberOf(rawHeaders[i] as string); // i is within its length
       if (member === "") continue;
-      if (i > MAX_LOOKED_THROUGH * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
+      if (i > MAX_SCANNED_HEADERS * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
       names.push(member);
       const value = rawHeaders[i + 1] as string;
-      text += `${text === "" ? "" : ","}${member}${PLAIN.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
+      text += `${text === "" ? "" : ","}${member}${PLAIN_HEADER_TEXT.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
     }
     return `{${text}}`;
   };

@@ -1,9 +1,9 @@
 /** Extracts the token of a request from the `Authorization` header, a cookie, or another header. */
 import { createOriginPolicy, type Credentials } from "../../core/index.ts";
 import type { TokenRules } from "./token-rules.ts";
-import type { TokenConfiguration, TokenPlace } from "./token-settings.ts";
+import type { TokenConfiguration, TokenLocation } from "./token-settings.ts";
 
-export interface FoundToken {
+export interface ExtractedToken {
   readonly token: string;
   /** The configurations for tokens from this location. */
   readonly candidates: readonly TokenConfiguration[];
@@ -12,16 +12,16 @@ export interface FoundToken {
 }
 
 /** Returns undefined if there is no token. @throws RelApiError */
-export type FindToken = (credentials: Credentials, rules: TokenRules) => FoundToken | undefined;
+export type ExtractToken = (credentials: Credentials, rules: TokenRules) => ExtractedToken | undefined;
 
 /** @rule G-AUTH-12 G-AUTH-13 R-AUT-1 */
-export const createTokenFinder = (
+export const createTokenExtractor = (
   configurations: readonly TokenConfiguration[],
   allowedOrigins: readonly string[],
-): FindToken => {
-  const byPlace = new Map<string, { readonly place: TokenPlace; readonly candidates: TokenConfiguration[] }>();
+): ExtractToken => {
+  const byPlace = new Map<string, { readonly place: TokenLocation; readonly candidates: TokenConfiguration[] }>();
   for (const configuration of configurations) {
-    const { place } = configuration;
+    const { location: place } = configuration;
     const key = JSON.stringify(place);
     const known = byPlace.get(key);
     if (known === undefined) byPlace.set(key, { place, candidates: [configuration] });
@@ -32,7 +32,7 @@ export const createTokenFinder = (
   // with `*`, any page may send requests, but none may use cookies
   const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
 
-  const look = (place: TokenPlace, credentials: Credentials, rules: TokenRules): string | undefined => {
+  const extractFrom = (place: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
     if (place.kind === "cookie")
       return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(place.name) : undefined;
     if (place.kind === "header") return credentials.header(place.name)?.replace(/^Bearer +/i, "");
@@ -41,9 +41,9 @@ export const createTokenFinder = (
   };
 
   return (credentials, rules) => {
-    let found: FoundToken | undefined;
+    let found: ExtractedToken | undefined;
     for (const { place, candidates } of places) {
-      const token = look(place, credentials, rules);
+      const token = extractFrom(place, credentials, rules);
       if (token === undefined) continue;
       if (found !== undefined) throw rules.severalTokens();
       found = { token, candidates, rules };

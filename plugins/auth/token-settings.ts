@@ -21,13 +21,13 @@ import {
 import { sessionName } from "./session-header.ts";
 
 /** The location of the token in a request. */
-export type TokenPlace =
+export type TokenLocation =
   | { readonly kind: "authorization" }
   | { readonly kind: "cookie"; readonly name: string }
   | { readonly kind: "header"; readonly name: string };
 
 /** The location of the session claims in a token. `written` is the configured text, for messages. */
-export type ClaimsPlace =
+export type ClaimsLocation =
   | { readonly kind: "namespace"; readonly key: string }
   | { readonly kind: "path"; readonly keys: readonly string[]; readonly written: string }
   | { readonly kind: "map"; readonly entries: readonly MappedClaim[] }
@@ -40,9 +40,9 @@ export interface MappedClaim {
 }
 
 export interface TokenConfiguration {
-  readonly place: TokenPlace;
+  readonly location: TokenLocation;
   readonly keys: KeyRing;
-  readonly claims: ClaimsPlace;
+  readonly claims: ClaimsLocation;
   readonly isStringified: boolean;
   /** The accepted audiences. Undefined if audiences do not matter. */
   readonly audience: readonly string[] | undefined;
@@ -71,7 +71,7 @@ export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): read
   };
   try {
     const configurations = readSecret(jwtSecret, settings).map((source) => parseSource(source, settings, open));
-    refuseOverlaps(configurations);
+    rejectOverlaps(configurations);
     return configurations;
   } catch (error) {
     for (const ring of opened) ring.close();
@@ -128,7 +128,7 @@ const readJson = (value: Json): readonly Source[] => {
 
 // --- key objects ----------------------------------------------------------------------------------------------------
 
-const KNOWN = [
+const KNOWN_KEYS = [
   "type",
   "key",
   "jwk_url",
@@ -146,7 +146,7 @@ const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKey
   const audience = jwtAud === undefined || jwtAud === "" ? undefined : [jwtAud];
   if (isKeys(source))
     return {
-      place: AUTHORIZATION,
+      location: AUTHORIZATION,
       keys: fixedKeys(source),
       claims: { kind: "usual" },
       isStringified: false,
@@ -155,11 +155,11 @@ const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKey
       skewSeconds: 0,
       maxJsonDepth,
     };
-  const unknown = Object.keys(source).find((key) => !KNOWN.includes(key));
+  const unknown = Object.keys(source).find((key) => !KNOWN_KEYS.includes(key));
   if (unknown !== undefined)
-    throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}; known keys: ${KNOWN.join(", ")}`);
+    throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}; known keys: ${KNOWN_KEYS.join(", ")}`);
   return {
-    place: parsePlace(source.header),
+    location: parseLocation(source.header),
     keys: parseKeys(source, openKeys),
     claims: parseClaims(source),
     isStringified: parseFormat(source.claims_format),
@@ -172,7 +172,7 @@ const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKey
 
 const isKeys = (source: Source): source is readonly VerificationKey[] => Array.isArray(source);
 
-const AUTHORIZATION: TokenPlace = { kind: "authorization" };
+const AUTHORIZATION: TokenLocation = { kind: "authorization" };
 
 const optionalText = (object: JsonObject, key: string): string | undefined => {
   const text = object[key];
@@ -197,7 +197,7 @@ const parseKeys = (object: JsonObject, openKeys: OpenKeys): KeyRing => {
   return openKeys(url);
 };
 
-const parsePlace = (header: Json | undefined): TokenPlace => {
+const parseLocation = (header: Json | undefined): TokenLocation => {
   if (header === undefined || header === null) return AUTHORIZATION;
   const { type, name } = isJsonObject(header) ? header : {};
   if (type === "Authorization") return AUTHORIZATION;
@@ -230,7 +230,7 @@ const parseSkew = (skew: Json | undefined): number => {
   return skew;
 };
 
-const parseClaims = (object: JsonObject): ClaimsPlace => {
+const parseClaims = (object: JsonObject): ClaimsLocation => {
   const key = optionalText(object, "claims_namespace");
   const written = optionalText(object, "claims_namespace_path");
   if (key !== undefined && written !== undefined)
@@ -283,9 +283,9 @@ const parseMapped = (claim: string, given: Json): MappedClaim["from"] => {
 };
 
 /** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
-const refuseOverlaps = (configurations: readonly TokenConfiguration[]): void => {
+const rejectOverlaps = (configurations: readonly TokenConfiguration[]): void => {
   const taken = new Set<string>();
-  for (const { place, issuer } of configurations) {
+  for (const { location: place, issuer } of configurations) {
     const key = JSON.stringify([place, issuer ?? null]);
     if (taken.has(key))
       throw new KeyMistake("has two configurations that read tokens from the same place, of the same issuer");

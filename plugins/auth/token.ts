@@ -35,45 +35,48 @@ export const MAX_TOKEN_CHARACTERS = 32_768;
 // a length of 4n + 1 characters is invalid
 const isBase64url = (part: string): boolean => /^[A-Za-z0-9_-]*$/.test(part) && part.length % 4 !== 1;
 
-const failed = (failure: TokenFailure): TokenReading => ({ failure });
+const tokenFailure = (failure: TokenFailure): TokenReading => ({ failure });
 
-const undecodable = (reason: string): TokenReading => failed({ kind: "undecodable", reason });
+const undecodableToken = (reason: string): TokenReading => tokenFailure({ kind: "undecodable", reason });
 
-const load = createRequire(import.meta.url);
+const requirePackage = createRequire(import.meta.url);
 
 /** Loads the package, which has about seventy files, only when there are tokens. Node caches it. */
-export const loadVerifier = (): typeof import("jsonwebtoken") => load("jsonwebtoken") as typeof import("jsonwebtoken");
+export const loadVerifier = (): typeof import("jsonwebtoken") =>
+  requirePackage("jsonwebtoken") as typeof import("jsonwebtoken");
 
 /** @rule R-AUT-3 G-AUTH-11 G-AUTH-14 R-LIM-4 */
 export const readToken = (token: string, keys: readonly VerificationKey[], maxJsonDepth: number): TokenReading => {
-  if (token === "") return failed({ kind: "empty" });
-  if (token.length > MAX_TOKEN_CHARACTERS) return undecodable(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
+  if (token === "") return tokenFailure({ kind: "empty" });
+  if (token.length > MAX_TOKEN_CHARACTERS)
+    return undecodableToken(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
   const parts = token.split(".");
   const [head, body, signature] = parts;
   if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined)
-    return failed({ kind: "parts", count: parts.length });
+    return tokenFailure({ kind: "parts", count: parts.length });
   if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature))
-    return undecodable("a part is not base64url");
+    return undecodableToken("a part is not base64url");
   const header = parseObject(decode(head));
-  if (header === undefined) return undecodable("the header is no JSON object");
+  if (header === undefined) return undecodableToken("the header is no JSON object");
   const { alg, kid, crit, b64 } = header;
-  if (alg === "none") return failed({ kind: "unsecured" });
-  if (typeof alg !== "string" || !ALGORITHMS.has(alg)) return undecodable("the header's alg is missing or unknown");
+  if (alg === "none") return tokenFailure({ kind: "unsecured" });
+  if (typeof alg !== "string" || !ALGORITHMS.has(alg))
+    return undecodableToken("the header's alg is missing or unknown");
   // critical extensions must be supported, and none is
-  if (crit !== undefined) return undecodable("the header names critical extensions");
+  if (crit !== undefined) return undecodableToken("the header names critical extensions");
   // with RFC 7797, the signed bytes differ from the payload read here
-  if (b64 !== undefined && b64 !== true) return undecodable("the header says that the payload is not base64url");
+  if (b64 !== undefined && b64 !== true) return undecodableToken("the header says that the payload is not base64url");
   const fitting = keys.filter(
     (key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid),
   );
-  if (fitting.length === 0) return failed({ kind: "no-key" });
+  if (fitting.length === 0) return tokenFailure({ kind: "no-key" });
   const text = decode(body);
   // checked before the signature, because code that walks the claims recurses
-  if (isNestedDeeper(text, maxJsonDepth)) return failed({ kind: "too-deep", levels: maxJsonDepth });
+  if (isNestedDeeper(text, maxJsonDepth)) return tokenFailure({ kind: "too-deep", levels: maxJsonDepth });
   const claims = parseObject(text);
   // jsonwebtoken cannot verify such a token, and it is refused in any case
-  if (claims === undefined) return failed({ kind: "no-claims", reason: "the payload is no JSON object" });
-  if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return failed({ kind: "bad-signature" });
+  if (claims === undefined) return tokenFailure({ kind: "no-claims", reason: "the payload is no JSON object" });
+  if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return tokenFailure({ kind: "bad-signature" });
   return { signed: { claims, exact: parseClaims(text) as JsonObject } }; // it is an object, as the claims are
 };
 

@@ -12,7 +12,7 @@ export type Batch =
   | { readonly write: (response: ServerResponse) => Promise<void> };
 
 /** Responses up to this size are sent as one body, with a length and compressed. */
-const MAX_WHOLE_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /** `answer`: the text of one response. `refuse`: the text for an entry that is no longer run. */
 export const answerBatch = async (
@@ -40,7 +40,7 @@ export const answerBatch = async (
   let begun = requests.length === 0 ? "[" : "";
   for (const [at, request] of requests.entries()) {
     begun += await textOf(request, at);
-    if (bytes > MAX_WHOLE_BYTES && at + 1 < requests.length) return { write: (response) => write(response, at + 1) };
+    if (bytes > MAX_BUFFERED_BYTES && at + 1 < requests.length) return { write: (response) => write(response, at + 1) };
   }
   return { body: `${begun}]` };
 

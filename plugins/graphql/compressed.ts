@@ -14,30 +14,30 @@ const GZIPPED: Headers = [
   ["Vary", "Accept-Encoding"],
 ];
 
-const gzipAside = promisify(gzip);
+const gzipAsync = promisify(gzip);
 
-type Asking = Pick<Exchange, "header">;
+type CompressionRequest = Pick<Exchange, "header">;
 
-export const acceptsGzip = (exchange: Asking): boolean =>
+export const acceptsGzip = (exchange: CompressionRequest): boolean =>
   exchange
     .header("accept-encoding")
     ?.split(",")
     .some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part)) === true;
 
 /** Adds the headers of a compressed answer. The caller replaces the body. */
-export const gzipped = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
+export const withGzipHeaders = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
 
 /** @rule G-HTTP-10 */
-export const compressed = (exchange: Asking, answer: Answer): Answer | Promise<Answer> => {
+export const compressAnswer = (exchange: CompressionRequest, answer: Answer): Answer | Promise<Answer> => {
   const { body } = answer;
   if (body === undefined || !acceptsGzip(exchange)) return answer;
-  return zipped(answer, body);
+  return compressBody(answer, body);
 };
 
-const zipped = async (answer: Answer, body: string | Uint8Array): Promise<Answer> => {
+const compressBody = async (answer: Answer, body: string | Uint8Array): Promise<Answer> => {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
   const small =
-    bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
-  return { ...gzipped(answer), body: small };
+    bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAsync(bytes, { level: 1 });
+  return { ...withGzipHeaders(answer), body: small };
 };

@@ -18,13 +18,13 @@ export const credentialRules: TokenRules = {
   judge: (token, nowSeconds, mustExpire) => {
     const { claims, skewSeconds, audiences, audience } = token;
     const exp = readTime(claims, "exp");
-    if (exp === undefined && mustExpire) throw undecodable("the exp claim is missing");
+    if (exp === undefined && mustExpire) throw undecodableToken("the exp claim is missing");
     if (exp !== undefined && exp <= nowSeconds - skewSeconds) throw couldNotVerify("JWTExpired");
     const nbf = readTime(claims, "nbf");
     if (nbf !== undefined && nbf > nowSeconds + skewSeconds) throw couldNotVerify("JWTNotYetValid");
     const iat = readTime(claims, "iat");
     if (iat !== undefined && iat > nowSeconds + skewSeconds) throw couldNotVerify("JWTIssuedAtFuture");
-    if (audiences === "wrong") throw undecodable("the aud claim is neither a string nor a list of strings");
+    if (audiences === "wrong") throw undecodableToken("the aud claim is neither a string nor a list of strings");
     const isMeant =
       audience === undefined || audiences === undefined || audiences.some((one) => audience.includes(one));
     if (!isMeant) throw couldNotVerify("JWTNotInAudience");
@@ -36,15 +36,16 @@ export const credentialRules: TokenRules = {
     return requested;
   },
   missing: ({ takesTokens, takesAdminSecret }) =>
-    takesTokens ? tokenRequired() : takesAdminSecret ? adminSecretRequired() : nothingConfigured(),
+    takesTokens ? tokenRequired() : takesAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
   flagInvalid: (trueWords, falseWords) =>
-    refused(
+    credentialRefused(
       "bad-request",
       `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
     ),
 };
 
-const undecodable = (what: string): RelApiError => couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(what)})`);
+const undecodableToken = (what: string): RelApiError =>
+  couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(what)})`);
 
 const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
   switch (failure.kind) {
@@ -69,7 +70,7 @@ const partsReason = (count: number): string =>
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;
-  if (typeof said !== "number") throw undecodable(`the ${name} claim is no Number but ${kindOf(said)}`);
+  if (typeof said !== "number") throw undecodableToken(`the ${name} claim is no Number but ${kindOf(said)}`);
   return said;
 };
 
@@ -115,11 +116,12 @@ const readRole = (role: Json, what: string): string => {
 
 // --- errors ---------------------------------------------------------------------------------------------------------
 
-const refused = (code: string, message: string, status = 400): RelApiError =>
+const credentialRefused = (code: string, message: string, status = 400): RelApiError =>
   new RelApiError({ code, status, message, path: "$" });
 
 /** @rule G-AUTH-12 G-AUTH-14 */
-const couldNotVerify = (reason: string): RelApiError => refused("invalid-jwt", `Could not verify JWT: ${reason}`);
+const couldNotVerify = (reason: string): RelApiError =>
+  credentialRefused("invalid-jwt", `Could not verify JWT: ${reason}`);
 
 /** @rule G-LIM-2 */
 const claimsTooDeep = (levels: number): RelApiError =>
@@ -130,33 +132,35 @@ const claimsTooDeep = (levels: number): RelApiError =>
   });
 
 /** @rule G-AUTH-13 */
-const malformedAuthorization = (): RelApiError => refused("invalid-headers", "Malformed Authorization header");
+const malformedAuthorization = (): RelApiError =>
+  credentialRefused("invalid-headers", "Malformed Authorization header");
 
 /** @rule G-AUTH-13 */
-const multipleTokens = (): RelApiError => refused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
+const multipleTokens = (): RelApiError =>
+  credentialRefused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
 
 /** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
-const invalidClaims = (message: string): RelApiError => refused("jwt-invalid-claims", message);
+const invalidClaims = (message: string): RelApiError => credentialRefused("jwt-invalid-claims", message);
 
 /** @rule G-AUTH-17 G-AUTH-18 */
 const roleClaimMissing = (claim: string): RelApiError =>
-  refused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
+  credentialRefused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
 
 /** @rule G-AUTH-19 */
 const requestedRoleNotAllowed = (): RelApiError =>
-  refused("access-denied", "Your requested role is not in allowed roles");
+  credentialRefused("access-denied", "Your requested role is not in allowed roles");
 
 /** @rule G-AUTH-5 */
 const adminSecretRequired = (): RelApiError =>
-  refused("access-denied", "x-session-admin-secret required, but not found", 401);
+  credentialRefused("access-denied", "x-session-admin-secret required, but not found", 401);
 
 /** @rule G-AUTH-8 */
 const tokenRequired = (): RelApiError =>
-  refused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
+  credentialRefused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
 
 /** @rule G-AUTH-9 */
-const nothingConfigured = (): RelApiError =>
-  refused(
+const noSchemeConfigured = (): RelApiError =>
+  credentialRefused(
     "access-denied",
     "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
     401,

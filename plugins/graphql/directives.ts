@@ -11,7 +11,7 @@ export interface GqlDirective {
   readonly arguments: Readonly<Record<string, boolean>>;
 }
 
-export type DirectivePlace =
+export type DirectiveUse =
   | "a query"
   | "a mutation"
   | "a subscription"
@@ -20,7 +20,7 @@ export type DirectivePlace =
   | "an inline fragment";
 
 export interface DirectiveSpec {
-  readonly places: readonly DirectivePlace[];
+  readonly places: readonly DirectiveUse[];
   readonly arguments: Readonly<Record<string, { readonly type: GraphQLInputType; readonly hasDefault: boolean }>>;
   /** The declaration of a plugin's directive. */
   readonly added?: GqlDirective;

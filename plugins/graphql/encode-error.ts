@@ -17,7 +17,7 @@ export interface EncodedErrors {
 const NO_HEADERS: Headers = [];
 
 /** The message of a database error, which only administrators see. The statement is never shown. @rule G-ERR-7 */
-const internalOf = (error: unknown): Json | undefined => {
+const internalMessageOf = (error: unknown): Json | undefined => {
   if (!isRelApiError(error)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;
   return {
@@ -39,7 +39,7 @@ const encodeError = (
 ): { readonly text: string; readonly code: string; readonly status: number; readonly isForeign: boolean } => {
   const { code, message, status, isDatabase, isForeign = false } = errorWords(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
-  const internal = isDatabase && session?.isAdmin === true ? internalOf(error) : undefined;
+  const internal = isDatabase && session?.isAdmin === true ? internalMessageOf(error) : undefined;
   return {
     text: JSON.stringify({
       message,

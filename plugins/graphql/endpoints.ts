@@ -17,7 +17,7 @@ import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
-import { compressed } from "./compressed.ts";
+import { compressAnswer } from "./compressed.ts";
 import { json, NOT_FOUND, subscriptionOverHttp, runOptionsOf, type AnyExchange } from "./http.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
@@ -32,7 +32,7 @@ interface Endpoint extends MetadataEndpoint {
 }
 
 /** @throws GraphQLError if the text is not a document */
-const compile = (endpoint: MetadataEndpoint): Endpoint => {
+const compileEndpoint = (endpoint: MetadataEndpoint): Endpoint => {
   const types = parse(endpoint.document, { noLocation: true }).definitions.flatMap((definition) =>
     definition.kind === "OperationDefinition" ? (definition.variableDefinitions ?? []) : [],
   );
@@ -46,7 +46,7 @@ const compile = (endpoint: MetadataEndpoint): Endpoint => {
 const isCapture = (segment: string): boolean => segment.startsWith(":");
 
 /** Returns the path segments that match `:name` segments of the endpoint. Undefined if the path does not match. */
-const capture = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap<string, string> | undefined => {
+const matchPath = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap<string, string> | undefined => {
   if (segments.length !== path.length) return undefined;
   const captured = new Map<string, string>();
   for (const [at, segment] of segments.entries()) {
@@ -153,7 +153,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
   ): { readonly endpoint: Endpoint; captured: ReadonlyMap<string, string> } => {
     const segments = path.slice(ROOT.length).split("/").map(decode);
     const found = endpoints().flatMap((endpoint) => {
-      const captured = capture(endpoint, segments);
+      const captured = matchPath(endpoint, segments);
       return captured === undefined ? [] : [{ endpoint, captured }];
     });
     if (found.length === 0) throw endpointNotFound();
@@ -180,7 +180,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       if (unexpected !== undefined) throw unexpectedVariable(unexpected);
       exchange.mark("parse");
       const document = await engine.prepare({ query: endpoint.document, variables }, session, exchange);
-      exchange.operation = { ...document.asked, path: `${ROOT}${endpoint.segments.join("/")}` };
+      exchange.operation = { ...document.request, path: `${ROOT}${endpoint.segments.join("/")}` };
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();
@@ -194,7 +194,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       });
       exchange.mark("transaction");
       return typeof whole === "string"
-        ? await compressed(exchange, json(exchange, 200, whole))
+        ? await compressAnswer(exchange, json(exchange, 200, whole))
         : await longAnswers.answer(exchange, json(exchange, 200, undefined), whole);
     } catch (error) {
       return encode(engine, exchange, error);
@@ -226,7 +226,7 @@ export const restEndpoints = definePlugin({
       const queries = model.parts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
       endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
         try {
-          return [compile(endpoint)];
+          return [compileEndpoint(endpoint)];
         } catch (error) {
           const reason = error instanceof Error ? error.message : String(error);
           context.logger.warn(`REST endpoint ${endpoint.name}: its query cannot be read; ignored: ${reason}`);

@@ -26,7 +26,7 @@ import { streamedAnswersService, type LongBody } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
-import { createSchemas, type Opening } from "./schema.ts";
+import { createSchemas, type SchemaOpening } from "./schema.ts";
 import { createWrite } from "./written.ts";
 import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
@@ -77,7 +77,7 @@ export const assemble = (
 
 /** Returns the text before and after the body of the only step, which together are `data`. Undefined if `data` has
  *  other parts. */
-const aroundBody = ([only, ...others]: readonly GqlOutput[]): readonly [before: string, after: string] | undefined => {
+const bodyFrame = ([only, ...others]: readonly GqlOutput[]): readonly [before: string, after: string] | undefined => {
   if (only === undefined || others.length > 0) return undefined;
   if ("bundle" in only) return ["", ""];
   return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
@@ -99,7 +99,7 @@ export const createEngine = (
   variant?: GqlVariant,
 ): GqlEngine => {
   const { find, check } = documents;
-  const opening: Opening = { open: undefined };
+  const opening: SchemaOpening = { open: undefined };
   const schemas = createSchemas(hooks, context, variant, opening);
   const prepare = createPrepare(context, schemas, check, variant);
 
@@ -157,7 +157,7 @@ export const createEngine = (
       }
       const isReadOnly = operation.access === "read only";
       const { outputs, loads, steps } = operation;
-      const around = steps.length === 1 && loads.length === 0 ? aroundBody(outputs) : undefined;
+      const around = steps.length === 1 && loads.length === 0 ? bodyFrame(outputs) : undefined;
       let result: { readonly taken: Taken | Promise<Taken> } | undefined;
       const takeLong =
         longBody === undefined || around === undefined

@@ -1,7 +1,7 @@
 /** The errors that the GraphQL surface raises, and its messages for errors of the database. `code` is the code that
  *  clients see. */
 import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
-import { jsonFault, misspelt } from "../shared/hints.ts";
+import { jsonFault, unknownNameFacts } from "../shared/hints.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;
@@ -82,18 +82,18 @@ export const variablesTooDeep = (): RelApiError =>
 
 /** @rule G-DOC-4 */
 export const fieldNotFound = (field: string, type: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`field '${field}' not found in type: '${type}'`, path, misspelt(field, known));
+  validationFailed(`field '${field}' not found in type: '${type}'`, path, unknownNameFacts(field, known));
 
 /** @rule G-DOC-5 */
 export const noSuchArgument = (field: string, argument: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`'${field}' has no argument named '${argument}'`, path, misspelt(argument, known));
+  validationFailed(`'${field}' has no argument named '${argument}'`, path, unknownNameFacts(argument, known));
 
 /** @rule G-DOC-7 */
 export const missingField = (field: string, path: string): RelApiError =>
   validationFailed(`missing required field '${field}'`, path);
 
 /** @rule G-VAR-6 */
-export const variableMisfit = (variable: string, declared: string, expected: string, path: string): RelApiError =>
+export const variableTypeMismatch = (variable: string, declared: string, expected: string, path: string): RelApiError =>
   validationFailed(
     `variable '${variable}' is declared as '${declared}', but used where '${expected}' is expected`,
     path,
@@ -117,7 +117,7 @@ export const notOneOf = (values: readonly string[], type: string, found: string,
       .map((value) => `'${value}'`)
       .join(", ")}] for type '${type}', but found '${found}'`,
     path,
-    misspelt(found, values),
+    unknownNameFacts(found, values),
   );
 
 /** @rule G-COE-8 */
@@ -277,7 +277,7 @@ const OWN_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Errors of core whose details clients do not see. */
-const UNTOLD: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
+const HIDDEN_ERRORS: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
 
 const QUERY_CANCELED = "57014";
 
@@ -306,7 +306,7 @@ export const errorWords = (error: unknown): GqlErrorWords => {
     return { code: String(error.facts["code"]), message: error.message, status: error.status, isDatabase: false };
   if (OWN_CODES.has(error.code))
     return { code: error.code, message: error.message, status: error.status, isDatabase: false };
-  if (!UNTOLD.has(error.code))
+  if (!HIDDEN_ERRORS.has(error.code))
     return { code: error.code, message: error.message, status: error.status, isDatabase: false, isForeign: true };
   return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
 };

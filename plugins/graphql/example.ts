@@ -42,7 +42,7 @@ const columnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
   return new Map([...found].sort(([a], [b]) => a.position - b.position));
 };
 
-const limited = (field: Field): string => {
+const withLimit = (field: Field): string => {
   const limit = field.args.find((argument) => {
     const part = gqlPart(argument);
     return part?.kind === "argument" && part.name === "limit";
@@ -50,14 +50,14 @@ const limited = (field: Field): string => {
   return limit === undefined ? field.name : `${field.name}(${limit.name}: ${LIMIT})`;
 };
 
-interface Related {
+interface RelatedField {
   readonly field: Field;
   readonly isToOne: boolean;
   readonly label: string;
 }
 
-const relatedOf = ({ model }: RoleSchema, relation: Relation, type: GraphQLObjectType): Related | undefined => {
-  const found = Object.values(type.getFields()).flatMap((field): readonly Related[] => {
+const relatedOf = ({ model }: RoleSchema, relation: Relation, type: GraphQLObjectType): RelatedField | undefined => {
+  const found = Object.values(type.getFields()).flatMap((field): readonly RelatedField[] => {
     const part = gqlPart(field);
     if (part?.kind !== "relationship" || part.target === relation || part.relationship.routine !== undefined) return [];
     const row = rowTypeOf(field);
@@ -69,9 +69,9 @@ const relatedOf = ({ model }: RoleSchema, relation: Relation, type: GraphQLObjec
   return found.find(({ isToOne }) => isToOne) ?? found[0];
 };
 
-const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+const indent = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
 
-const block = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indented(lines), "}"];
+const block = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indent(lines), "}"];
 
 const NAMELESS = block("query", ["__typename"]).join("\n");
 
@@ -92,11 +92,11 @@ export const exampleQuery = (schema: RoleSchema): string | undefined => {
     if (type === undefined || columns.size === 0) continue;
     const names = exampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // every column is one of its keys
     const related = relatedOf(schema, relation, type);
-    const list = block(limited(root.field), [
+    const list = block(withLimit(root.field), [
       ...names,
       ...(related === undefined
         ? []
-        : block(related.isToOne ? related.field.name : limited(related.field), [related.label])),
+        : block(related.isToOne ? related.field.name : withLimit(related.field), [related.label])),
     ]);
     return block("query", root.namespace === undefined ? list : block(root.namespace, list)).join("\n");
   }

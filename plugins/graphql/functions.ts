@@ -3,23 +3,23 @@ import { isRelApiError, type Logger, type Session } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
 import { findSpans, splice } from "./splice.ts";
-import type { GqlAsked, GqlLoadedRow } from "./parts.ts";
+import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
 export interface Functions {
   /** Runs the calls of an operation: those of a query concurrently, those of a mutation sequentially. Returns their
    *  texts in order. @throws RelApiError of the first call that fails. The others are aborted. */
-  call(operation: GqlOperation, session: Session, running: Running): Promise<readonly string[]>;
+  call(operation: GqlOperation, session: Session, running: RunningFunctions): Promise<readonly string[]>;
   /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
     session: Session,
-    running: Running,
+    running: RunningFunctions,
   ): Promise<readonly (string | null)[]>;
 }
 
-type Running = Pick<GqlRunOptions, "onGone" | "exchange">;
+type RunningFunctions = Pick<GqlRunOptions, "onGone" | "exchange">;
 
 /** The signal is aborted when the client disconnects or `work` fails. */
 const abortable = async <Result>(
@@ -40,7 +40,10 @@ const abortable = async <Result>(
 
 export const createFunctions = (logger: Logger): Functions => {
   /** Passes on errors that are thrown on purpose. Other exceptions are logged and not shown to the client. */
-  const guarded = async <Result>({ origin, path }: Pick<GqlCall, "origin" | "path">, run: () => Promise<Result>) => {
+  const withHiddenExceptions = async <Result>(
+    { origin, path }: Pick<GqlCall, "origin" | "path">,
+    run: () => Promise<Result>,
+  ) => {
     try {
       return await run();
     } catch (error) {
@@ -49,9 +52,10 @@ export const createFunctions = (logger: Logger): Functions => {
       throw functionFailed(path);
     }
   };
-  const one = (call: GqlCall, asked: GqlAsked): Promise<string> => guarded(call, () => call.run(asked));
+  const one = (call: GqlCall, asked: GqlCallContext): Promise<string> =>
+    withHiddenExceptions(call, () => call.run(asked));
 
-  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: GqlAsked): Promise<string> => {
+  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: GqlCallContext): Promise<string> => {
     const spans = findSpans(body, tree);
     const texts: string[] = [];
     await Promise.all(
@@ -59,7 +63,7 @@ export const createFunctions = (logger: Logger): Functions => {
         const places = spans.flatMap((span, i) => (span.load === load ? [i] : []));
         if (places.length === 0) return;
         const rows = places.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
-        const results = await guarded(field, () => field.run(rows, asked));
+        const results = await withHiddenExceptions(field, () => field.run(rows, asked));
         places.forEach((place, i) => (texts[place] = results[i] ?? "null"));
       }),
     );

@@ -14,20 +14,20 @@ import {
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
-import { compressed } from "./compressed.ts";
+import { compressAnswer } from "./compressed.ts";
 import { AFTER_DATA, BEFORE_DATA, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
-import { formOfErrors, isMalformed, negotiated, refuseOddExtensions } from "./over-http.ts";
+import { formOfErrors, isMalformed, negotiated, rejectInvalidExtensions } from "./over-http.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
 
 /** A request without any of these parameters has no document. */
-const ASKS = /[?&](?:query|extensions|documentId)=/;
+const HAS_DOCUMENT = /[?&](?:query|extensions|documentId)=/;
 
 const namesHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(accept);
 
 /** The response depends on headers that shared caches do not treat as credentials. */
-const PRIVATE: Headers = [["Cache-Control", "private, no-cache"]];
+const PRIVATE_HEADERS: Headers = [["Cache-Control", "private, no-cache"]];
 
 const mutationByGet = (): RelApiError =>
   new RelApiError({
@@ -60,7 +60,7 @@ const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlReques
     const value = readParameter(engine, parameters, name);
     if (value !== undefined) request[name] = value;
   }
-  if (isStrict) refuseOddExtensions(request["extensions"]);
+  if (isStrict) rejectInvalidExtensions(request["extensions"]);
   return engine.readRequest(request);
 };
 
@@ -84,7 +84,7 @@ const createSurface = (context: PluginContext): Surface => {
       exchange.mark("parse");
       const prepared = engine.prepare(request, exchange.session, exchange);
       const document = prepared instanceof Promise ? await prepared : prepared;
-      exchange.operation = document.asked;
+      exchange.operation = document.request;
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const operation = document.bind();
@@ -95,15 +95,19 @@ const createSurface = (context: PluginContext): Surface => {
       );
       exchange.mark("transaction");
       return typeof whole === "string"
-        ? await compressed(exchange, json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE, form))
-        : await longAnswers.answer(exchange, json(exchange, 200, undefined, PRIVATE, form), whole);
+        ? await compressAnswer(
+            exchange,
+            json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE_HEADERS, form),
+          )
+        : await longAnswers.answer(exchange, json(exchange, 200, undefined, PRIVATE_HEADERS, form), whole);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
       const form = formOfErrors(exchange, isStrict);
-      if (encoded.status === 405) return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE], form);
+      if (encoded.status === 405)
+        return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE_HEADERS], form);
       const status = statusFor(exchange, encoded, form, !isRead && isMalformed(error));
-      return json(exchange, status, encoded.body, PRIVATE, form);
+      return json(exchange, status, encoded.body, PRIVATE_HEADERS, form);
     }
   };
 
@@ -112,12 +116,18 @@ const createSurface = (context: PluginContext): Surface => {
     credentialRules,
     paths: () => [...PATHS],
     methods: ["GET", "HEAD"],
-    match: (_path, _method, request) => ASKS.test(request.url ?? "") && !namesHtml(request.headers.accept),
+    match: (_path, _method, request) => HAS_DOCUMENT.test(request.url ?? "") && !namesHtml(request.headers.accept),
     handle: answer,
     encodeError: (error, exchange) => {
       const encoded = engineOf().encodeErrors(error, exchange.session);
       const form = formOfErrors(exchange, context.options.graphqlOverHttp);
-      return json(exchange, statusFor(exchange, encoded, form), encoded.body, [...encoded.headers, ...PRIVATE], form);
+      return json(
+        exchange,
+        statusFor(exchange, encoded, form),
+        encoded.body,
+        [...encoded.headers, ...PRIVATE_HEADERS],
+        form,
+      );
     },
     exposedHeaders: ["x-request-id"],
   };

@@ -1,7 +1,7 @@
 /** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: adds suggestions to errors. The messages of
  *  the dialect stay unchanged. */
 import { definePlugin, visibilityOf } from "../../core/index.ts";
-import { nearLabels, nearOf } from "../shared/hints.ts";
+import { similarLabels, similarNames } from "../shared/hints.ts";
 import { graphqlHintsService, type GqlHints } from "./api.ts";
 
 /** The suggested names come from the types of the role. A role without introspection gets none of them. @rule G-HNT-1
@@ -15,7 +15,9 @@ const hints: GqlHints = {
     const { model, isIntrospectionClosed, metaFields } = schema();
     if (isIntrospectionClosed || metaFields.size === 0) return undefined;
     const suggestions =
-      misspelt === undefined ? nearLabels(model, visibilityOf(model, session, "graphql"), error) : nearOf(error.facts);
+      misspelt === undefined
+        ? similarLabels(model, visibilityOf(model, session, "graphql"), error)
+        : similarNames(error.facts);
     return suggestions === undefined || suggestions.length === 0 ? undefined : { suggestions };
   },
 };

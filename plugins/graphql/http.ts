@@ -13,12 +13,20 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
-import { compressed, MIN_GZIP_BYTES } from "./compressed.ts";
+import { compressAnswer, MIN_GZIP_BYTES } from "./compressed.ts";
 import { createPostHandler, type HandlerResponse } from "./handler.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { DIALECT, formOfErrors, isMalformed, negotiated, refuseOtherBody, statusIn, type Form } from "./over-http.ts";
+import {
+  DIALECT_FORM,
+  formOfErrors,
+  isMalformed,
+  negotiated,
+  rejectOtherBody,
+  statusIn,
+  type ResponseForm,
+} from "./over-http.ts";
 import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlLongBody, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
@@ -27,7 +35,7 @@ import { liveQueriesService } from "../live/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
 
-const OLD_PATH = "/v1alpha1/graphql";
+const LEGACY_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 const HEALTH_PATHS = ["/healthz", "/hasura/healthz"];
 
@@ -47,7 +55,7 @@ export const AFTER_DATA = "}";
 const OK: HandlerResponse[1] = { status: 200, statusText: "" };
 
 /** A transaction without statements, to check that the database responds. */
-const NOTHING: Execution = {
+const PROBE: Execution = {
   session: { role: "admin", isAdmin: true, claims: {}, variables: {} },
   access: "read only",
   schema: "public",
@@ -67,18 +75,20 @@ export const json = (
   status: number,
   body: string | Uint8Array | undefined,
   more: Headers = [],
-  { type }: Form = DIALECT,
+  { type }: ResponseForm = DIALECT_FORM,
 ): Answer => ({
   status,
   headers: [["Content-Type", `${type}; charset=utf-8`], requestId(exchange), ...more],
   body,
 });
 
-const TX = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
+const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
 
 /** How the transaction of a request ends, if that is not always the same. @rule G-TX-6 */
-const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
-  const wanted = dbTxEnd.endsWith("-allow-override") ? TX.exec(exchange.header("prefer") ?? "")?.[1] : undefined;
+const transactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
+  const wanted = dbTxEnd.endsWith("-allow-override")
+    ? TX_PREFERENCE.exec(exchange.header("prefer") ?? "")?.[1]
+    : undefined;
   return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
 };
 
@@ -92,7 +102,7 @@ export const runOptionsOf = <Taken = never>(
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
-  end: options.dbTxEnd === "commit" ? "commit" : endOf(exchange, options.dbTxEnd),
+  end: options.dbTxEnd === "commit" ? "commit" : transactionEnd(exchange, options.dbTxEnd),
 });
 
 export const subscriptionOverHttp = (): RelApiError =>
@@ -104,12 +114,12 @@ export const subscriptionOverHttp = (): RelApiError =>
   });
 
 /** A request as it was read, on its way through the handler. */
-interface Posted {
+interface PostRequest {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
-  readonly form: Form;
+  readonly form: ResponseForm;
   /** The long answer that replaces the text, set when it is known. */
-  long?: LongAnswer;
+  longAnswer?: LongAnswer;
 }
 
 /** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
@@ -117,22 +127,22 @@ interface Posted {
 export const statusFor = (
   exchange: AnyExchange,
   encoded: EncodedErrors,
-  form: Form = DIALECT,
+  form: ResponseForm = DIALECT_FORM,
   isOfRequest = false,
 ): number => {
-  const usual = exchange.path === OLD_PATH || encoded.keepsStatus ? encoded.status : 200;
+  const usual = exchange.path === LEGACY_PATH || encoded.keepsStatus ? encoded.status : 200;
   return statusIn(form, encoded, usual, isOfRequest);
 };
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
 
-  const answer = async (posted: Posted, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
+  const answer = async (posted: PostRequest, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
     const { exchange, request, form } = posted;
     try {
       const prepared = engine.prepare(request, exchange.session, sender);
       const document = prepared instanceof Promise ? await prepared : prepared;
-      exchange.operation = document.asked;
+      exchange.operation = document.request;
       const operation = document.bind();
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
@@ -143,7 +153,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       const whole = await (sender === exchange ? longAnswers.run(run) : run());
       exchange.mark("transaction");
       if (typeof whole === "string") return [`${BEFORE_DATA}${whole}${AFTER_DATA}`, OK];
-      posted.long = whole;
+      posted.longAnswer = whole;
       return ["", OK]; // the handler takes only text
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
@@ -152,17 +162,17 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     }
   };
 
-  const handle = createPostHandler((posted: Posted) => answer(posted));
+  const handle = createPostHandler((posted: PostRequest) => answer(posted));
 
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
     const sender = { request: exchange.request, batchSize: requests.length };
     const batch = await answerBatch(
       requests,
       context,
-      async (request) => (await answer({ exchange, request, form: DIALECT }, sender))[0] ?? "",
+      async (request) => (await answer({ exchange, request, form: DIALECT_FORM }, sender))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
-    if ("body" in batch) return compressed(exchange, json(exchange, 200, batch.body));
+    if ("body" in batch) return compressAnswer(exchange, json(exchange, 200, batch.body));
     const { status, headers } = json(exchange, 200, "");
     return { status, headers, stream: batch.write };
   };
@@ -170,10 +180,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const post = async (exchange: Exchange): Promise<Answer> => {
     const { graphqlOverHttp: isStrict } = context.options;
     let body: GqlBody;
-    let form: Form;
+    let form: ResponseForm;
     try {
       form = negotiated(exchange, isStrict);
-      if (isStrict) refuseOtherBody(exchange);
+      if (isStrict) rejectOtherBody(exchange);
       // with `await`, V8 would keep the text until the next one
       body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
@@ -181,24 +191,24 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       exchange.errorCode = encoded.code;
       const told = formOfErrors(exchange, isStrict);
       const status = statusFor(exchange, encoded, told, isMalformed(error));
-      return compressed(exchange, json(exchange, status, encoded.body, [], told));
+      return compressAnswer(exchange, json(exchange, status, encoded.body, [], told));
     }
     exchange.mark("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
-    const posted: Posted = { exchange, request: body.single, form };
+    const posted: PostRequest = { exchange, request: body.single, form };
     const [text, { status }] = await handle(posted);
-    if (posted.long !== undefined)
-      return longAnswers.answer(exchange, json(exchange, status, undefined, [], form), posted.long);
+    if (posted.longAnswer !== undefined)
+      return longAnswers.answer(exchange, json(exchange, status, undefined, [], form), posted.longAnswer);
     const whole = json(exchange, status, text ?? "", [], form);
     // a character takes three bytes at most
-    return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressed(exchange, whole);
+    return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressAnswer(exchange, whole);
   };
 
   /** Objects of the metadata that are left out are an error where the caller is strict. @rule G-HTTP-17 */
   const health = async (query: string | undefined): Promise<Answer> => {
     const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
     try {
-      await context.execute(NOTHING); // only its settings make the round trip
+      await context.execute(PROBE); // only its settings make the round trip
     } catch {
       return { status: 500, headers, body: "ERROR" }; // unhealthy, whatever the reason
     }

@@ -2,9 +2,9 @@
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, defineService, type Pieces } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
-import { createCollector, type Collector, type Selected } from "./introspected/selected.ts";
+import { createCollector, type Collector, type SelectedField } from "./introspected/selected.ts";
 import { createWriters } from "./introspected/writers.ts";
-import { eachType } from "./types/collect.ts";
+import { forEachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
 import { gqlTypeFacts, type GqlRootName } from "./build.ts";
 import type { Parts, RoleSchema } from "./role-schema.ts";
@@ -22,7 +22,7 @@ const bytesOf = (text: string): Buffer => Buffer.from(text);
 
 const typesOf = function* (schema: RoleSchema): Pieces<Types> {
   const types = new Map<string, GraphQLNamedType>();
-  for (const type of eachType(schema)) {
+  for (const type of forEachType(schema)) {
     if (type !== undefined) types.set(type.name, type);
     yield;
   }
@@ -30,15 +30,15 @@ const typesOf = function* (schema: RoleSchema): Pieces<Types> {
 };
 
 /** The number of names that are sorted in one slice. */
-const SORTED_AT_ONCE = 4000;
+const NAMES_PER_SLICE = 4000;
 
 /** Sorts names in time slices, because tens of thousands of them take longer than one slice. */
-const sortedInPieces = function* (names: readonly string[]): Pieces<readonly string[]> {
-  if (names.length <= SORTED_AT_ONCE) return [...names].sort();
+const sortSliced = function* (names: readonly string[]): Pieces<readonly string[]> {
+  if (names.length <= NAMES_PER_SLICE) return [...names].sort();
   const half = Math.ceil(names.length / 2);
-  const left = yield* sortedInPieces(names.slice(0, half));
+  const left = yield* sortSliced(names.slice(0, half));
   yield;
-  const right = yield* sortedInPieces(names.slice(half));
+  const right = yield* sortSliced(names.slice(half));
   const all: string[] = [];
   let at = 0;
   for (const name of left) {
@@ -82,12 +82,12 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     const whole = yield* schema.whole();
     if (whole.hasInterfaces) known = yield* typesOf(whole);
     const texts = new Map<string, readonly Buffer[]>();
-    for (const one of eachType(whole)) {
+    for (const one of forEachType(whole)) {
       if (one !== undefined) texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of) : [bytesOf(of.write(one))]);
       yield;
     }
     let before = bytesOf("[");
-    for (const name of yield* sortedInPieces([...texts.keys()])) {
+    for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
       yield* texts.get(name)!; // the name is one of its keys
       before = COMMA;
@@ -95,7 +95,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     yield bytesOf("]");
   };
 
-  const member = function* ({ name, nodes }: Selected): Parts {
+  const member = function* ({ name, nodes }: SelectedField): Parts {
     const root = function* (of: GqlRootName) {
       const hasFields = collector
         .collect(

@@ -3,19 +3,19 @@
 import type { Answer, Exchange, PluginContext } from "../../core/index.ts";
 import {
   streamedAnswersService,
-  type Around,
+  type BodyFrame,
   type StreamedAnswers,
   type StreamedBody,
   type ValueTaker,
 } from "../speed/api.ts";
-import { acceptsGzip, compressed, gzipped } from "./compressed.ts";
+import { acceptsGzip, compressAnswer, withGzipHeaders } from "./compressed.ts";
 import type { GqlLongBody, PackedBody } from "./operations.ts";
 
 /** From here on `data` is. */
 const LONG_BYTES = 1024 * 1024;
 
 /** A body that is still to come, or a whole one. */
-export type LongAnswer = { readonly streamed: StreamedBody; readonly around: Around } | Buffer | PackedBody;
+export type LongAnswer = { readonly streamed: StreamedBody; readonly around: BodyFrame } | Buffer | PackedBody;
 
 export interface LongAnswers {
   /** Runs an operation whose exchange is answered with nothing else: the text of `data`, or the answer with all of it.
@@ -33,7 +33,7 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
   });
 
   /** `answered`: called with the whole body, or with undefined if it was lost. */
-  const hold = (bytes: number, around: Around, answered: (whole: Buffer | undefined) => void): ValueTaker => {
+  const collectBody = (bytes: number, around: BodyFrame, answered: (whole: Buffer | undefined) => void): ValueTaker => {
     const whole = Buffer.allocUnsafeSlow(around.before.length + bytes + around.after.length);
     let at = around.before.copy(whole);
     around.after.copy(whole, at + bytes);
@@ -61,7 +61,7 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
           if (bytes <= LONG_BYTES) return undefined;
           let answered: (whole: Buffer | undefined) => void = () => undefined;
           const taken = new Promise<Buffer | undefined>((resolve) => (answered = resolve));
-          return { taker: hold(bytes, around, answered), taken };
+          return { taker: collectBody(bytes, around, answered), taken };
         },
         takePacked: (body) => body,
       };
@@ -72,11 +72,11 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
       if ("streamed" in long) {
         // where chunks have no lengths, a broken answer would look complete
         const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
-        const headed = isZipped ? gzipped(answer) : answer;
+        const headed = isZipped ? withGzipHeaders(answer) : answer;
         return long.streamed.addTo(headed, { ...long.around, isZipped });
       }
-      if (!("gzip" in long)) return compressed(exchange, { ...answer, body: long });
-      return mayZip ? { ...gzipped(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
+      if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
+      return mayZip ? { ...withGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
     },
   };
 };

@@ -16,7 +16,7 @@ import type {
 import type { ArrivingBody, LongBody, ValueTaker } from "../speed/api.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import type { GqlAsked, GqlLoadedRow } from "./parts.ts";
+import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlVariant } from "./build.ts";
 import type { Parts } from "./role-schema.ts";
 
@@ -31,7 +31,7 @@ export interface GqlRequest {
 export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** The operation and its name in the document, for plugins that count and log requests. */
-  readonly asked: Operation;
+  readonly request: Operation;
   /** The depth of nested fields with a selection. Fragments are inlined, and introspection is not counted. */
   readonly levels: number;
   /** The number of such fields. */
@@ -82,7 +82,7 @@ export interface GqlCall {
   readonly origin: string;
   readonly path: string;
   /** Returns the JSON text of the field. */
-  run(asked: GqlAsked): Promise<string>;
+  run(asked: GqlCallContext): Promise<string>;
   /** Returns the statement that a live query runs instead. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
@@ -111,7 +111,7 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   /** Two loads with the same form return the same text for the same rows. */
   readonly form: string;
   /** Returns JSON texts in the order of the rows. */
-  run(rows: readonly GqlLoadedRow[], asked: GqlAsked): Promise<readonly string[]>;
+  run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
 }
 
 /** The parts of the `data` object, in order of selection. */

@@ -9,17 +9,17 @@ const JSON_TYPE = "application/json";
 const RESPONSE_TYPE = "application/graphql-response+json";
 
 /** The format of a response. */
-export interface Form {
+export interface ResponseForm {
   readonly type: typeof JSON_TYPE | typeof RESPONSE_TYPE;
   /** The setting is on. */
   readonly isStrict: boolean;
 }
 
 /** The format of the dialect. */
-export const DIALECT: Form = { type: JSON_TYPE, isStrict: false };
+export const DIALECT_FORM: ResponseForm = { type: JSON_TYPE, isStrict: false };
 
-const PLAIN: Form = { type: JSON_TYPE, isStrict: true };
-const RESPONSE: Form = { type: RESPONSE_TYPE, isStrict: true };
+const PLAIN_FORM: ResponseForm = { type: JSON_TYPE, isStrict: true };
+const RESPONSE_FORM: ResponseForm = { type: RESPONSE_TYPE, isStrict: true };
 
 /** Returns the `q` of a media type from the most specific range that matches: `application/json;q=0.9` before
  *  `application/*`. */
@@ -39,27 +39,27 @@ const badMedia = (status: 406 | 415, message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status, message, path: "$" });
 
 /** A client that names no type, or accepts any type, gets plain JSON. @throws RelApiError 406 */
-const formFor = (accept: string | undefined): Form => {
-  if (accept === undefined || accept.trim() === "") return PLAIN;
+const formFor = (accept: string | undefined): ResponseForm => {
+  if (accept === undefined || accept.trim() === "") return PLAIN_FORM;
   const ranges = rangesOf(accept);
   const [plain, response] = [qualityOf(JSON_TYPE, ranges), qualityOf(RESPONSE_TYPE, ranges)];
-  if (response > plain || (response > 0 && response === plain && ranges.has(RESPONSE_TYPE))) return RESPONSE;
-  if (plain > 0) return PLAIN;
+  if (response > plain || (response > 0 && response === plain && ranges.has(RESPONSE_TYPE))) return RESPONSE_FORM;
+  if (plain > 0) return PLAIN_FORM;
   throw badMedia(406, `the response is ${RESPONSE_TYPE} or ${JSON_TYPE}, and Accept takes neither`);
 };
 
-type Asking = Pick<Exchange, "header">;
+type HeaderSource = Pick<Exchange, "header">;
 
 /** @throws RelApiError 406 */
-export const negotiated = (exchange: Asking, isStrict: boolean): Form =>
-  isStrict ? formFor(exchange.header("accept")) : DIALECT;
+export const negotiated = (exchange: HeaderSource, isStrict: boolean): ResponseForm =>
+  isStrict ? formFor(exchange.header("accept")) : DIALECT_FORM;
 
 /** The format of errors, which are sent even if the client accepts neither type. */
-export const formOfErrors = (exchange: Asking, isStrict: boolean): Form => {
+export const formOfErrors = (exchange: HeaderSource, isStrict: boolean): ResponseForm => {
   try {
     return negotiated(exchange, isStrict);
   } catch {
-    return PLAIN;
+    return PLAIN_FORM;
   }
 };
 
@@ -67,7 +67,7 @@ const JSON_BODY = /^application\/json[ \t]*(?:;|$)/i;
 const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
 
 /** @throws RelApiError 415 */
-export const refuseOtherBody = (exchange: Asking): void => {
+export const rejectOtherBody = (exchange: HeaderSource): void => {
   const type = exchange.header("content-type");
   if (type === undefined || type === "") throw badMedia(415, `the body is ${JSON_TYPE}, and Content-Type is missing`);
   if (!JSON_BODY.test(type) || OTHER_CHARSET.test(type))
@@ -75,7 +75,7 @@ export const refuseOtherBody = (exchange: Asking): void => {
 };
 
 /** @throws RelApiError `parse-failed` */
-export const refuseOddExtensions = (extensions: Json | undefined): void => {
+export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
   if (extensions === undefined || extensions === null) return;
   if (typeof extensions !== "object" || Array.isArray(extensions))
     throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(extensions)}`, "$.extensions");
@@ -88,7 +88,7 @@ export const isMalformed = (error: unknown): boolean =>
 
 /** `usual` is the status of the dialect. */
 export const statusIn = (
-  { type, isStrict }: Form,
+  { type, isStrict }: ResponseForm,
   { status }: EncodedErrors,
   usual: number,
   isOfRequest: boolean,

@@ -12,23 +12,23 @@ import {
 } from "../../core/index.ts";
 import { isLegalName } from "./types/names.ts";
 
-const offered = (given: string | false | undefined, usual: string): string | undefined =>
+const offeredName = (given: string | false | undefined, usual: string): string | undefined =>
   given === false ? undefined : (given ?? usual);
 
 /** Undefined if the operator is not in GraphQL. */
 export const operatorName = ({ graphql, name }: OperatorSpec): string | undefined =>
-  offered(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
+  offeredName(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
 
 /** Undefined if the aggregate is not in GraphQL. */
-export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offered(graphql, name);
+export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offeredName(graphql, name);
 
 /** Returns the suffix of its field, after the name of the column. Undefined if the ordering is not in GraphQL. */
-export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offered(graphql, name);
+export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offeredName(graphql, name);
 
 /** The key of the direction beside the operands of an ordering. No operand may have this name. */
 export const DIRECTION = "order";
 
-const refuseIllegal = (plugin: string, what: string, name: string | undefined): void => {
+const rejectIllegal = (plugin: string, what: string, name: string | undefined): void => {
   if (name !== undefined && !isLegalName(name))
     throw presetError(
       `plugin "${plugin}": ${what} cannot be called "${name}" in GraphQL: use letters, digits and _, with no digit and no __ at the start`,
@@ -36,10 +36,10 @@ const refuseIllegal = (plugin: string, what: string, name: string | undefined): 
 };
 
 /** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
-export const refuseNames = (registry: Registry): void => {
+export const rejectNames = (registry: Registry): void => {
   const { operators, updateOperators, embeds, aggregates, orderings, pluginOf } = registry;
-  for (const spec of operators) refuseIllegal(pluginOf(spec), `operator "${spec.name}"`, operatorName(spec));
-  for (const spec of updateOperators) refuseIllegal(pluginOf(spec), `update operator "${spec.name}"`, spec.graphql);
+  for (const spec of operators) rejectIllegal(pluginOf(spec), `operator "${spec.name}"`, operatorName(spec));
+  for (const spec of updateOperators) rejectIllegal(pluginOf(spec), `update operator "${spec.name}"`, spec.graphql);
   refuseOverlaps(registry, operators, operatorName, "GraphQL operator");
   refuseOverlaps(registry, updateOperators, ({ graphql }) => graphql, "GraphQL update operator");
   refuseDoubles(registry, embeds, ({ graphql }) => graphql?.suffix, "GraphQL embed suffix");

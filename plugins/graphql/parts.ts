@@ -112,7 +112,10 @@ export type GqlPart =
   // writes
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** A plugin's own argument of updates, and field of `T_updates`. @rule X-GQL-10 */
-  | { readonly kind: "further"; readonly writes: (input: GqlInput, writing: GqlWriting) => GqlFurther | undefined }
+  | {
+      readonly kind: "further";
+      readonly writes: (input: GqlInput, writing: GqlWriting) => GqlUpdateAdditions | undefined;
+    }
   /** A field of a plugin's own inputs (`input`), which the plugin reads. */
   | { readonly kind: "own"; readonly name: string }
   /** a column in an update operator's input; `value` is the type of the operand */
@@ -235,7 +238,7 @@ export interface GqlFunctionRequest {
 }
 
 /** The members that all functions of an operation share. */
-export type GqlAsked = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
+export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
 
 export interface GqlSelected {
   /** The response name. */
@@ -288,7 +291,7 @@ export interface GqlWriting {
 }
 
 /** The additions of an argument to an update. The steps that it has added so far run before the update. */
-export interface GqlFurther {
+export interface GqlUpdateAdditions {
   /** Assignments to the updated rows. If two assign the same column, the later one wins. */
   readonly assignments?: readonly Assignment[];
   /** Requirements on the updated rows. */

@@ -8,16 +8,16 @@ import { hasQuery, isObject, type JsonObject } from "./request.ts";
 import { persistedSettings } from "./settings.ts";
 
 /** A hash, and its document if the request has it. */
-interface Sent {
+interface SentQuery {
   readonly hash: string;
   readonly text: string | undefined;
 }
 
-const HASH: Question<Sent, string> = { name: "hash", of: ({ hash }) => hash };
+const HASH: Question<SentQuery, string> = { name: "hash", of: ({ hash }) => hash };
 /** The hash identifies the text, so the text is not part of the key. */
-const TEXT: Question<Sent, string | undefined> = { name: "text", of: ({ text }) => text, key: () => undefined };
+const TEXT: Question<SentQuery, string | undefined> = { name: "text", of: ({ text }) => text, key: () => undefined };
 
-const document = (ask: Ask<Sent>): string | undefined => {
+const document = (ask: Ask<SentQuery>): string | undefined => {
   ask(HASH);
   return ask(TEXT);
 };
@@ -56,7 +56,7 @@ export const persistedQueries = definePlugin({
       const hash = hashOf(request);
       if (hash === undefined) return undefined;
       if (!hasQuery(request)) {
-        const { made } = documents.get({ hash, text: undefined });
+        const { value: made } = documents.get({ hash, text: undefined });
         if (made === undefined) throw persistedQueryNotFound();
         return made;
       }

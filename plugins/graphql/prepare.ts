@@ -46,7 +46,7 @@ const BYTES_PER_PLANNED_CHARACTER = 12;
 const BYTES_PER_OPERATION = 4000;
 
 /** The part of a document that depends only on the role schema and the text. */
-interface ReadDocument {
+interface CheckedDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
   readonly declared: DeclaredVariables;
@@ -70,7 +70,7 @@ interface OperationSource extends DocumentSource, WithVariables {
 
 /** A document without its syntax tree, and its plan with the programs of the steps. */
 interface PreparedOperation {
-  readonly document: Omit<ReadDocument, "parsed" | "length">;
+  readonly document: Omit<CheckedDocument, "parsed" | "length">;
   readonly template: Omit<OperationTemplate, "steps"> & {
     readonly steps: readonly (StepTemplate & Pick<GqlStep, "program">)[];
   };
@@ -83,10 +83,10 @@ const variablesOf = (declared: DeclaredVariables): Question<OperationSource, Var
   key: () => undefined,
 });
 
-const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument => {
-  const found = schemas.within(ask);
-  found.keep();
-  const schema = found.made;
+const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): CheckedDocument => {
+  const found = schemas.derive(ask);
+  found.commit();
+  const schema = found.value;
   const text = ask(TEXT);
   const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
   const { operation, fragments } = parsed;
@@ -99,7 +99,7 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument 
     declared: declareVariables(operation, fragments),
     facts: {
       operation: operation.operation,
-      asked: { kind: operation.operation, name: operation.name?.value },
+      request: { kind: operation.operation, name: operation.name?.value },
       levels: size.levels,
       nodes: size.nodes,
       rootFields: size.own,
@@ -112,7 +112,7 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument 
 
 const prepareOperation = (
   { prepare }: PluginContext,
-  document: ReadDocument,
+  document: CheckedDocument,
   ask: Ask<OperationSource>,
 ): PreparedOperation => {
   const { schema, parsed, declared, facts } = document;
@@ -139,7 +139,7 @@ const bytesOfOperation = ({ template: { plans } }: PreparedOperation): number =>
   plans.reduce((bytes, plan) => bytes + planKey(plan).length * BYTES_PER_PLANNED_CHARACTER, BYTES_PER_OPERATION);
 
 /** Returns the operation with the values of these variables. @throws RelApiError G-LIM-2 */
-const fill = (
+const fillOperation = (
   template: PreparedOperation["template"],
   variables: VariableValues,
   limits: Limits,
@@ -206,15 +206,15 @@ export const createPrepare = (
   variant?: GqlVariant,
 ): Prepare => {
   const { caches } = context;
-  const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
-  const documents: Cache<DocumentSource, ReadDocument> = caches.create({
-    name: kept("graphql documents"),
+  const cacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
+  const documents: Cache<DocumentSource, CheckedDocument> = caches.create({
+    name: cacheName("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
     bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
   const operations: Cache<OperationSource, PreparedOperation> = caches.create({
-    name: kept("graphql operations"),
-    make: (ask: Ask<OperationSource>) => prepareOperation(context, documents.within(ask).made, ask),
+    name: cacheName("graphql operations"),
+    make: (ask: Ask<OperationSource>) => prepareOperation(context, documents.derive(ask).value, ask),
     bytesOf: bytesOfOperation,
   });
 
@@ -240,17 +240,17 @@ export const createPrepare = (
       },
     };
     const found = known(source);
-    const { made: document, keep: keepDocument } =
+    const { value: document, commit: keepDocument } =
       found === undefined
         ? shallow(() => documents.get(source), notAGraphqlQuery)
-        : { made: found.made.document, keep: found.keep };
+        : { value: found.value.document, commit: found.commit };
     const validated: ValidatedDocument = {
       ...document.facts,
       bind: () =>
         shallow(
           () => {
-            const { made, keep } = found ?? operations.get(source);
-            return fill(made.template, source.read(document.declared), document.schema.options, keep);
+            const { value, commit } = found ?? operations.get(source);
+            return fillOperation(value.template, source.read(document.declared), document.schema.options, commit);
           },
           () => (given === undefined ? notAGraphqlQuery() : variablesTooDeep()),
         ),

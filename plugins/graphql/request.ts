@@ -2,7 +2,7 @@
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { refuseOddExtensions } from "./over-http.ts";
+import { rejectInvalidExtensions } from "./over-http.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
@@ -13,7 +13,7 @@ export type JsonObject = Readonly<Record<string, Json>>;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(RAW_NUMBER in value);
 
-const textOf = (value: Json, path: string): string => {
+const stringOf = (value: Json, path: string): string => {
   if (typeof value !== "string")
     throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(value)}`, path);
   return value;
@@ -33,21 +33,21 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
   if (!isObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
-  if (isStrict) refuseOddExtensions(extensions);
+  if (isStrict) rejectInvalidExtensions(extensions);
   const isPersisted = extensions !== undefined && hasPersisted(value);
   const isOdd = typeof query !== "string" || query === "";
   const found = isPersisted || (isOdd && !hasQuery(value)) ? find(value) : undefined;
   if (found === undefined && !isInBatch && isPersisted)
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
   if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
-  const text = found ?? (typeof query === "string" ? query : textOf(query ?? null, "$.query"));
+  const text = found ?? (typeof query === "string" ? query : stringOf(query ?? null, "$.query"));
   if (variables !== undefined && variables !== null && !isObject(variables))
     throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(variables)}`, "$.variables");
   return {
     query: text,
     ...(operationName === undefined || operationName === null
       ? {}
-      : { operationName: textOf(operationName, "$.operationName") }),
+      : { operationName: stringOf(operationName, "$.operationName") }),
     ...(variables === undefined || variables === null ? {} : { variables }),
   };
 };

@@ -20,7 +20,7 @@ import type { Directives } from "./directives.ts";
 import { gqlDirectivesHook } from "./api.ts";
 import { introspectionService, type IntrospectionService } from "./introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
-import { viewOf } from "./types/rights.ts";
+import { accessOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { GqlVariant } from "./build.ts";
@@ -46,7 +46,7 @@ const BYTES_PER_ROLE = 100_000;
 export type Schemas = Cache<Caller, RoleSchema>;
 
 /** Returns the cache key of a role's access to a model. */
-const viewKeyOf = ({ role, isAdmin, isBackend }: Session): string =>
+const accessKeyOf = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
 const sessionOf = (viewKey: string): Session => {
@@ -67,7 +67,7 @@ interface Preparation {
 }
 
 /** Without the introspection plugin, no document calls this. */
-const nothing: IntrospectionService["introspect"] = () =>
+const introspectNothing: IntrospectionService["introspect"] = () =>
   function* () {
     yield;
   };
@@ -77,7 +77,7 @@ const MAX_PREPARED = 10;
 
 /** The preparation for which a document waits, so that it does not block other requests: the work on all tables for the
  *  first document. Undefined if it is complete. It is a property, because later documents read it too. */
-export interface Opening {
+export interface SchemaOpening {
   open: (() => Promise<void>) | undefined;
 }
 
@@ -86,7 +86,7 @@ export const createSchemas = (
   hooks: RelApiHooks,
   context: PluginContext,
   variant: GqlVariant | undefined,
-  opening: Opening,
+  opening: SchemaOpening,
 ): Schemas => {
   const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const preparationOf = memoize((_model: Model): Preparation => ({
@@ -121,14 +121,14 @@ export const createSchemas = (
       model,
       source,
       values,
-      view: viewOf(model, session),
+      view: accessOf(model, session),
       hooks,
       registry: context.registry,
       options: context.options,
       hasSubscriptions: context.use(liveQueriesService) !== undefined,
       directives: (directives ??= directivesOf(context.use(gqlDirectivesHook).call([]))),
       metaFields: introspection?.metaFields ?? new Map(),
-      introspect: introspection?.introspect ?? nothing,
+      introspect: introspection?.introspect ?? introspectNothing,
       variant,
     });
   };
@@ -157,7 +157,7 @@ export const createSchemas = (
   const startNames = async (model: Model): Promise<void> => {
     const preparation = preparationOf(model);
     const names = namesOf(model);
-    const whileOpen = function* (): Pieces<void> {
+    const untilOpen = function* (): Pieces<void> {
       while (!isClosed) {
         const { done, value } = names.next();
         if (done === true) {
@@ -169,7 +169,7 @@ export const createSchemas = (
     };
     preparation.underWay = names;
     preparation.warnings = [];
-    await inPieces(whileOpen());
+    await inPieces(untilOpen());
   };
   context.onModel((model) => {
     opening.open = undefined;
@@ -207,7 +207,7 @@ export const createSchemas = (
     make: (ask: Ask<Caller>): PreparableSchema => {
       const model = ask(MODEL);
       const session = observeSession(ask);
-      const key = viewKeyOf(session);
+      const key = accessKeyOf(session);
       const { schemas } = preparationOf(model);
       const schema = schemas.get(key) ?? schemaFor(model, namesFor(model), session);
       schemas.delete(key); // from here on the cache holds or evicts it

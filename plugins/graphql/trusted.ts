@@ -28,7 +28,7 @@ const normalized = (text: string): string =>
 
 const TEXT: Question<string, string> = { name: "text", of: (text) => text };
 
-interface Trusted {
+interface TrustedQueries {
   /** The normalized documents with the roles that may run them. `true` allows all roles. */
   readonly allowed: ReadonlyMap<string, true | ReadonlySet<string>>;
   /** The documents by hash, or by their name in a manifest. */
@@ -64,18 +64,18 @@ const collect = (folder: string | undefined, queries: MetadataQueries | undefine
   for (const { collection, roles } of queries?.allowed ?? [])
     for (const [name, text] of queries?.collections.get(collection) ?? [])
       add(text, `query "${name}" of the collection "${collection}"`, roles);
-  return { allowed, named } satisfies Trusted;
+  return { allowed, named } satisfies TrustedQueries;
 };
 
 /** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define
  *  them. */
 const NAMES = ["documentId", "doc_id", "id"];
 
-const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
+const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): void => {
   const { logger } = context;
   const { enableAllowlist, trustedDocuments: folder } = context.options;
   const warn = (text: string): void => logger.warn(text);
-  let trusted: Trusted = collect(folder, undefined, () => undefined); // wrong files prevent the start
+  let trusted: TrustedQueries = collect(folder, undefined, () => undefined); // wrong files prevent the start
   context.onModel((model) => {
     try {
       trusted = collect(folder, queriesOf(model), warn);
@@ -103,7 +103,7 @@ const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
   if (!enableAllowlist) return;
   context.use(checkGqlDocumentHook).tap("trusted-documents", (text, { isAdmin, role }) => {
     if (isAdmin) return;
-    const { made: form, keep } = forms.get(text);
+    const { value: form, commit: keep } = forms.get(text);
     const roles = trusted.allowed.get(form);
     if (roles !== true && roles?.has(role) !== true) throw queryNotAllowed();
     keep(); // texts that are refused are not cached
@@ -117,5 +117,5 @@ export const trustedDocuments = definePlugin({
   // documents of persisted queries come from clients, so trusted documents are looked up first
   before: ["persisted-queries"],
   settings: trustedSettings,
-  apply,
+  apply: applyTrustedDocuments,
 });

@@ -4,10 +4,10 @@ import { gunzip, gzip } from "node:zlib";
 import { inPieces, membersOf, type Ask, type Caches, type Pieces } from "../../core/index.ts";
 import type { GqlOutput, PackedBody } from "./operations.ts";
 
-type Later = Extract<GqlOutput, { readonly pieces: unknown }>;
+type SlicedOutput = Extract<GqlOutput, { readonly pieces: unknown }>;
 
 interface Source {
-  readonly output: Later;
+  readonly output: SlicedOutput;
   readonly text: string | Buffer | undefined;
 }
 
@@ -31,10 +31,10 @@ export interface Write {
   body(outputs: readonly GqlOutput[]): Promise<PackedBody | undefined>;
 }
 
-const startOf = (output: Later): Buffer => Buffer.from(`{"data":{${JSON.stringify(output.as)}:`);
+const startOf = (output: SlicedOutput): Buffer => Buffer.from(`{"data":{${JSON.stringify(output.as)}:`);
 const END = Buffer.from("}}");
 
-const bodyOf = function* (output: Later): Pieces<Buffer> {
+const bodyOf = function* (output: SlicedOutput): Pieces<Buffer> {
   const parts = [startOf(output)];
   for (const part of output.pieces()) {
     if (part !== undefined) parts.push(part);
@@ -50,7 +50,7 @@ const bodyOf = function* (output: Later): Pieces<Buffer> {
   return body;
 };
 
-const textIn = (body: Buffer, output: Later): string =>
+const textIn = (body: Buffer, output: SlicedOutput): string =>
   body.toString("utf8", startOf(output).length, body.length - END.length);
 
 export const createWrite = (caches: Caches, name: string): Write => {
@@ -64,17 +64,17 @@ export const createWrite = (caches: Caches, name: string): Write => {
   });
 
   /** Returns the text, or a compressed body that contains it. */
-  const written = async (output: Later): Promise<string | Buffer> => {
-    const { made } = kept.get({ output, text: undefined });
+  const writtenBody = async (output: SlicedOutput): Promise<string | Buffer> => {
+    const { value: made } = kept.get({ output, text: undefined });
     if (made !== undefined) return made;
     const body = await inPieces(bodyOf(output));
     const text = body.length > MAX_PLAIN_BYTES ? await zip(body, { level: 1 }) : textIn(body, output);
-    kept.get({ output, text }).keep();
+    kept.get({ output, text }).commit();
     return text;
   };
 
-  const textOf = async (output: Later): Promise<string> => {
-    const found = await written(output);
+  const textOf = async (output: SlicedOutput): Promise<string> => {
+    const found = await writtenBody(output);
     return typeof found === "string" ? found : textIn(await unzip(found), output);
   };
 
@@ -86,7 +86,7 @@ export const createWrite = (caches: Caches, name: string): Write => {
     body: async (outputs) => {
       const [only] = outputs;
       if (outputs.length > 1 || only === undefined || !("pieces" in only)) return undefined;
-      const found = await written(only);
+      const found = await writtenBody(only);
       return typeof found === "string" ? undefined : { plain: () => unzip(found), gzip: () => Promise.resolve(found) };
     },
   };

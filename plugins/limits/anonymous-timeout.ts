@@ -3,16 +3,16 @@ import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core
 import { anonRole, compatMode } from "../shared/settings.ts";
 import { anonymousTimeoutSettings } from "./settings.ts";
 
-const USUAL_SECONDS = 10;
+const DEFAULT_SECONDS = 10;
 const QUERY_CANCELED = "57014";
 
 /** Whether the statement was cancelled by another one, with `pg_cancel_backend`. */
-const isAsked = (message: string): boolean => message.includes("user request");
+const isCancelledByUser = (message: string): boolean => message.includes("user request");
 
 const settingsFor = (seconds: number): CallerSettings => ({
   settings: [["statement_timeout", `${seconds}s`]],
   explain: ({ code, message, facts }) =>
-    code !== QUERY_CANCELED || isAsked(message) || facts["isRaised"] === true
+    code !== QUERY_CANCELED || isCancelledByUser(message) || facts["isRaised"] === true
       ? undefined
       : {
           hint: `The limit is the setting anonStatementTimeout: ${seconds} seconds.`,
@@ -42,7 +42,7 @@ export const anonymousTimeout = definePlugin({
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
       const { anonRole: role = "" } = options;
       // neither PostgREST nor Hasura has such a limit
-      const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : USUAL_SECONDS);
+      const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [found] = await query<{ isSet: boolean }>(isSet(role));
       return found?.isSet === true

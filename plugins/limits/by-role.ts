@@ -29,24 +29,24 @@ type JsonObject = Readonly<Record<string, Json>>;
 const objectOf = (value: Json | undefined): JsonObject | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
-const own = (object: JsonObject | undefined, key: string): Json | undefined =>
+const ownValue = (object: JsonObject | undefined, key: string): Json | undefined =>
   object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 
 const isCount = (value: Json | undefined): value is number => typeof value === "number" && value > 0;
 
 const readRate = (value: Json | undefined): RateLimit | undefined => {
   const given = objectOf(value);
-  const perMinute = own(given, "max_reqs_per_min");
+  const perMinute = ownValue(given, "max_reqs_per_min");
   if (!isCount(perMinute)) return undefined;
-  const unique = own(given, "unique_params") ?? [];
+  const unique = ownValue(given, "unique_params") ?? [];
   const names = (Array.isArray(unique) ? unique : [unique]).map(String);
   return { perMinute, by: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };
 
 /** The limit of the role, or else the global limit. */
 const valueFor = (document: JsonObject, kind: string, role: string): Json | undefined => {
-  const limit = objectOf(own(document, kind));
-  return own(objectOf(own(limit, "per_role")), role) ?? own(limit, "global");
+  const limit = objectOf(ownValue(document, kind));
+  return ownValue(objectOf(ownValue(limit, "per_role")), role) ?? ownValue(limit, "global");
 };
 
 /** The kinds of `api_limits`, with the plugins that apply them. Hasura has the first five. */
@@ -72,7 +72,7 @@ export const kindsOf =
 const isRate = (value: Json | undefined): boolean => readRate(value) !== undefined;
 
 /** Lists the mistakes in a document. */
-const faultsOf = (document: JsonObject, isMine: (kind: string) => boolean): readonly string[] => {
+const mistakesIn = (document: JsonObject, isMine: (kind: string) => boolean): readonly string[] => {
   const faults: string[] = [];
   for (const [kind, value] of Object.entries(document)) {
     if (kind === "disabled" || !isMine(kind)) continue;
@@ -111,7 +111,7 @@ const settingOf = (
 };
 
 const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, role: string) => {
-  const inEffect = documents.filter((document) => own(document, "disabled") !== true);
+  const inEffect = documents.filter((document) => ownValue(document, "disabled") !== true);
   const first = <Value>(kind: string, read: (value: Json | undefined) => Value | undefined): Value | undefined => {
     for (const document of inEffect) {
       const value = read(valueFor(document, kind, role));
@@ -121,7 +121,7 @@ const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, 
   };
   const set = (kind: string): number | undefined => {
     const limits = settingOf(options, kind);
-    return countOf(own(limits, role) ?? own(limits, "*"));
+    return countOf(ownValue(limits, role) ?? ownValue(limits, "*"));
   };
   const count = (kind: string): number | undefined => set(kind) ?? first(kind, countOf);
   const perMinute = set("rate_limit");
@@ -171,7 +171,7 @@ export const createRoleLimits = (context: PluginContext, isMine: (kind: string) 
   context.onModel((loaded) => {
     refresh(loaded);
     for (const document of documents)
-      for (const fault of faultsOf(document, isMine)) context.logger.warn(`api_limits: ${fault}`);
+      for (const fault of mistakesIn(document, isMine)) context.logger.warn(`api_limits: ${fault}`);
   });
 
   return {
@@ -194,7 +194,7 @@ export const createRoleLimits = (context: PluginContext, isMine: (kind: string) 
         (kind) =>
           isMine(kind) &&
           (settingOf(context.options, kind) !== undefined ||
-            documents.some((document) => own(document, kind) !== undefined)),
+            documents.some((document) => ownValue(document, kind) !== undefined)),
       );
     },
   };

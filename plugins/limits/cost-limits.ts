@@ -14,7 +14,7 @@ import { createRoleLimits, kindsOf, mayLimit, type RoleLimits } from "./by-role.
 import { readEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 
-const refused = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
+const costExceeded = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
   new RelApiError({
     code: "cost-limit-exceeded",
     status: 400,
@@ -24,19 +24,22 @@ const refused = (limit: "costLimits" | "estimatedRowLimits", message: string): R
     facts: { limit },
   });
 
-const judge = ({ cost, rows }: Estimate, { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits): void => {
+const checkEstimate = (
+  { cost, rows }: Estimate,
+  { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits,
+): void => {
   if (cost > maxCost)
-    throw refused("costLimits", `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`);
+    throw costExceeded("costLimits", `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`);
   if (rows > estimatedRows)
-    throw refused("estimatedRowLimits", `the request reads an estimated ${rows} rows, more than ${estimatedRows}`);
+    throw costExceeded("estimatedRowLimits", `the request reads an estimated ${rows} rows, more than ${estimatedRows}`);
 };
 
 /** Whether PostgreSQL raised the error. The code is then its SQLSTATE. */
-const isOfDatabase = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
+const isDatabaseError = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
 
 /** One program per statement. Statements that live queries build over many subscribers are skipped, because they have
  *  no single caller. */
-const explained = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
+const programsToExplain = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
     (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
       statement.fragment === undefined && statement.isMultiRow !== true
@@ -89,8 +92,10 @@ const createCheck = (
     // Later steps may depend on rows that earlier steps write; only the first step is estimated then. A statement that
     // cannot be planned at all fails with its own error when it runs.
     const rows = await ask(asked)
-      .catch((error: unknown) => (isOfDatabase(error) ? ask(explained(execution, true)) : Promise.reject(error)))
-      .catch((error: unknown) => (isOfDatabase(error) ? [] : Promise.reject(error)));
+      .catch((error: unknown) =>
+        isDatabaseError(error) ? ask(programsToExplain(execution, true)) : Promise.reject(error),
+      )
+      .catch((error: unknown) => (isDatabaseError(error) ? [] : Promise.reject(error)));
     const found = rows.map(({ plan }) => readEstimate(plan ?? "[]"));
     return found.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), { cost: 0, rows: 0 });
   };
@@ -98,7 +103,7 @@ const createCheck = (
   return (execution) => {
     const limits = limitsOf(execution.session);
     if (limits.cost === undefined && limits.estimatedRows === undefined) return undefined;
-    const asked = explained(execution, false);
-    return asked.length === 0 ? undefined : estimate(execution, asked).then((found) => judge(found, limits));
+    const asked = programsToExplain(execution, false);
+    return asked.length === 0 ? undefined : estimate(execution, asked).then((found) => checkEstimate(found, limits));
   };
 };

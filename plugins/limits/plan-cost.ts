@@ -17,7 +17,7 @@ export interface Estimate {
 }
 
 /** Node types that read all rows of their input, even if only a few are needed. */
-const TAKES_ALL: ReadonlySet<string> = new Set([
+const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
   "Aggregate",
   "Hash",
   "Incremental Sort",
@@ -37,7 +37,7 @@ const rowsOf = (node: PlanNode, loops: number, share: number): number => {
   for (const part of parts) {
     const relationship = part["Parent Relationship"];
     let partLoops = loops;
-    let partShare = TAKES_ALL.has(type) ? 1 : share;
+    let partShare = FULL_INPUT_NODES.has(type) ? 1 : share;
     if (relationship === "InitPlan") [partLoops, partShare] = [1, 1];
     else if (relationship === "SubPlan") [partLoops, partShare] = [Math.max(loops, own), 1];
     else if (type === "Limit") partShare = share * Math.min(1, each / Math.max(1, part["Plan Rows"] ?? 1));

@@ -19,10 +19,10 @@ import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 
 /** Express determines the address from its own proxy settings. */
-type MaybeOfExpress = IncomingMessage & { readonly ip?: unknown };
+type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
 /** The address of the caller, as far as the proxies in front can be trusted. */
-const addressOf = (request: MaybeOfExpress, trustedProxies: number): string => {
+const addressOf = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
       .split(",")
@@ -53,14 +53,14 @@ const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
   });
 
 /** The bucket that a request counts for. */
-interface Counted {
+interface CountedBucket {
   readonly key: string;
   readonly perMinute: number;
   readonly burst: number;
 }
 
 /** The policy, and the remaining tokens if this process counts. The format is that of the IETF draft. @rule R-LIM-6 */
-const limitHeaders = ({ key, perMinute, burst }: Counted, buckets: TokenBuckets | undefined): Headers => {
+const limitHeaders = ({ key, perMinute, burst }: CountedBucket, buckets: TokenBuckets | undefined): Headers => {
   const seconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
   const policy = `"requests";q=${Math.floor(burst)};w=${seconds(burst)}`;
   if (buckets === undefined) return [["RateLimit-Policy", policy]];
@@ -83,7 +83,7 @@ export const rateLimits = definePlugin({
     const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
     /** Requests whose first operation is counted. */
     const counted = new WeakSet<IncomingMessage>();
-    const limited = createExchangeSlot<Counted>();
+    const limited = createExchangeSlot<CountedBucket>();
     let shared: SharedBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
@@ -93,7 +93,7 @@ export const rateLimits = definePlugin({
     });
 
     /** Returns undefined if there is no limit. */
-    const countedBy = (session: Session, request: IncomingMessage): Counted | undefined => {
+    const countedBy = (session: Session, request: IncomingMessage): CountedBucket | undefined => {
       const { rate } = limits.of(session);
       if (rate === undefined || isOwnCall(request)) return undefined;
       const { options } = context;
@@ -102,7 +102,10 @@ export const rateLimits = definePlugin({
     };
 
     /** The count of this process decides if the shared one has no answer. @throws RelApiError 429 */
-    const check = ({ key, perMinute, burst }: Counted, waitMs = buckets.take(key, perMinute, burst)): undefined => {
+    const check = (
+      { key, perMinute, burst }: CountedBucket,
+      waitMs = buckets.take(key, perMinute, burst),
+    ): undefined => {
       if (waitMs > 0) throw rateExceeded(perMinute, waitMs);
     };
 
@@ -118,7 +121,7 @@ export const rateLimits = definePlugin({
 
     /** Decides by the count of this process, without waiting for the shared one. Once the shared counter responds, its
      *  count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
-    const takeAtOnce = (by: Counted): void => {
+    const takeSynchronously = (by: CountedBucket): void => {
       check(by);
       void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {
         if (waitMs > 0) buckets.drain(by.key, by.perMinute, waitMs);
@@ -139,7 +142,7 @@ export const rateLimits = definePlugin({
     context.use(checkGqlDocumentHook).tap("rate-limits", (_text, session, _document, sender) => {
       if (sender === undefined || counted.delete(sender.request)) return;
       const by = countedBy(session, sender.request);
-      if (by !== undefined) takeAtOnce(by);
+      if (by !== undefined) takeSynchronously(by);
     });
   },
 });

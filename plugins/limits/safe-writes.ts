@@ -16,7 +16,7 @@ const constantOf = (predicate: Predicate): boolean | undefined => {
 };
 
 /** Refuses with the message of the extension `safeupdate`, which hosted PostgreSQL has. */
-const refuse = (verb: "UPDATE" | "DELETE"): never => {
+const rejectWrite = (verb: "UPDATE" | "DELETE"): never => {
   throw new RelApiError({
     code: "unfiltered-write",
     status: 400,
@@ -33,7 +33,7 @@ const checkPlan = (plan: Plan): void => {
     (plan.kind === "update" || plan.kind === "delete") &&
     (plan.where === undefined || constantOf(plan.where) === true)
   )
-    refuse(plan.kind === "update" ? "UPDATE" : "DELETE");
+    rejectWrite(plan.kind === "update" ? "UPDATE" : "DELETE");
 };
 
 /** With `safeWrites: true`, an update or delete must have a filter of its own. A filter that a permission or a row

@@ -9,7 +9,7 @@ import {
 } from "../../core/index.ts";
 
 /** Marks a setting as a limit. Its refusals are counted under its name. */
-const counted = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
+const asLimit = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
   ...setting,
   isLimit: true,
 });
@@ -32,7 +32,7 @@ const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
 
 /** Settings of the plugin `safe-writes`. */
 export const safeWriteSettings = [
-  counted(
+  asLimit(
     defineOption({
       name: "safeWrites",
       environment: ["SAFE_WRITES"],
@@ -54,7 +54,7 @@ const readLimits = (given: string): Readonly<Record<string, number>> | undefined
   return found.every(([role, limit]) => role !== "" && isLimit(limit)) ? Object.fromEntries(found) : undefined;
 };
 
-const perRole: SettingKind<Readonly<Record<string, number>>> = {
+const numbersByRole: SettingKind<Readonly<Record<string, number>>> = {
   accepts: "roles with whole numbers from 1, such as anonymous=60,*=600",
   read: readLimits,
   option: {
@@ -65,11 +65,11 @@ const perRole: SettingKind<Readonly<Record<string, number>>> = {
 
 /** Settings of the plugin `rate-limits`. */
 export const rateLimitSettings = [
-  counted(
+  asLimit(
     defineOption({
       name: "rateLimits",
       environment: ["RATE_LIMITS"],
-      kind: perRole,
+      kind: numbersByRole,
       description:
         "requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata",
       isFixed: true,
@@ -102,7 +102,7 @@ export const rateLimitSettings = [
 
 /** Settings of the plugin `anonymous-timeout`. */
 export const anonymousTimeoutSettings = [
-  counted(
+  asLimit(
     defineOption({
       name: "anonStatementTimeout",
       environment: ["ANON_STATEMENT_TIMEOUT"],
@@ -120,7 +120,7 @@ export const rowLimitSettings = [
   defineOption({
     name: "rowLimits",
     environment: ["ROW_LIMITS"],
-    kind: perRole,
+    kind: numbersByRole,
     description:
       "rows of each list by role, `*` for all others: `anonymous=100,*=10000`; what is beyond is left out, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Before the `row_limit` of `API_LIMITS` and the metadata",
     isFixed: true,
@@ -129,21 +129,21 @@ export const rowLimitSettings = [
 
 /** Settings of the plugin `cost-limits`. */
 export const costLimitSettings = [
-  counted(
+  asLimit(
     defineOption({
       name: "costLimits",
       environment: ["COST_LIMITS"],
-      kind: perRole,
+      kind: numbersByRole,
       description:
         "total cost that the planner may expect of a request, by role, `*` for all others: `anonymous=10000` (R-LIM-8, G-LIM-11). Before the `cost_limit` of `API_LIMITS` and the metadata",
       isFixed: true,
     }),
   ),
-  counted(
+  asLimit(
     defineOption({
       name: "estimatedRowLimits",
       environment: ["ESTIMATED_ROW_LIMITS"],
-      kind: perRole,
+      kind: numbersByRole,
       description:
         "rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata",
       isFixed: true,
@@ -153,7 +153,7 @@ export const costLimitSettings = [
 
 /** Settings of the plugins `rate-limits`, `api-limits`, `row-limits` and `cost-limits`. */
 export const apiLimitSettings = [
-  counted(
+  asLimit(
     defineOption({
       name: "apiLimits",
       environment: ["API_LIMITS"],

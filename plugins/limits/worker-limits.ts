@@ -5,19 +5,19 @@ import { workerBucketsService, type SharedBuckets } from "./api.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
 /** The messages between the two processes. */
-interface Take {
+interface TakeMessage {
   readonly relapi: "take-token";
   readonly id: number;
   readonly parts: readonly [key: string, perMinute: number, burst: number, isOwed: boolean];
 }
 
-interface Taken {
+interface TakenMessage {
   readonly relapi: "token-taken";
   readonly id: number;
   readonly waitMs: number;
 }
 
-const isOf = <Message extends { readonly relapi: string }>(
+const isMessageOf = <Message extends { readonly relapi: string }>(
   message: unknown,
   kind: Message["relapi"],
 ): message is Message =>
@@ -28,8 +28,8 @@ export const createWorkerCounter = (): ((worker: Worker) => void) => {
   const buckets = createTokenBuckets();
   return (worker) => {
     worker.on("message", (message: unknown) => {
-      if (!isOf<Take>(message, "take-token") || !worker.isConnected()) return;
-      const taken: Taken = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
+      if (!isMessageOf<TakeMessage>(message, "take-token") || !worker.isConnected()) return;
+      const taken: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
       worker.send(taken, () => undefined); // the worker may have ended
     });
   };
@@ -45,16 +45,16 @@ export const workerLimits = definePlugin({
     const waiting = new Map<number, (waitMs: number | undefined) => void>();
     let last = 0;
     let isTold = false;
-    const away = (): void => {
+    const handleUnavailable = (): void => {
       if (isTold) return;
       isTold = true;
       context.logger.warn("rate limits are counted in each process: the one that counts for all does not answer");
     };
-    const hear = (message: unknown): void => {
-      if (isOf<Taken>(message, "token-taken")) waiting.get(message.id)?.(message.waitMs);
+    const receiveAnswer = (message: unknown): void => {
+      if (isMessageOf<TakenMessage>(message, "token-taken")) waiting.get(message.id)?.(message.waitMs);
     };
-    process.on("message", hear);
-    context.onClose(() => void process.off("message", hear));
+    process.on("message", receiveAnswer);
+    context.onClose(() => void process.off("message", receiveAnswer));
     const buckets: SharedBuckets = {
       take: (key, perMinute, burst, isOwed = false) =>
         new Promise((resolve) => {
@@ -62,13 +62,13 @@ export const workerLimits = definePlugin({
           const settle = (waitMs: number | undefined): void => {
             clearTimeout(timer);
             waiting.delete(id);
-            if (waitMs === undefined) away();
+            if (waitMs === undefined) handleUnavailable();
             else isTold = false;
             resolve(waitMs);
           };
           const timer = setTimeout(settle, PATIENCE_MS, undefined);
           waiting.set(id, settle);
-          const message: Take = { relapi: "take-token", id, parts: [key, perMinute, burst, isOwed] };
+          const message: TakeMessage = { relapi: "take-token", id, parts: [key, perMinute, burst, isOwed] };
           if (process.connected) process.send?.(message, undefined, undefined, (error) => error && settle(undefined));
           else settle(undefined);
         }),

@@ -12,13 +12,13 @@ import {
   type Model,
   type Predicate,
 } from "../../core/index.ts";
-import { listOf, noteUnknown, objectOf, textOf, type Note, type RawObject } from "./document.ts";
+import { listOf, logUnknownKeys, objectOf, textOf, type Note, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { inherit } from "./inherit.ts";
 import { isObject, type Raw } from "./load.ts";
 import type { NamedTable } from "./names.ts";
 import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
-import { Inconsistent } from "./values.ts";
+import { InconsistentMetadata } from "./values.ts";
 import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
 
 type Operation = keyof TablePermissions;
@@ -57,33 +57,33 @@ const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | und
       )
     : undefined; // it is a member of the set
 
-interface Builder {
+interface PermissionContext {
   readonly model: Model;
   readonly reader: FilterReader;
   readonly note: Note;
 }
 
 /** Builds one permission. Its notes report ignored parts of that permission. */
-interface PermissionBuilder extends Builder {
+interface PermissionBuilder extends PermissionContext {
   /** Reports unknown keys, which do not make the permission incomplete. */
   readonly noteKey: Note;
 }
 
-const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined =>
+const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
   isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // it is not undefined
 
 /** Reads a required key, because an omission must not grant anything. */
-const required = (raw: RawObject, key: "check" | "filter"): Raw => {
+const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
   const given = raw[key];
-  if (given === undefined || given === null) throw new Inconsistent(`it has no ${key}`);
+  if (given === undefined || given === null) throw new InconsistentMetadata(`it has no ${key}`);
   return given;
 };
 
-const presetsOf = (raw: RawObject, table: NamedTable, { model, reader }: Builder): readonly Cell[] =>
+const presetsOf = (raw: RawObject, table: NamedTable, { model, reader }: PermissionContext): readonly Cell[] =>
   Object.entries(raw).map(([name, preset]): Cell => {
     const column = columnOf(table.relation, name);
     const type = column && model.types.get(column.type);
-    if (type === undefined) throw new Inconsistent(`preset column "${name}" does not exist`);
+    if (type === undefined) throw new InconsistentMetadata(`preset column "${name}" does not exist`);
     if (preset === null) return { column: name, value: { constant: null, type: type.sqlName } };
     return { column: name, value: reader.value(preset, type) };
   });
@@ -118,7 +118,7 @@ const limitOf = (raw: Raw | undefined): number | undefined => {
   if (raw === undefined || raw === null) return undefined;
   const limit = Number(numberText(raw) ?? Number.NaN);
   if (!Number.isSafeInteger(limit) || limit < 0)
-    throw new Inconsistent(`limit is a whole number, not ${writeJson(raw)}`);
+    throw new InconsistentMetadata(`limit is a whole number, not ${writeJson(raw)}`);
   return limit;
 };
 
@@ -138,8 +138,8 @@ const selectPermission = (
   place: string,
   builder: PermissionBuilder,
 ): SelectPermission => {
-  noteUnknown(raw, SELECT_KEYS, place, builder.noteKey);
-  const filter = filterOf(required(raw, "filter"), table, builder);
+  logUnknownKeys(raw, SELECT_KEYS, place, builder.noteKey);
+  const filter = filterOf(requireFilter(raw, "filter"), table, builder);
   const rowFields = rowFieldsOf(table, builder.model);
   const limit = limitOf(raw["limit"]);
   const queryRootFields = rootFieldsOf(raw["query_root_fields"]);
@@ -172,11 +172,11 @@ const writePermission = (
   place: string,
   builder: PermissionBuilder,
 ): WritePermission => {
-  noteUnknown(raw, WRITE_KEYS[operation], place, builder.noteKey);
+  logUnknownKeys(raw, WRITE_KEYS[operation], place, builder.noteKey);
   const { relation } = table;
   // written rows that a service should validate first are not accepted unvalidated
-  if (!isTrue(raw["validate_input"])) throw new Inconsistent("validate_input is not served");
-  if (!relation.writable[operation]) throw new Inconsistent("it cannot be written so in the database");
+  if (!isTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
+  if (!relation.writable[operation]) throw new InconsistentMetadata("it cannot be written so in the database");
   const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
   const preset = new Set(presets.map((cell) => cell.column));
   const writable = namesOf(writableColumns(table.relation));
@@ -184,11 +184,11 @@ const writePermission = (
     operation === "delete"
       ? []
       : columnsOf(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.note);
-  const filter = operation === "insert" ? undefined : filterOf(required(raw, "filter"), table, builder);
+  const filter = operation === "insert" ? undefined : filterOf(requireFilter(raw, "filter"), table, builder);
   const check =
     operation === "delete"
       ? undefined
-      : filterOf(operation === "insert" ? required(raw, "check") : raw["check"], table, builder);
+      : filterOf(operation === "insert" ? requireFilter(raw, "check") : raw["check"], table, builder);
   const given = namesOf(columns.filter(({ name }) => writable.has(name) && !preset.has(name)));
   return {
     columns: given,
@@ -210,7 +210,7 @@ const writePermission = (
 export const buildPermissions = (
   tables: readonly NamedTable[],
   parentsOf: ReadonlyMap<string, readonly string[]>,
-  builder: Builder,
+  builder: PermissionContext,
 ): Permissions => {
   const byRole = new Map<string, Map<string, TablePermissions>>();
   const permissionsFor = (role: string, table: string): TablePermissions => {
@@ -242,7 +242,7 @@ export const buildPermissions = (
           if (operation === "select") entry.select = selectPermission(permission, table, place, own);
           else entry[operation] = writePermission(operation, permission, table, place, own);
         } catch (error) {
-          if (!(error instanceof Inconsistent)) throw error;
+          if (!(error instanceof InconsistentMetadata)) throw error;
           note(`${place}${error.message}`);
         }
       }

@@ -2,7 +2,7 @@
 import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataNative, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
-import type { Note } from "./note.ts";
+import type { LogIgnored } from "./note.ts";
 import { readQueries } from "./queries.ts";
 import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 
@@ -31,7 +31,7 @@ export interface MetadataDocument {
   readonly limits: RawObject;
 }
 
-export type { Note } from "./note.ts";
+export type { LogIgnored as Note } from "./note.ts";
 
 const IGNORED: ReadonlySet<string> = new Set([
   "actions",
@@ -118,33 +118,33 @@ export const nameOf = (raw: Raw | undefined): QualifiedName | undefined => {
 };
 
 /** Whether the value has no content. Exports write every key, often with empty lists. */
-const saysNothing = (raw: Raw): boolean => {
+const isEmptyEntry = (raw: Raw): boolean => {
   if (raw === null) return true;
   if (Array.isArray(raw)) return raw.length === 0;
-  return isObject(raw) && Object.values(raw).every(saysNothing);
+  return isObject(raw) && Object.values(raw).every(isEmptyEntry);
 };
 
 /** @rule G-MET-5 G-MET-6 */
-export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: string, note: Note): void => {
+export const logUnknownKeys = (raw: RawObject, known: ReadonlySet<string>, place: string, note: LogIgnored): void => {
   for (const [key, value] of Object.entries(raw)) {
     if (known.has(key)) continue;
-    if (!IGNORED.has(key) || !saysNothing(value))
+    if (!IGNORED.has(key) || !isEmptyEntry(value))
       note(IGNORED.has(key) ? `${place}${key} is not supported; ignored` : `${place}unknown key "${key}"; ignored`);
   }
 };
 
 /** `served` lists the keys that other plugins of the preset handle. @throws RelApiError on an unsupported version @rule
  *  G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
-export const readDocument = (loaded: Raw, note: Note, served: readonly string[] = []): MetadataDocument => {
+export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[] = []): MetadataDocument => {
   const envelope = objectOf(loaded);
   const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(given) ?? given);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
-  noteUnknown(top, new Set([...TOP_KEYS, ...served]), "", note);
+  logUnknownKeys(top, new Set([...TOP_KEYS, ...served]), "", note);
   if (!isObject(loaded)) note("not an object; ignored");
-  const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
-  if (version === 3) noteUnknown(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
+  const source = version === 3 ? servedSourceOf(listOf(top["sources"]), note) : top;
+  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
   return {
     customization: objectOf(source["customization"]),
     tables: listOf(source["tables"]).flatMap((raw) => tableDocument(raw, note)),
@@ -156,8 +156,8 @@ export const readDocument = (loaded: Raw, note: Note, served: readonly string[] 
       }
       const fn = objectOf(raw);
       const configuration = objectOf(fn["configuration"]);
-      if (fn["function"] !== undefined) noteUnknown(fn, FUNCTION_KEYS, `function ${name.name}: `, note);
-      noteUnknown(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, note);
+      if (fn["function"] !== undefined) logUnknownKeys(fn, FUNCTION_KEYS, `function ${name.name}: `, note);
+      logUnknownKeys(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, note);
       return [{ name, raw: fn, configuration }];
     }),
     inheritedRoles: listOf(top["inherited_roles"]).flatMap((raw) => {
@@ -175,7 +175,7 @@ export const readDocument = (loaded: Raw, note: Note, served: readonly string[] 
   };
 };
 
-const servedSource = (sources: readonly Raw[], note: Note): RawObject => {
+const servedSourceOf = (sources: readonly Raw[], note: LogIgnored): RawObject => {
   const isPostgres = (raw: Raw): boolean => ["postgres", "pg"].includes(textOf(objectOf(raw)["kind"]) ?? "postgres");
   const served = sources.find(isPostgres);
   for (const other of sources)
@@ -186,15 +186,15 @@ const servedSource = (sources: readonly Raw[], note: Note): RawObject => {
   return objectOf(served);
 };
 
-const tableDocument = (raw: Raw, note: Note): readonly TableDocument[] => {
+const tableDocument = (raw: Raw, note: LogIgnored): readonly TableDocument[] => {
   const table = objectOf(raw);
   const name = nameOf(table["table"]);
   if (name === undefined) {
     note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
-  noteUnknown(table, TABLE_KEYS, `table ${name.name}: `, note);
+  logUnknownKeys(table, TABLE_KEYS, `table ${name.name}: `, note);
   const configuration = objectOf(table["configuration"]);
-  noteUnknown(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
+  logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
   return [{ name, raw: table, configuration }];
 };

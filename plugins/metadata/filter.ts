@@ -22,7 +22,7 @@ import {
 } from "../../core/index.ts";
 import { nameOf } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
-import { createValueReader, Inconsistent, sessionVariable } from "./values.ts";
+import { createValueReader, InconsistentMetadata, sessionVariable } from "./values.ts";
 import type { GqlTableEntry } from "../graphql/api.ts";
 
 export interface FilterReader {
@@ -43,15 +43,15 @@ const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
 };
 
 /** Normalizes the alternative spellings `$eq` and `_ne`. */
-const spelled = (key: string): string => {
+const normalizeOperator = (key: string): string => {
   const name = key.startsWith("$") ? `_${key.slice(1)}` : key;
   return name === "_ne" ? "_neq" : name;
 };
 
-const and = (parts: readonly Predicate[]): Predicate =>
+const conjunction = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", of: parts };
 
-const text = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
+const rawText = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
 /** GraphQL scalars whose names differ from the type names. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
@@ -61,7 +61,7 @@ const operatorNameOf = ({ name, graphql = `_${name.replaceAll("-", "_")}` }: Ope
   typeof graphql === "object" ? graphql.name : graphql;
 
 /** The position of a part of a filter. */
-interface At {
+interface FilterPosition {
   readonly relation: Relation;
   /** The table of the permission, which `$` refers to. */
   readonly root: Relation;
@@ -70,7 +70,7 @@ interface At {
 }
 
 /** The left side of comparisons, with its type. */
-interface Left {
+interface LeftSide {
   readonly expression: Expression;
   readonly declared: PgType;
   readonly base: PgType;
@@ -88,7 +88,7 @@ export const createFilterReader = (
 
   const operatorNamed = (name: string, base: PgType): OperatorSpec => {
     const found = registry.operators.find((spec) => operatorNameOf(spec) === name && matchesType(spec, base));
-    if (found === undefined) throw new Inconsistent(`operator "${name}" does not exist for type ${base.name}`);
+    if (found === undefined) throw new InconsistentMetadata(`operator "${name}" does not exist for type ${base.name}`);
     return found;
   };
 
@@ -100,7 +100,7 @@ export const createFilterReader = (
     return isEqual ? { kind: "not", of: distinct } : distinct;
   };
 
-  const compare = (name: string, raw: Raw, left: Left, at: At): Predicate => {
+  const compare = (name: string, raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     const columnOperator = COLUMN_OPERATORS[name];
     if (columnOperator !== undefined) return compareColumns(columnOperator, raw, left, at);
     if (name === "_cast") return castPredicate(raw, left, at);
@@ -118,7 +118,7 @@ export const createFilterReader = (
     if (spec.operand === "keyword") {
       const keyword =
         typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
-      if (keyword === undefined) throw new Inconsistent(`${name} takes true or false, not ${text(raw)}`);
+      if (keyword === undefined) throw new InconsistentMetadata(`${name} takes true or false, not ${rawText(raw)}`);
       return { kind: "compare", left: left.expression, operator: spec.name, keyword };
     }
     const type = spec.operandType === undefined ? left.declared : values.typeNamed(spec.operandType);
@@ -129,7 +129,7 @@ export const createFilterReader = (
       operand,
     });
     if (spec.operand === "fields") return comparison(fieldsOperand(raw, spec));
-    if (raw === null) throw new Inconsistent(`${name} takes no null`);
+    if (raw === null) throw new InconsistentMetadata(`${name} takes no null`);
     if (spec.operand !== "list") return comparison(values.value(raw, type));
     // PostgreSQL has no arrays of arrays, and would compare the elements
     if (
@@ -142,13 +142,13 @@ export const createFilterReader = (
     return comparison(values.list(raw, type));
   };
 
-  const listOfArrays = (name: string, raw: readonly Raw[], left: Left, at: At): Predicate => {
+  const listOfArrays = (name: string, raw: readonly Raw[], left: LeftSide, at: FilterPosition): Predicate => {
     const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, left, at));
     return { kind: name === "_in" ? "or" : "and", of: parts };
   };
 
   const fieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
-    if (!isObject(raw)) throw new Inconsistent(`an object is expected, not ${text(raw)}`);
+    if (!isObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${rawText(raw)}`);
     const fields: Record<string, Operand> = {};
     for (const [name, declared] of Object.entries(spec.input?.fields ?? {})) {
       const [type = "", standard] = declared.split("=").map((part) => part.trim());
@@ -156,14 +156,14 @@ export const createFilterReader = (
       // the operator's declaration is valid JSON
       const given = raw[name] ?? (standard === undefined ? undefined : (JSON.parse(standard) as Raw));
       if (given !== undefined) fields[name] = values.value(given, values.typeNamed(SCALARS[scalar] ?? scalar));
-      else if (type.endsWith("!")) throw new Inconsistent(`"${name}" is missing`);
+      else if (type.endsWith("!")) throw new InconsistentMetadata(`"${name}" is missing`);
     }
     return { fields };
   };
 
-  const castPredicate = (raw: Raw, left: Left, at: At): Predicate => {
-    if (!isObject(raw)) throw new Inconsistent("_cast takes an object");
-    return and(
+  const castPredicate = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
+    if (!isObject(raw)) throw new InconsistentMetadata("_cast takes an object");
+    return conjunction(
       Object.entries(raw).map(([target, comparisons]) => {
         const type = values.typeNamed(SCALARS[target] ?? target);
         return readComparisons(
@@ -176,15 +176,16 @@ export const createFilterReader = (
   };
 
   /** @rule G-FIL-8 */
-  const compareColumns = (operator: string, raw: Raw, left: Left, at: At): Predicate => {
+  const compareColumns = (operator: string, raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     const path: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
     const isRoot = path.length === 2 && path[0] === "$";
     const name = path[path.length - 1];
     const side = isRoot ? at.root : at.relation;
     const column = typeof name === "string" && (isRoot || path.length === 1) ? columnOf(side, name) : undefined;
-    if (column === undefined) throw new Inconsistent(`column ${text(raw)} does not exist in table "${side.name}"`);
+    if (column === undefined)
+      throw new InconsistentMetadata(`column ${rawText(raw)} does not exist in table "${side.name}"`);
     if (baseTypeOf(model, column.type)?.oid !== left.base.oid)
-      throw new Inconsistent(`the types of the columns compared differ ("${column.name}")`);
+      throw new InconsistentMetadata(`the types of the columns compared differ ("${column.name}")`);
     if (isRoot) namesRoot = true;
     const operand: Operand = {
       expression: { kind: "column", name: column.name, ...(isRoot ? { of: "root" as const } : {}) },
@@ -200,29 +201,29 @@ export const createFilterReader = (
     );
   };
 
-  const readComparisons = (raw: Raw, left: Left, at: At): Predicate => {
+  const readComparisons = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
     const isComparisons = isObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
     if (!isComparisons) return compare("_eq", raw, left, at);
-    return and(Object.entries(raw).map(([key, operand]) => compare(spelled(key), operand, left, at)));
+    return conjunction(Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, at)));
   };
 
-  const readAny = (raw: Raw, at: At): Predicate => {
-    if (!isObject(raw)) throw new Inconsistent(`a filter is an object, not ${text(raw)}`);
-    return and(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
+  const readAny = (raw: Raw, at: FilterPosition): Predicate => {
+    if (!isObject(raw)) throw new InconsistentMetadata(`a filter is an object, not ${rawText(raw)}`);
+    return conjunction(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
   /** Reads a condition on other rows. Existence does not distinguish NULL from false. */
-  const readRows = (raw: Raw, relation: Relation, at: At): Predicate =>
+  const readRows = (raw: Raw, relation: Relation, at: FilterPosition): Predicate =>
     readAny(raw, { relation, root: at.root, isNegated: false });
 
-  const readEntry = (key: string, raw: Raw, at: At): Predicate => {
+  const readEntry = (key: string, raw: Raw, at: FilterPosition): Predicate => {
     const { relation } = at;
-    switch (spelled(key)) {
+    switch (normalizeOperator(key)) {
       case "_and":
       case "_or": {
         const parts: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
-        return { kind: spelled(key) === "_and" ? "and" : "or", of: parts.map((part) => readAny(part, at)) };
+        return { kind: normalizeOperator(key) === "_and" ? "and" : "or", of: parts.map((part) => readAny(part, at)) };
       }
       case "_not":
         return { kind: "not", of: readAny(raw, { ...at, isNegated: true }) };
@@ -250,25 +251,25 @@ export const createFilterReader = (
     if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, at);
     const computed = entry?.computedFields.find((one) => one.name === key);
     if (computed !== undefined) return readComputed(raw, computed, at);
-    throw new Inconsistent(
+    throw new InconsistentMetadata(
       `"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`,
     );
   };
 
-  const typed = (oid: number, what: string): Pick<Left, "declared" | "base"> => {
+  const typed = (oid: number, what: string): Pick<LeftSide, "declared" | "base"> => {
     const declared = model.types.get(oid);
     const base = baseTypeOf(model, oid);
-    if (declared === undefined || base === undefined) throw new Inconsistent(`the type of ${what} is unknown`);
+    if (declared === undefined || base === undefined) throw new InconsistentMetadata(`the type of ${what} is unknown`);
     return { declared, base };
   };
 
   /** @rule G-CF-5 */
-  const readComputed = (raw: Raw, field: GqlTableEntry["computedFields"][number], at: At): Predicate => {
+  const readComputed = (raw: Raw, field: GqlTableEntry["computedFields"][number], at: FilterPosition): Predicate => {
     const { relation } = at;
     const routine = routinesOf(model, field.routine).find((one) =>
       one.parameters.some((parameter) => parameter.type === relation.rowType),
     );
-    if (routine === undefined) throw new Inconsistent(`computed field "${field.name}" has no function`);
+    if (routine === undefined) throw new InconsistentMetadata(`computed field "${field.name}" has no function`);
     const rowIndex =
       field.tableArgument === undefined
         ? 0
@@ -276,7 +277,7 @@ export const createFilterReader = (
     const given = routine.parameters.map((parameter, index): RoutineArgument => {
       if (index === rowIndex) return { value: { constant: null }, isRow: true };
       if (parameter.name !== field.sessionArgument)
-        throw new Inconsistent(`computed field "${field.name}" has arguments`);
+        throw new InconsistentMetadata(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
     const list = rowIndex === 0 ? given.slice(1) : given; // the compiler adds the row as the first argument
@@ -289,43 +290,45 @@ export const createFilterReader = (
         at,
       );
     const target = relationOf(model, returns.relation);
-    if (target === undefined) throw new Inconsistent(`computed field "${field.name}" returns rows of an unknown table`);
+    if (target === undefined)
+      throw new InconsistentMetadata(`computed field "${field.name}" returns rows of an unknown table`);
     return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(raw, target, at) };
   };
 
   const relationshipTarget = (relation: Relation, id: string): Relation => {
     const name = relationshipOf(relation, id)?.target;
     const target = name && model.relations.get(nameKey(name));
-    if (target === undefined) throw new Inconsistent(`relationship "${id}" leads nowhere`);
+    if (target === undefined) throw new InconsistentMetadata(`relationship "${id}" leads nowhere`);
     return target;
   };
 
   /** @rule G-FIL-9 */
-  const readExists = (raw: Raw, at: At): Predicate => {
+  const readExists = (raw: Raw, at: FilterPosition): Predicate => {
     const name = isObject(raw) ? nameOf(raw["_table"]) : undefined;
     const from = name && relationOf(model, name);
     if (!isObject(raw) || name === undefined || from === undefined)
-      throw new Inconsistent("_exists names no table that exists");
+      throw new InconsistentMetadata("_exists names no table that exists");
     return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
   };
 
   /** @rule G-AGP-1 G-AGP-2 */
-  const readAggregate = (raw: Raw, id: string, at: At): Predicate => {
+  const readAggregate = (raw: Raw, id: string, at: FilterPosition): Predicate => {
     const entries = isObject(raw) ? Object.entries(raw) : [];
     const [only] = entries;
-    if (only === undefined || entries.length > 1) throw new Inconsistent("exactly one predicate should be specified");
+    if (only === undefined || entries.length > 1)
+      throw new InconsistentMetadata("exactly one predicate should be specified");
     const [fn, part] = only;
-    if (!isObject(part)) throw new Inconsistent(`the predicate of ${fn} is an object`);
+    if (!isObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
     const target = relationshipTarget(at.relation, id);
     const named: readonly Raw[] =
       part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
     const of = named.map((name): Expression => {
       if (typeof name !== "string" || columnOf(target, name) === undefined)
-        throw new Inconsistent(`column ${text(name)} does not exist in table "${target.name}"`);
+        throw new InconsistentMetadata(`column ${rawText(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
     });
     const spec = [...registry.aggregates.values()].find(({ name, graphql = name }) => graphql === fn);
-    if (spec?.predicate === undefined) throw new Inconsistent(`aggregate "${fn}" does not exist`);
+    if (spec?.predicate === undefined) throw new InconsistentMetadata(`aggregate "${fn}" does not exist`);
     const { returns, predicate } = spec;
     const compared = returns === undefined || returns === "argument" ? predicate.result : returns;
     const type = values.typeNamed(SCALARS[compared] ?? compared);

@@ -3,10 +3,10 @@ import type { Predicate } from "../../core/index.ts";
 import type { MetadataDocument, Note } from "./document.ts";
 import type { SelectPermission, TablePermissions } from "./permissions.ts";
 
-type OfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
+type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 
 /** The roles that are their own ancestors. */
-const rolesInCircles = (parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
+const rolesInCycles = (parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const isAncestor = (of: string): boolean => {
     const seen = new Set<string>();
     const open = [...(parentsOf.get(of) ?? [])];
@@ -23,7 +23,7 @@ const rolesInCircles = (parentsOf: ReadonlyMap<string, readonly string[]>): Read
 /** The parents of each inherited role. @rule G-PRM-17 */
 export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap<string, readonly string[]> => {
   const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
-  const circular = rolesInCircles(parentsOf);
+  const circular = rolesInCycles(parentsOf);
   for (const role of circular) {
     note(`inherited role ${role}: its parents form a cycle, so it inherits nothing`, {
       type: "inherited_role",
@@ -44,11 +44,11 @@ export const ancestorsOf = (role: string, parentsOf: ReadonlyMap<string, readonl
 /** `own` holds the explicit permissions by role and table. */
 export const inherit = (
   parentsOf: ReadonlyMap<string, readonly string[]>,
-  own: ReadonlyMap<string, OfRole>,
+  own: ReadonlyMap<string, PermissionsOfRole>,
   note: Note,
-): ReadonlyMap<string, OfRole> => {
-  const done = new Map<string, OfRole>();
-  const resolve = (role: string): OfRole | undefined => {
+): ReadonlyMap<string, PermissionsOfRole> => {
+  const done = new Map<string, PermissionsOfRole>();
+  const resolve = (role: string): PermissionsOfRole | undefined => {
     const parents = parentsOf.get(role);
     if (parents === undefined) return own.get(role);
     const known = done.get(role);
@@ -87,18 +87,19 @@ const anyOf = (filters: readonly (Predicate | undefined)[]): Predicate | undefin
   return { kind: "or", of: all };
 };
 
-const union = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));
+const unionOf = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> =>
+  new Set(sets.flatMap((set) => [...set]));
 
 /** Undefined means all items. */
 const unionOrAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
   // no set is undefined in the second case
-  sets.some((set) => set === undefined) ? undefined : union(sets as readonly ReadonlySet<Item>[]);
+  sets.some((set) => set === undefined) ? undefined : unionOf(sets as readonly ReadonlySet<Item>[]);
 
 const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => {
   const [only] = parents;
   if (parents.length === 1 && only !== undefined) return only;
-  const columns = union(parents.map((parent) => parent.columns));
-  const computedFields = union(parents.map((parent) => parent.computedFields));
+  const columns = unionOf(parents.map((parent) => parent.columns));
+  const computedFields = unionOf(parents.map((parent) => parent.computedFields));
   const masked = new Map<string, Predicate>();
   const mask = (name: string, has: (parent: SelectPermission) => boolean): void => {
     const inner = parents.flatMap((parent) => parent.masked?.get(name) ?? []);
@@ -118,7 +119,7 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
   return {
     columns,
     computedFields,
-    rowFields: union(parents.map((parent) => parent.rowFields)),
+    rowFields: unionOf(parents.map((parent) => parent.rowFields)),
     routines: new Map(parents.flatMap((parent) => [...parent.routines])),
     ...(filter === undefined ? {} : { filter }),
     ...(limits.length === 0 ? {} : { limit: Math.max(...limits) }),

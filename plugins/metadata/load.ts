@@ -17,7 +17,7 @@ const INCLUDE = /^!include\s+(\S.*)$/;
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
 /** The state of one load. */
-interface Reading {
+interface FileReading {
   /** Contains a file once per include. Files that include others several times could otherwise grow exponentially. */
   readonly files: string[];
   /** The content of each file, which is read once. */
@@ -31,7 +31,7 @@ interface FileLocation {
   readonly root: string;
   readonly file: string;
   readonly through: readonly string[];
-  readonly reading: Reading;
+  readonly reading: FileReading;
 }
 
 /** `files` lists the files that were read. */
@@ -45,12 +45,12 @@ const MAX_FILES = 10_000;
 
 /** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<LoadedMetadata> => {
-  if (typeof source !== "string") return { raw: copyOf(source), files: [] };
+  if (typeof source !== "string") return { raw: copyValue(source), files: [] };
   const path = resolve(source);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  const reading: Reading = { files: [], contents: new Map(), isRefused: false };
+  const reading: FileReading = { files: [], contents: new Map(), isRefused: false };
   const raw = found.isDirectory()
     ? await loadFolder(path, reading)
     : await loadFile({ root: dirname(path), file: path, through: [], reading });
@@ -58,11 +58,11 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
 };
 
 /** Copies an object of the application, which must be plain. Its integers may be of type bigint. */
-const copyOf = (value: unknown): Raw => {
+const copyValue = (value: unknown): Raw => {
   if (typeof value === "bigint") return exactNumber(String(value));
-  if (Array.isArray(value)) return value.map(copyOf);
+  if (Array.isArray(value)) return value.map(copyValue);
   if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyValue(part)]));
   return value as Raw; // it is a scalar, because the object is plain
 };
 
@@ -84,7 +84,7 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
   });
 };
 
-const contentsOf = async (file: string, reading: Reading): Promise<Raw> => {
+const contentsOf = async (file: string, reading: FileReading): Promise<Raw> => {
   await undefined; // all includes of the including file are counted first
   if (reading.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
@@ -181,7 +181,7 @@ const PARTS = [
   "backend_configs",
 ] as const;
 
-const loadFolder = async (root: string, reading: Reading): Promise<Raw> => {
+const loadFolder = async (root: string, reading: FileReading): Promise<Raw> => {
   const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(

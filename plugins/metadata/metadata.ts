@@ -35,11 +35,11 @@ import { loadMetadata } from "./load.ts";
 import { customizationOf, functionEntries, matchTables, namedRelationships, type NamedTable } from "./names.ts";
 import { buildPermissions } from "./build-permissions.ts";
 import type { Permissions } from "./permissions.ts";
-import { createSight } from "./visibility.ts";
+import { createVisibility } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../shared/settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
-import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
+import { createFunctionRights, createRoleAccess, mayCallOf, type FunctionRights } from "./view.ts";
 import { takenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
@@ -63,7 +63,7 @@ const METADATA_NATIVE = "metadata-native";
 /** Contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
-const noteWith =
+const ignoredPartLogger =
   (warn: IntrospectContext["warn"], problems: MetadataProblem[]): Note =>
   (message, of) => {
     warn(`metadata: ${message}`);
@@ -90,7 +90,7 @@ export const metadataLoader = definePlugin({
     });
     hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
       const problems: MetadataProblem[] = [];
-      const note = noteWith(warn, problems);
+      const note = ignoredPartLogger(warn, problems);
       const proposed = proposal;
       const served = servedKeys(context.registry);
       let document: MetadataDocument;
@@ -170,7 +170,7 @@ const matchDocument = async (
   { registry, options }: PluginContext,
 ): Promise<Model> => {
   const problems = [...(model.parts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes them
-  const note = noteWith(introspection.warn, problems);
+  const note = ignoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, note);
   const matched = matchTables(document, model, enums, note);
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
@@ -189,7 +189,7 @@ const matchDocument = async (
     tables: matched.tables.map((table: NamedTable) => table.entry),
     functions: functionEntries(document, matched.model, note),
     introspectionClosedFor: new Set(document.closedForRoles),
-    view: createView(permissions, functionRights, document.closedForRoles, options.inferFunctionPermissions),
+    view: createRoleAccess(permissions, functionRights, document.closedForRoles, options.inferFunctionPermissions),
     permissions,
     functionRights,
     isNamed: namedRelationships(matched.tables),
@@ -197,7 +197,7 @@ const matchDocument = async (
   const roles = new Map(
     [...permissions].map(([role, ofRole]) => [
       role,
-      createSight(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions)),
+      createVisibility(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions)),
     ]),
   );
   (model.parts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes it
@@ -234,11 +234,11 @@ const loadEnums = async (
     if (table.raw["is_enum"] !== true) continue;
     const relation = relationOf(model, table.name);
     if (relation === undefined) continue;
-    const leaveOut = (reason: string): void =>
+    const logIgnored = (reason: string): void =>
       note(`table ${relation.name}: it cannot be an enum table: ${reason}`, { type: "enum_table", of: table.name });
     const columns = enumColumns(model, relation);
     if (typeof columns === "string") {
-      leaveOut(columns);
+      logIgnored(columns);
       continue;
     }
     const comment = columns.comment === undefined ? sql`null::text` : ident(columns.comment);
@@ -248,8 +248,8 @@ const loadEnums = async (
     const bad = rows.find(
       (row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key),
     );
-    if (rows.length === 0) leaveOut("it has no rows");
-    else if (bad !== undefined) leaveOut(`"${bad.key}" is not a valid GraphQL enum value`);
+    if (rows.length === 0) logIgnored("it has no rows");
+    else if (bad !== undefined) logIgnored(`"${bad.key}" is not a valid GraphQL enum value`);
     else found.set(table, rows);
   }
   return found;

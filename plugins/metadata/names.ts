@@ -13,7 +13,7 @@ import {
 import {
   listOf,
   nameOf,
-  noteUnknown,
+  logUnknownKeys,
   objectOf,
   textOf,
   type MetadataDocument,
@@ -65,7 +65,7 @@ const rootFieldEntries = <Name extends string>(
   place: string,
   note: Note,
 ): Partial<Record<Name, GqlRootFieldEntry>> => {
-  noteUnknown(raw, new Set<string>([...names, "select_stream"]), `${place}custom_root_fields: `, note);
+  logUnknownKeys(raw, new Set<string>([...names, "select_stream"]), `${place}custom_root_fields: `, note);
   const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
   for (const name of names) {
     const entry = rootFieldEntry(raw[name]);
@@ -126,15 +126,15 @@ export const matchTables = (
   for (const { table, relation } of found.values()) {
     const word = wordOf(relation, table.configuration);
     const other = words.get(word);
-    const unserved = (reason: string): void =>
+    const logUnserved = (reason: string): void =>
       note(`table ${relation.name}: ${reason}`, {
         type: "table",
         of: table.name,
         detail: `the table "${relation.name}" has no fields in GraphQL: ${reason}`,
       });
-    if (!GRAPHQL_NAME.test(word)) unserved(`"${word}" is not a valid GraphQL name: set custom_name`);
+    if (!GRAPHQL_NAME.test(word)) logUnserved(`"${word}" is not a valid GraphQL name: set custom_name`);
     else if (other === undefined) words.set(word, relation);
-    else unserved(`the table ${other.schema}.${other.name} has the name "${word}" too: set custom_name`);
+    else logUnserved(`the table ${other.schema}.${other.name} has the name "${word}" too: set custom_name`);
   }
   const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
   const tables = [...found.values()].map(({ table, relation }): NamedTable => {

@@ -1,7 +1,7 @@
 /** Reads query collections of the metadata, the allow list, and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
-import type { Note } from "./note.ts";
+import type { LogIgnored } from "./note.ts";
 
 type RawObject = { readonly [key: string]: Raw };
 
@@ -15,7 +15,7 @@ const byName = <Value>(
   raws: readonly Raw[],
   what: string,
   read: (raw: RawObject, name: string) => Value | undefined,
-  note: Note,
+  note: LogIgnored,
 ): ReadonlyMap<string, Value> => {
   const found = new Map<string, Value>();
   for (const raw of raws) {
@@ -28,7 +28,7 @@ const byName = <Value>(
 };
 
 /** Ignores keys that no plugin handles, because they were already reported. */
-export const readQueries = (top: RawObject, served: readonly string[], note: Note): MetadataQueries => {
+export const readQueries = (top: RawObject, served: readonly string[], note: LogIgnored): MetadataQueries => {
   const of = (key: string): readonly Raw[] => (served.includes(key) ? listOf(top[key]) : []);
   const collections = byName(
     of("query_collections"),

@@ -31,7 +31,7 @@ const SEVERAL_KEYS = "more than one foreign key constraint exists on the given c
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
-const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
+const isListed = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
 
 /** Reads `author_id` or `[author_id]`. Undefined if the value is neither. */
 const columnNames = (raw: Raw | undefined): readonly string[] | undefined => {
@@ -51,17 +51,17 @@ export const matchRelationship = (
 ): MatchedRelationship | Mismatch => {
   const key = using["foreign_key_constraint_on"];
   const manual = using["manual_configuration"];
-  if (!isGiven(key)) return manualRelationship(model, relation, objectOf(manual), isObjectRelationship, name);
-  if (isGiven(manual)) return { reason: "it has both foreign_key_constraint_on and manual_configuration" };
+  if (!isListed(key)) return manualRelationship(model, relation, objectOf(manual), isObjectRelationship, name);
+  if (isListed(manual)) return { reason: "it has both foreign_key_constraint_on and manual_configuration" };
   if (typeof key === "string" || Array.isArray(key))
-    return isObjectRelationship ? alongOwnKey(relation, columnNames(key)) : NO_TABLE;
-  return alongOtherKey(model, relation, objectOf(key), isObjectRelationship, name);
+    return isObjectRelationship ? byOwnKey(relation, columnNames(key)) : NO_TABLE;
+  return byOtherKey(model, relation, objectOf(key), isObjectRelationship, name);
 };
 
 const NO_COLUMNS: Mismatch = { reason: "it names no columns" };
 const NO_TABLE: Mismatch = { reason: "it names no table" };
 
-const alongOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | Mismatch => {
+const byOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | Mismatch => {
   if (columns === undefined) return NO_COLUMNS;
   const missing = columns.find((column) => columnOf(relation, column) === undefined);
   if (missing !== undefined) return { reason: `column "${missing}" does not exist`, detail: NO_KEY };
@@ -82,7 +82,7 @@ const alongOwnKey = (relation: Relation, columns: readonly string[] | undefined)
   return { relationship, isNew: false, isAfter: false };
 };
 
-const alongOtherKey = (
+const byOtherKey = (
   model: Model,
   relation: Relation,
   key: RawObject,

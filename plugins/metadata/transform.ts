@@ -62,8 +62,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     const select = selectOf(name);
     return select === undefined ? NO_ROWS : select.filter;
   };
-  const filterAlong = (relation: Relation | undefined, id: string): Predicate | undefined => {
-    if (checksNames) checkWay(relation, id);
+  const filterRelated = (relation: Relation | undefined, id: string): Predicate | undefined => {
+    if (checksNames) checkRelationship(relation, id);
     const target = relation && relationshipOf(relation, id)?.target;
     return target === undefined ? NO_ROWS : visibleRows(target);
   };
@@ -77,7 +77,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
   /** The columns whose values the role can read in every visible row. */
-  const unmasked = (name: QualifiedName): ReadonlySet<string> => {
+  const withoutMask = (name: QualifiedName): ReadonlySet<string> => {
     const select = selectOf(name);
     return new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true));
   };
@@ -89,7 +89,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   const checkKeys = (relationship: Relationship): void => {
     if (parts.isNamed(relationship)) return;
     const { source, target, columns, junction } = relationship;
-    const check = (name: QualifiedName, keys: readonly string[]): void => checkColumns(keys, unmasked(name), name);
+    const check = (name: QualifiedName, keys: readonly string[]): void => checkColumns(keys, withoutMask(name), name);
     check(
       source,
       [...columns, ...(junction?.source ?? [])].map(([key]) => key),
@@ -104,7 +104,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
 
   /** Checks the intermediate rows of a relationship too: the rows of a junction, or the rows that a function
    *  returns. */
-  function checkWay(relation: Relation | undefined, id: string): void {
+  function checkRelationship(relation: Relation | undefined, id: string): void {
     const relationship = relation && relationshipOf(relation, id);
     if (relation === undefined || relationship === undefined) return;
     const { junction, routine } = relationship;
@@ -135,7 +135,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
                 {
                   kind: "value",
                   as: column.name,
-                  value: permitted({ kind: "column", name: column.name }, relation),
+                  value: permittedPlan({ kind: "column", name: column.name }, relation),
                   isOfAll: true,
                 },
               ]
@@ -165,13 +165,13 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   };
 
   const readsAllOf = (relation: Relation): boolean => {
-    const readable = unmasked(relation);
+    const readable = withoutMask(relation);
     return relation.columns.every((column) => readable.has(column.name));
   };
 
   /** Keeps a name that the relation lacks unknown, even if a later tap takes the rows from another relation. @rule
    *  R-NAM-1 R-NAM-8 */
-  const permitted = (expression: Expression, relation: Relation | undefined): Expression => {
+  const permittedPlan = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
     const select = selectOf(relation);
     if (select === undefined) {
@@ -208,7 +208,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     );
 
   /** The key columns in the response count as read. @rule R-NAM-5 */
-  const checkKey = (name: QualifiedName): void => checkColumns(parts.location, unmasked(name), name);
+  const checkKey = (name: QualifiedName): void => checkColumns(parts.location, withoutMask(name), name);
 
   /** Without an explicit conflict target, the primary key is the target. @rule R-NAM-2 */
   const checkTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
@@ -285,7 +285,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     read: (read, { relation, isOne }) => permitRead(read, relation, isOne === true),
     call: permitCall,
     embed: (embed, { relation }) => {
-      if (checksNames && "relationship" in embed.via) checkWay(relation, embed.via.relationship);
+      if (checksNames && "relationship" in embed.via) checkRelationship(relation, embed.via.relationship);
       if (
         checksNames &&
         "routine" in embed.via &&
@@ -296,14 +296,14 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       return embed;
     },
     predicate: (predicate, { relation }) => {
-      if (predicate.kind === "related") return withWhere(predicate, filterAlong(relation, predicate.relationship));
+      if (predicate.kind === "related") return withWhere(predicate, filterRelated(relation, predicate.relationship));
       return predicate.kind === "computed-rows" ? withWhere(predicate, visibleRows(predicate.target)) : predicate;
     },
     expression: (expression, { relation, root }) => {
       if (expression.kind === "related" || expression.kind === "related-aggregate")
-        return withWhere(expression, filterAlong(relation, expression.relationship));
+        return withWhere(expression, filterRelated(relation, expression.relationship));
       if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
-      return permitted(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
+      return permittedPlan(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
     },
     insert: (insert) => checkedAfter(permitInsert(insert)),
     update: (update) => checkedAfter(permitUpdate(update)),

@@ -13,7 +13,7 @@ import {
 import type { Raw } from "./load.ts";
 
 /** Thrown if a permission is inconsistent, and caught by its builder. */
-export class Inconsistent extends Error {}
+export class InconsistentMetadata extends Error {}
 
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;
 
@@ -92,7 +92,7 @@ export const createValueReader = (model: Model): ValueReader => {
       const session = sessionVariable(raw);
       if (session !== undefined) return { session, type: arrayType(type) };
       const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray does not narrow readonly lists
-      if (items.includes(null)) throw new Inconsistent("a list of values has no null");
+      if (items.includes(null)) throw new InconsistentMetadata("a list of values has no null");
       if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => sessionVariable(item) !== undefined))
         return { items: items.map((item) => value(item, type)) };
       return { constant: arrayLiteral(items.map((item) => literalText(item, type))), type: arrayType(type) };

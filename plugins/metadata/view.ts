@@ -68,7 +68,7 @@ export const mayCallOf =
     functions.isGranted(role, routine) || (infersFunctions && isOfTable && !isMutation && functions.isListed(routine));
 
 /** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
-export const createView =
+export const createRoleAccess =
   (
     permissions: Permissions,
     functions: FunctionRights,

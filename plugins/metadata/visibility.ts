@@ -4,7 +4,7 @@ import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./view.ts";
 
 /** @rule G-PRM-3 R-NAM-3 */
-export const createSight = (
+export const createVisibility = (
   tables: ReadonlyMap<string, Readonly<TablePermissions>>,
   model: Model,
   mayCall: MayCall,
@@ -27,7 +27,7 @@ export const createSight = (
       reads(relation, column) ||
       [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
     knowsRelation: (relation) => Object.values(of(relation)).some((permission) => permission !== undefined),
-    may: (relation, operation) => of(relation)[operation] !== undefined,
+    mayPerform: (relation, operation) => of(relation)[operation] !== undefined,
     calls: (routine) =>
       mayCall(
         routine,

@@ -30,33 +30,37 @@ const OF_FLOATS = { type: "float8", result: "float8" } as const;
 
 /** A function of PostgreSQL itself, called by its unqualified name, because extensions add their own `max` and
  *  `sum`. */
-const own = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({ name, builtIn: [name], ...more });
+const builtInAggregate = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({
+  name,
+  builtIn: [name],
+  ...more,
+});
 
 /** An aggregate of numbers that returns a Float. @rule G-OUT-8 */
-const ofNumbers = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
-  own(name, { rest: false, types: NUMBERS, result: "Float", ...more });
+const numberAggregate = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
+  builtInAggregate(name, { rest: false, types: NUMBERS, result: "Float", ...more });
 
-const ofTruth = (name: string): AggregateSpec =>
-  own(name, { rest: false, returns: "bool", predicate: { type: "bool", result: "Boolean" } });
+const booleanAggregate = (name: string): AggregateSpec =>
+  builtInAggregate(name, { rest: false, returns: "bool", predicate: { type: "bool", result: "Boolean" } });
 
 export const aggregateFunctions = definePlugin({
   name: "aggregate-functions",
   aggregates: [
-    own("sum", { types: NUMBERS, predicate: OF_FLOATS }),
-    ofNumbers("avg", { rest: "avg", predicate: OF_FLOATS }),
+    builtInAggregate("sum", { types: NUMBERS, predicate: OF_FLOATS }),
+    numberAggregate("avg", { rest: "avg", predicate: OF_FLOATS }),
     // counts rows, or the values of any columns
-    own("count", { returns: "int8", predicate: { result: "Int" } }),
-    own("max", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
-    own("min", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
-    ofNumbers("stddev"),
-    ofNumbers("stddev_pop"),
-    ofNumbers("stddev_samp", { predicate: OF_FLOATS }),
-    ofNumbers("var_pop"),
-    ofNumbers("var_samp", { predicate: OF_FLOATS }),
-    ofNumbers("variance"),
-    ofTruth("bool_and"),
-    ofTruth("bool_or"),
-    own("corr", { rest: false, predicate: { ...OF_FLOATS, columns: 2 } }),
-    own("covar_samp", { rest: false, predicate: { ...OF_FLOATS, columns: 2 } }),
+    builtInAggregate("count", { returns: "int8", predicate: { result: "Int" } }),
+    builtInAggregate("max", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
+    builtInAggregate("min", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
+    numberAggregate("stddev"),
+    numberAggregate("stddev_pop"),
+    numberAggregate("stddev_samp", { predicate: OF_FLOATS }),
+    numberAggregate("var_pop"),
+    numberAggregate("var_samp", { predicate: OF_FLOATS }),
+    numberAggregate("variance"),
+    booleanAggregate("bool_and"),
+    booleanAggregate("bool_or"),
+    builtInAggregate("corr", { rest: false, predicate: { ...OF_FLOATS, columns: 2 } }),
+    builtInAggregate("covar_samp", { rest: false, predicate: { ...OF_FLOATS, columns: 2 } }),
   ],
 });

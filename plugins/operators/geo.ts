@@ -8,7 +8,7 @@ const rasters = (model: Model, name: string): Sql =>
   ident(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
 
 /** Casts the operand, which arrives as geometry, to the type of the column. */
-const own = (context: FilterContext, operand: Sql): Sql =>
+const castToColumnType = (context: FilterContext, operand: Sql): Sql =>
   sql`${operand}::${postgis(context.model, context.type?.name === "geography" ? "geography" : "geometry")}`;
 
 const test = (
@@ -24,7 +24,8 @@ const test = (
   types,
   operand: "scalar",
   description,
-  compile: (column, operand, context) => sql`${postgis(context.model, fn)}(${column}, ${own(context, operand)})`,
+  compile: (column, operand, context) =>
+    sql`${postgis(context.model, fn)}(${column}, ${castToColumnType(context, operand)})`,
 });
 
 const part = (context: FilterContext, name: string): Sql => context.field(name) ?? sql`null`;
@@ -38,7 +39,7 @@ const within = (name: string, graphql: string, fn: string, description: string):
   input: { typeName: "st_d_within_input", fields: { distance: "Float!", from: "geometry!" } },
   description,
   compile: (column, _operand, context) =>
-    sql`${postgis(context.model, fn)}(${column}, ${own(context, part(context, "from"))}, ${part(context, "distance")})`,
+    sql`${postgis(context.model, fn)}(${column}, ${castToColumnType(context, part(context, "from"))}, ${part(context, "distance")})`,
 });
 
 const GEOMETRY = ["geometry"];
@@ -136,7 +137,7 @@ export const geoOperators = definePlugin({
       },
       description: "is the column within a given distance from the given geography value",
       compile: (column, _operand, context) =>
-        sql`${postgis(context.model, "st_dwithin")}(${column}, ${own(context, part(context, "from"))}, ${part(context, "distance")}, ${part(context, "use_spheroid")})`,
+        sql`${postgis(context.model, "st_dwithin")}(${column}, ${castToColumnType(context, part(context, "from"))}, ${part(context, "distance")}, ${part(context, "use_spheroid")})`,
     },
     {
       name: "st-intersects-rast",

@@ -129,9 +129,9 @@ export const readRaisedHook = defineHook(
 );
 
 /** A name and its suggested replacement. */
-export interface Instead {
+export interface Suggestion {
   readonly name: string;
-  readonly instead: string;
+  readonly suggestion: string;
 }
 
 /** Similar names for hints. @rule R-FUZ-1 */
@@ -139,7 +139,7 @@ export interface Suggestions {
   /** Suggests a relation of the schema. @rule R-PATH-10 */
   relation(model: Model, schema: string, name: string): string | undefined;
   /** Suggests names for a relationship that was not found. @rule R-EMB-19 */
-  relationship(model: Model, schema: string, source: string, target: string): Instead | undefined;
+  relationship(model: Model, schema: string, source: string, target: string): Suggestion | undefined;
   /** Suggests a function of the schema. @rule R-RPC-10 R-SC-7 */
   routine(model: Model, schema: string, name: string): string | undefined;
   /** Suggests the parameters of an overload: `(a, b)`. @rule R-RPC-10 */

@@ -33,11 +33,11 @@ const unexpected = (rest: Buffer): Error => {
 const notEnough = (): Error => csvError('parse error (not enough input) at ""');
 
 /** The text of a field, or null for a field without a value. */
-type Field = string | null;
+type CsvField = string | null;
 
-interface Line {
+interface CsvLine {
   /** A line with too many fields keeps one more than is allowed. */
-  readonly fields: readonly Field[];
+  readonly fields: readonly CsvField[];
   /** Behind its end. */
   readonly next: number;
   /** Ended by a line end, not by the end of the body. */
@@ -80,12 +80,12 @@ const readQuoted = (
   return undefined;
 };
 
-type ValueOf = (text: string, isQuoted: boolean) => Field;
+type ValueOf = (text: string, isQuoted: boolean) => CsvField;
 
 /** Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
 const plainValue: ValueOf = (text, isQuoted) => (!isQuoted && (text === "" || text === "NULL") ? null : text);
 const valueInCompatMode: ValueOf = (text) => (text === "NULL" ? null : text);
-const nameOf: ValueOf = (text) => text;
+const keepValue: ValueOf = (text) => text;
 
 /** Returns undefined if the end of the line has not arrived. `isLast`: no more bytes follow. @throws RelApiError `body` */
 const readLine = (
@@ -94,8 +94,8 @@ const readLine = (
   isLast: boolean,
   valueOf: ValueOf,
   maxFields: number,
-): Line | undefined => {
-  const fields: Field[] = [];
+): CsvLine | undefined => {
+  const fields: CsvField[] = [];
   const hasRoom = (): boolean => fields.length <= maxFields;
   let i = start;
   for (;;) {
@@ -126,7 +126,7 @@ const createRows = (names: readonly string[], maxBytes: number) => {
   const again = names.map((name, i) => names.indexOf(name, i + 1));
   const array = createJsonArray();
   return {
-    add: (fields: readonly Field[]): void => {
+    add: (fields: readonly CsvField[]): void => {
       let row = "";
       for (let i = 0; i < fields.length; i++) {
         const later = again[i]!; // no line is longer than the header here
@@ -146,7 +146,7 @@ const countNames = (names: readonly string[]): readonly number[] => {
   return [0, ...names.map((name) => seen.add(name).size)];
 };
 
-type Rows = Omit<Payload, "isUninspected">;
+type CsvRows = Omit<Payload, "isUninspected">;
 
 /** Lines as they come: a row for each, every value a string or null. */
 const createLines = (limits: BodyLimits) => {
@@ -157,7 +157,7 @@ const createLines = (limits: BodyLimits) => {
   let isUneven = false;
   return {
     /** @throws RelApiError `body`, `body-too-large` */
-    add: ({ fields, isEnded }: Line): void => {
+    add: ({ fields, isEnded }: CsvLine): void => {
       if (rows === undefined) {
         if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
         if (!isEnded) throw notEnough();
@@ -177,7 +177,7 @@ const createLines = (limits: BodyLimits) => {
     hasNames: (): boolean => rows !== undefined,
     maxFields: (): number => (rows === undefined ? limits.maxColumns : names.length),
     /** @throws RelApiError `body`, `body-too-large` */
-    end: (): Rows => {
+    end: (): CsvRows => {
       if (rows === undefined) throw notEnough();
       if (isUneven) throw csvFieldsError();
       const keys = [...new Set(names.slice(0, fieldCount ?? 0))].sort();
@@ -188,7 +188,7 @@ const createLines = (limits: BodyLimits) => {
 };
 
 /** The rest of a body that is refused: only whether it is UTF-8 matters, and the first bytes, which the message shows. */
-interface Refused {
+interface CsvRefusal {
   readonly errorOf: (rest: Buffer) => unknown;
   shown: Buffer;
 }
@@ -203,7 +203,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   const valueOf = limits.compatMode ? valueInCompatMode : plainValue;
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let isText = true;
-  let refused: Refused | undefined;
+  let refused: CsvRefusal | undefined;
   /** It begins with the arrived part of the lines whose end has not arrived. */
   let room = Buffer.allocUnsafe(ROOM_BYTES);
   let filled = 0;
@@ -211,16 +211,16 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   let wantedBytes = 0;
   let isBeginning = true;
 
-  const lookAtRest = (bytes?: Buffer): void => {
+  const checkRest = (bytes?: Buffer): void => {
     try {
       if (isText) decoder.decode(bytes, { stream: bytes !== undefined });
     } catch {
       isText = false;
     }
   };
-  const refuse = (errorOf: Refused["errorOf"], line: Buffer, rest: Buffer): void => {
+  const rejectBody = (errorOf: CsvRefusal["errorOf"], line: Buffer, rest: Buffer): void => {
     refused = { errorOf, shown: Buffer.from(rest.subarray(0, SHOWN_BYTES + 1)) };
-    lookAtRest(line);
+    checkRest(line);
   };
   const read = (isLast: boolean): void => {
     const bytes = room.subarray(0, filled);
@@ -231,15 +231,15 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
           at++;
           continue;
         }
-        const line = readLine(bytes, at, isLast, lines.hasNames() ? valueOf : nameOf, lines.maxFields());
+        const line = readLine(bytes, at, isLast, lines.hasNames() ? valueOf : keepValue, lines.maxFields());
         if (line === undefined) break;
         if (line.badAt === undefined) {
           lines.add(line);
           at = line.next;
-        } else refuse(unexpected, bytes.subarray(at), bytes.subarray(line.badAt));
+        } else rejectBody(unexpected, bytes.subarray(at), bytes.subarray(line.badAt));
       }
     } catch (error) {
-      refuse(() => error, bytes.subarray(at), bytes);
+      rejectBody(() => error, bytes.subarray(at), bytes);
     }
     if (!isUtf8(bytes.subarray(0, at))) isText = false;
     room.copyWithin(0, at, filled);
@@ -251,7 +251,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
     take: (piece) => {
       if (refused !== undefined) {
         if (refused.shown.length <= SHOWN_BYTES) refused.shown = Buffer.concat([refused.shown, piece]);
-        return lookAtRest(piece);
+        return checkRest(piece);
       }
       if (filled + piece.length > room.length) {
         const larger = Buffer.allocUnsafeSlow(2 * (filled + piece.length));
@@ -264,7 +264,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
     },
     end: () => {
       if (refused === undefined) read(true);
-      if (refused !== undefined) lookAtRest();
+      if (refused !== undefined) checkRest();
       if (!isText) throw csvError("The body is not UTF-8");
       if (refused !== undefined) throw refused.errorOf(refused.shown);
       return lines.end();

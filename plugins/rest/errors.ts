@@ -8,7 +8,7 @@ import {
   type Limits,
   type QualifiedName,
 } from "../../core/index.ts";
-import type { Instead } from "./api.ts";
+import type { Suggestion } from "./api.ts";
 import type { CallShape, Field } from "./request.ts";
 
 // --- errors of core -------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ export const relationshipNotFound = (
   target: string,
   usedHint: string | undefined,
   schema: string,
-  suggestion: Instead | undefined,
+  suggestion: Suggestion | undefined,
 ): RelApiError =>
   new RelApiError({
     code: "relationship-not-found",
@@ -222,12 +222,12 @@ export const relationshipNotFound = (
       `Searched for a foreign key relationship between '${source}' and '${target}'` +
       `${usedHint === undefined ? "" : ` using the hint '${usedHint}'`} in the schema '${schema}', but no matches were found.`,
     hint:
-      suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.instead}'.`,
+      suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.suggestion}'.`,
     facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.name },
   });
 
 /** One of several relationships that an embed may mean. */
-export type Way = {
+export type RelationshipCandidate = {
   readonly details: Json;
   /** The hint: `ports!voyages_origin_id_fkey`. Undefined if no hint identifies this relationship. */
   readonly hint?: string;
@@ -236,7 +236,11 @@ export type Way = {
 };
 
 /** @rule R-EMB-5 PGRST201 */
-export const relationshipAmbiguous = (source: string, target: string, ways: readonly Way[]): RelApiError => {
+export const relationshipAmbiguous = (
+  source: string,
+  target: string,
+  ways: readonly RelationshipCandidate[],
+): RelApiError => {
   const hints = ways.flatMap(({ hint }) => (hint === undefined ? [] : [`'${hint}'`]));
   return new RelApiError({
     code: "relationship-ambiguous",
@@ -354,7 +358,7 @@ export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
 const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea" } as const;
 
 /** Describes the function that the call asked for, as the details show it. @rule R-RPC-9 */
-const searched = ({ names, raw }: CallShape): string => {
+const describeCall = ({ names, raw }: CallShape): string => {
   if (raw !== undefined && raw !== "json") return ` with a single unnamed ${RAW_NAMES[raw]} parameter`;
   const named =
     names.length === 0
@@ -379,7 +383,7 @@ export const routineNotFound = (
     code: "routine-not-found",
     status: 404,
     message: `Could not find the function ${schema}.${name}${shown} in the schema cache`,
-    details: `Searched for the function ${schema}.${name}${searched(call)}, but no matches were found in the schema cache.`,
+    details: `Searched for the function ${schema}.${name}${describeCall(call)}, but no matches were found in the schema cache.`,
     hint,
     facts:
       suggestion === undefined ? {} : { schema, suggestion: suggestion.startsWith(`${name}(`) ? name : suggestion },

@@ -24,7 +24,7 @@ const withoutWeakness = (etag: string): string => etag.replace(/^W\//, "");
  * Whether the header's list (`"a", W/"b"`, or `*`) contains the tag. Weak tags count, because compressing proxies make
  * them of strong ones. @rule R-ETG-2 R-ETG-3
  */
-const names = (list: string, etag: string): boolean =>
+const listsTag = (list: string, etag: string): boolean =>
   list.trim() === "*" || (list.match(/"[^"]*"/g) ?? []).some((tag) => tag === withoutWeakness(etag));
 
 type Condition = "if-match" | "if-none-match";
@@ -33,23 +33,23 @@ type Condition = "if-match" | "if-none-match";
 const conditionOf = (exchange: Exchange, name: Condition): string | undefined => exchange.request.headers[name];
 
 /** Headers of the body, which a 304 does not have. */
-const OF_THE_BODY = /^(?:content-(?:type|range|profile)|range-unit)$/i;
+const BODY_HEADERS = /^(?:content-(?:type|range|profile)|range-unit)$/i;
 
 /** Request headers that responses depend on in addition to those already in `Vary`. */
-const VARYING = ["Accept-Profile", "Authorization"];
+const VARY_HEADERS = ["Accept-Profile", "Authorization"];
 
-const find = (headers: Headers, lowerName: string): string | undefined =>
+const findHeader = (headers: Headers, lowerName: string): string | undefined =>
   headers.find(([name]) => name.toLowerCase() === lowerName)?.[1];
 
 /**
  * Adds cache headers: clients must revalidate stored responses, and shared caches must not store them. Headers that SQL
  * has set stay. @rule R-ETG-6
  */
-const kept = (headers: Headers, etag: string): Headers => {
-  const vary = find(headers, "vary") ?? "";
+const withCacheHeaders = (headers: Headers, etag: string): Headers => {
+  const vary = findHeader(headers, "vary") ?? "";
   const missing = vary.includes("*")
     ? []
-    : VARYING.filter(
+    : VARY_HEADERS.filter(
         (name) =>
           !vary
             .toLowerCase()
@@ -60,21 +60,21 @@ const kept = (headers: Headers, etag: string): Headers => {
   const others = headers.filter(([name]) => !/^(?:etag|vary)$/i.test(name));
   return [
     ...others,
-    ...(find(headers, "cache-control") === undefined ? [["Cache-Control", "private, no-cache"] as const] : []),
+    ...(findHeader(headers, "cache-control") === undefined ? [["Cache-Control", "private, no-cache"] as const] : []),
     ["Vary", [vary, ...missing].filter((part) => part !== "").join(", ")],
     ["ETag", etag],
   ];
 };
 
 /** @rule R-ETG-1 R-ETG-2 R-ETG-6 */
-const tagged = (exchange: Exchange, answer: Answer): Answer => {
+const withEtag = (exchange: Exchange, answer: Answer): Answer => {
   const { status, body } = answer;
   if (body === undefined || (status !== 200 && status !== 206)) return answer;
-  const etag = find(answer.headers, "etag") ?? etagOf(body);
-  const headers = kept(answer.headers, etag);
+  const etag = findHeader(answer.headers, "etag") ?? etagOf(body);
+  const headers = withCacheHeaders(answer.headers, etag);
   const ifNoneMatch = conditionOf(exchange, "if-none-match");
-  if (ifNoneMatch === undefined || !names(ifNoneMatch, etag)) return { ...answer, headers };
-  return { status: 304, headers: headers.filter(([name]) => !OF_THE_BODY.test(name)) };
+  if (ifNoneMatch === undefined || !listsTag(ifNoneMatch, etag)) return { ...answer, headers };
+  return { status: 304, headers: headers.filter(([name]) => !BODY_HEADERS.test(name)) };
 };
 
 /** The request as a GET of the whole result, since `Range` applies only to GET. The prototype has all other members. */
@@ -100,7 +100,7 @@ const asGet = (exchange: Exchange): Exchange =>
 const withTags =
   (read: RestHandler): RestHandler =>
   async (exchange, target) =>
-    tagged(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
+    withEtag(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
 
 /** The condition of a write. POST has none, because its URL names no rows. It is read from the same URL, without the
  *  preferences of the write. @rule R-ETG-3 R-ETG-4 */
@@ -110,14 +110,14 @@ const preconditionOf = (request: RestRequest, relation: Relation): Precondition 
   if ((ifMatch === undefined && ifNoneMatch === undefined) || request.method === "POST") return undefined;
   const { rest, exchange } = request;
   const source = { ...sourceOf(rest, asGet(exchange), relation), prefer: "" };
-  const { parsed, planned, program } = rest.reads.get(source).made;
+  const { parsed, planned, program } = rest.reads.get(source).value;
   return {
     program,
     values: valuesOf(planned, requestOf(parsed, source)),
     check: (row) => {
       const etag = Number(row.page_total ?? 0) > 0 ? etagOf(bodyOf(row, planned.media)) : undefined;
-      if (ifMatch !== undefined && (etag === undefined || !names(ifMatch, etag))) throw preconditionFailed();
-      if (ifNoneMatch !== undefined && etag !== undefined && names(ifNoneMatch, etag)) throw excludedRows();
+      if (ifMatch !== undefined && (etag === undefined || !listsTag(ifMatch, etag))) throw preconditionFailed();
+      if (ifNoneMatch !== undefined && etag !== undefined && listsTag(ifNoneMatch, etag)) throw excludedRows();
     },
   };
 };

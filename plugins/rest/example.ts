@@ -13,12 +13,12 @@ import { exampleColumns, exampleLabel, exampleOrder } from "../shared/examples.t
 import type { RestExample } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
-const BARE = /^[\p{L}0-9_$]+$/u;
+const UNQUOTED = /^[\p{L}0-9_$]+$/u;
 
 /** Encodes a part of a URL, safe inside quotes of a shell too. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-const selected = (name: string): string => encode(BARE.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
+const selectItem = (name: string): string => encode(UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
 
 /** Whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
@@ -44,26 +44,26 @@ const embedOf = (model: Model, sight: Visibility, relation: Relation): string | 
       relationship.columns.every(([, far]) =>
         target.columns.some((column) => column.name === far && sight.readsAlways(target, column)),
       );
-    const label = isReadable ? exampleLabel(model, readable(sight, target)) : undefined;
+    const label = isReadable ? exampleLabel(model, readableColumns(sight, target)) : undefined;
     return label === undefined ? [] : [{ relationship, name: target.name, label }];
   });
   const [best] = usable.sort((a, b) => Number(b.relationship.isToOne) - Number(a.relationship.isToOne));
-  return best && `${selected(best.name)}(${selected(best.label.name)})`;
+  return best && `${selectItem(best.name)}(${selectItem(best.label.name)})`;
 };
 
-const readable = (sight: Visibility, relation: Relation): readonly Column[] =>
-  sight.may(relation, "select") ? relation.columns.filter((column) => sight.reads(relation, column)) : [];
+const readableColumns = (sight: Visibility, relation: Relation): readonly Column[] =>
+  sight.mayPerform(relation, "select") ? relation.columns.filter((column) => sight.reads(relation, column)) : [];
 
 /** Undefined if the caller may read nothing. */
 export const exampleRead = (model: Model, session: Session): RestExample | undefined => {
   const sight = visibilityOf(model, session, "rest");
   for (const schema of model.schemas) {
     const relations = [...model.relations.values()].filter(
-      (relation) => relation.schema === schema && readable(sight, relation).length > 0,
+      (relation) => relation.schema === schema && readableColumns(sight, relation).length > 0,
     );
     const [relation] = exampleOrder(model, relations);
     if (relation === undefined) continue;
-    const columns = exampleColumns(model, readable(sight, relation)).map(({ name }) => selected(name));
+    const columns = exampleColumns(model, readableColumns(sight, relation)).map(({ name }) => selectItem(name));
     const embed = embedOf(model, sight, relation);
     const select = [...columns, ...(embed === undefined ? [] : [embed])].join(",");
     return {

@@ -71,14 +71,14 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
     for (const length of RUN_LENGTHS) {
       const asked = countRuns(lower, length);
       const candidates = new Set([...asked.keys()].flatMap((run) => byRun.get(run) ?? []));
-      if (candidates.size > 0) return best(lower, asked, length, candidates, threshold);
+      if (candidates.size > 0) return bestMatch(lower, asked, length, candidates, threshold);
     }
     return undefined;
   };
   return { suggest, has: (name) => lowerNames.has(name.toLowerCase()) };
 };
 
-const best = (
+const bestMatch = (
   lower: string,
   asked: ReadonlyMap<string, number>,
   length: number,

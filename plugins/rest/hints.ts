@@ -18,11 +18,11 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { faultText, jsonFault, nearLabels, orList } from "../shared/hints.ts";
+import { faultText, jsonFault, similarLabels, orList } from "../shared/hints.ts";
 import { hintsService, type Hints } from "./api.ts";
 import { restOf } from "./routes.ts";
 import type { Grammar } from "./request.ts";
-import { tryOperation } from "./syntax/filter.ts";
+import { parseOptionalOperation } from "./syntax/filter.ts";
 
 const PAGES = "Pages are made by limit and offset: limit=20&offset=20";
 const ORDER = "Rows are sorted by order: order=name.desc,id";
@@ -76,7 +76,8 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Normalizes a parameter: `$top`, `page[number]`, `per_page`. */
-const plain = (parameter: string): string => parameter.replace(/\[.*$/s, "").replace(/[_$-]/g, "").toLowerCase();
+const normalizeParameter = (parameter: string): string =>
+  parameter.replace(/\[.*$/s, "").replace(/[_$-]/g, "").toLowerCase();
 
 const RESERVED = ["select", "order", "limit", "offset", "and", "or", "columns", "on_conflict"];
 
@@ -85,7 +86,7 @@ const MAX_SHOWN = 60;
 const isShown = (text: string): boolean => text.length <= MAX_SHOWN && !/[^\x20-\x7e]/.test(text);
 
 /** Explains a filter parameter: `name=Oslo` for `name=eq.Oslo`, `name=eqq.Oslo`, `page=2`. */
-const ofParameter = (
+const parameterHint = (
   grammar: Grammar,
   writtenName: string,
   writtenValue: string,
@@ -93,14 +94,14 @@ const ofParameter = (
 ): string | null => {
   const [parameter, value] = [writtenName.trim(), writtenValue.trim()];
   if (grammar.extensions(parameter))
-    return columns.includes(parameter) && tryOperation(grammar, value) !== undefined
+    return columns.includes(parameter) && parseOptionalOperation(grammar, value) !== undefined
       ? `A filter on the column '${parameter}' stands in a logic tree: and=(${parameter}.${value})`
       : null;
-  const isBlank = value !== writtenValue && tryOperation(grammar, value) !== undefined;
+  const isBlank = value !== writtenValue && parseOptionalOperation(grammar, value) !== undefined;
   if (isBlank && columns.includes(parameter) && isShown(`${parameter}=${value}`))
     return `A filter has no blanks in front of its operator: perhaps you meant ${parameter}=${value}`;
   if (!columns.includes(parameter)) {
-    const foreign = FOREIGN.get(plain(parameter));
+    const foreign = FOREIGN.get(normalizeParameter(parameter));
     if (foreign !== undefined) return foreign;
     const near = nearestNames(parameter, [...RESERVED, ...columns]);
     if (near.length > 0) return `Perhaps you meant ${orList(near)} instead of '${parameter}'`;
@@ -115,7 +116,7 @@ const ofParameter = (
 };
 
 /** Suggests `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */
-const ofPreference = ({ preferences }: Grammar, item: string): string | undefined => {
+const preferenceHint = ({ preferences }: Grammar, item: string): string | undefined => {
   const at = item.indexOf("=");
   const written = at === -1 ? item : item.slice(0, at);
   const name = preferences.has(written) ? written : nearestNames(written, preferences.keys())[0];
@@ -128,27 +129,27 @@ const ofPreference = ({ preferences }: Grammar, item: string): string | undefine
   return near === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${near}`;
 };
 
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+const capitalise = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-const visible = (sight: Visibility, relation: Relation | undefined): readonly string[] =>
+const visibleColumns = (sight: Visibility, relation: Relation | undefined): readonly string[] =>
   relation?.columns.filter((column) => sight.knows(relation, column)).map(({ name }) => name) ?? [];
 
 /** The relation of the request's path, if the path names one. */
 const relationAt = (context: PluginContext, exchange: Exchange): Relation | undefined => {
   try {
-    const { target } = restOf(context).wayOf(exchange);
+    const { target } = restOf(context).matchRoute(exchange);
     return target?.kind === "relation" ? target.relation : undefined;
   } catch {
     return undefined; // the request itself is wrong, which is another error than the explained one
   }
 };
 
-type Asked = Parameters<Hints["explain"]>[1];
+type HintRequest = Parameters<Hints["explain"]>[1];
 
 const hintOf = (
   context: PluginContext,
   { code, message, facts }: RelApiError,
-  exchange: Asked,
+  exchange: HintRequest,
   model: Model,
   session: Session,
 ): string | null => {
@@ -156,20 +157,20 @@ const hintOf = (
   const sight = visibilityOf(model, session, "rest");
   const { parameter, value, column, schema, table, invalid } = facts;
   if (code === "parse-error" && typeof parameter === "string" && typeof value === "string")
-    return ofParameter(grammar, parameter, value, visible(sight, relationAt(context, exchange as Exchange)));
+    return parameterHint(grammar, parameter, value, visibleColumns(sight, relationAt(context, exchange as Exchange)));
   if (code === "column-not-found" && typeof column === "string") {
     const relation = relationOf(model, { schema: String(schema), name: String(table) });
     // an existing column is not misspelt
     if (relation !== undefined && columnOf(relation, column) !== undefined) return null;
-    const near = nearestNames(column, visible(sight, relation));
+    const near = nearestNames(column, visibleColumns(sight, relation));
     return near.length === 0 ? null : `Perhaps you meant the column ${orList(near)}`;
   }
   if (code === "preferences-invalid" && Array.isArray(invalid)) {
-    const told = (invalid as readonly string[]).flatMap((item) => ofPreference(grammar, item) ?? []);
-    return told.length === 0 ? null : capital(told.join("; "));
+    const told = (invalid as readonly string[]).flatMap((item) => preferenceHint(grammar, item) ?? []);
+    return told.length === 0 ? null : capitalise(told.join("; "));
   }
-  if (UNRESOLVED.has(code)) return ofUpsert(relationAt(context, exchange as Exchange), exchange.method);
-  const labels = nearLabels(model, sight, { code, message });
+  if (UNRESOLVED.has(code)) return upsertHint(relationAt(context, exchange as Exchange), exchange.method);
+  const labels = similarLabels(model, sight, { code, message });
   return labels === undefined || labels.length === 0 ? null : `Perhaps you meant ${orList(labels)}`;
 };
 
@@ -179,7 +180,7 @@ const INVALID_TEXT = "22P02";
 const UNRESOLVED: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
 
 /** Explains an upsert into a relation whose inserts do not support `ON CONFLICT`. @rule R-HNT-7 */
-const ofUpsert = (relation: Relation | undefined, method: string): string | null => {
+const upsertHint = (relation: Relation | undefined, method: string): string | null => {
   if (method !== "POST" || relation?.takesNoConflict !== true) return null;
   const what = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
   const [key] = relation.primaryKey;
@@ -195,15 +196,16 @@ const EXPLAINED: ReadonlySet<string> = new Set([
   ...UNRESOLVED,
 ]);
 
-const whereIn = (text: string): string | undefined => {
+const positionText = (text: string): string | undefined => {
   const fault = jsonFault(text);
   return fault && faultText(fault);
 };
 
 const createHints = (context: PluginContext): Hints => ({
-  jsonFault: whereIn,
+  jsonFault: positionText,
   withPosition: (error, text) => {
-    const details = isRelApiError(error) && error.code === INVALID_TEXT ? whereIn(boundOf(text) as string) : undefined;
+    const details =
+      isRelApiError(error) && error.code === INVALID_TEXT ? positionText(boundOf(text) as string) : undefined;
     return isRelApiError(error) && details !== undefined
       ? new RelApiError({ ...error, message: error.message, details })
       : error;

@@ -20,19 +20,19 @@ import { sourceOf, requestOf } from "./syntax/parse-request.ts";
  * Settings with headers, which live queries do not set: headers differ between clients, and equal queries share a
  * statement. @rule G-SES-10
  */
-const PERSONAL: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
+const PERSONAL_HEADERS: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
 
 /** The same request with JSON as accepted type. */
-const askingForJson = (exchange: Exchange): Exchange =>
+const withJsonAccepted = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
   }) as Exchange; // the prototype has all other members
 
 const createRestLive = (context: PluginContext, rest: Rest): RestLive => ({
   plan: (exchange, target) => {
-    const { target: current, schema, name } = rest.wayOf(exchange); // a reload may have removed the relation
+    const { target: current, schema, name } = rest.matchRoute(exchange); // a reload may have removed the relation
     if (target.kind !== "relation" || current?.kind !== "relation") throw relationNotFound(schema, name, undefined);
-    const source = sourceOf(rest, askingForJson(exchange), current.relation);
+    const source = sourceOf(rest, withJsonAccepted(exchange), current.relation);
     const { parsed, planned, program } = rest.reads.take(source);
     const request = requestOf(parsed, source);
     const isolation = isolationOf(request);
@@ -41,7 +41,9 @@ const createRestLive = (context: PluginContext, rest: Rest): RestLive => ({
       read: planned.plan,
       programs: [{ program, values: valuesOf(planned, request) }],
       settings: [
-        ...context.requestSettings(exchange.request, request.path).filter(([setting]) => !PERSONAL.has(setting)),
+        ...context
+          .requestSettings(exchange.request, request.path)
+          .filter(([setting]) => !PERSONAL_HEADERS.has(setting)),
         ...settingsOf(request),
       ],
       ...(isolation === undefined ? {} : { isolation }),

@@ -27,7 +27,7 @@ import { restPrefixesOf } from "./syntax/place.ts";
 
 const FILE = "/openapi.json";
 
-const wantsThree = (accept = ""): boolean =>
+const acceptsVersion3 = (accept = ""): boolean =>
   accept.split(",").some((type) => /^\s*application\/openapi\+json\s*;(?:[^;]*;)*\s*version\s*=\s*"?3\b/i.test(type));
 
 const TYPE = "application/openapi+json;version=3.1; charset=utf-8";
@@ -42,7 +42,7 @@ const rootOf = (options: ResolvedOptions, path: string): string | undefined => {
 };
 
 /** The same request to the root. */
-const atRoot = (exchange: Exchange, root: string): Exchange => {
+const withRoot = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
   const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets it where the api is mounted
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
@@ -56,11 +56,11 @@ const atRoot = (exchange: Exchange, root: string): Exchange => {
 const serverOf = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: DocumentPlace): string =>
   openapiServerProxyUri?.replace(/\/$/, "") ?? basePath;
 
-const OF_EXTENSIONS = "openapi-of-extensions";
+const EXTENSIONS_SERVICE = "openapi-of-extensions";
 
 const build: Build = (description, place, { grammar, context }) => {
   // only this plugin writes it
-  const foreign = (description.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>;
+  const foreign = (description.model.parts[EXTENSIONS_SERVICE] ?? new Set()) as ReadonlySet<number>;
   return buildVersion3({
     description: { ...description, leavesOut: ({ oid }: Relation | Routine) => foreign.has(oid) },
     server: serverOf(context.options, place),
@@ -76,7 +76,7 @@ const createSurface = (context: PluginContext, descriptions: Descriptions): Surf
   handle: (exchange) => {
     const { openapiMode, dbRootSpec } = context.options;
     if (openapiMode === "disabled" || dbRootSpec !== undefined) throw rootDisabled();
-    const root = atRoot(exchange, rootOf(context.options, exchange.path) ?? "");
+    const root = withRoot(exchange, rootOf(context.options, exchange.path) ?? "");
     return describeSchema(parseRequest(restOf(context), root), descriptions, "application/json; charset=utf-8");
   },
   encodeError: (error, exchange) => encodeError(restOf(context), error, exchange),
@@ -97,17 +97,17 @@ export const openapi3 = definePlugin({
         sql`select objid::text as oid from pg_catalog.pg_depend where deptype = 'e'
           and classid in ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_class'::pg_catalog.regclass)`,
       );
-      return { ...model, parts: { ...model.parts, [OF_EXTENSIONS]: new Set(rows.map(({ oid }) => Number(oid))) } };
+      return { ...model, parts: { ...model.parts, [EXTENSIONS_SERVICE]: new Set(rows.map(({ oid }) => Number(oid))) } };
     });
     hooks.buildRestRoute.tap({ name: "openapi-3", stage: Stage.late }, (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "root" || get === undefined) return route;
       const describe = onTarget(restOf(context), (request) => describeSchema(request, descriptions, TYPE));
-      const either: RestHandler = (exchange, target) =>
-        wantsThree(exchange.header("accept")) ? describe(exchange, target) : get(exchange, target);
+      const negotiateVersion: RestHandler = (exchange, target) =>
+        acceptsVersion3(exchange.header("accept")) ? describe(exchange, target) : get(exchange, target);
       return withMethods(route, [
-        ["GET", either],
-        ["HEAD", either],
+        ["GET", negotiateVersion],
+        ["HEAD", negotiateVersion],
       ]);
     });
   },

@@ -26,10 +26,10 @@ import {
 } from "../../core/index.ts";
 import { openapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
-import { gather, sendPieces } from "./answer/pieces.ts";
+import { gatherText, sendPieces } from "./answer/pieces.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import type { Description } from "./openapi/description.ts";
-import { textOf, type Members } from "./openapi/pieces.ts";
+import { writeText, type DocumentMembers } from "./openapi/pieces.ts";
 import { buildVersion2, type DocumentPlace } from "./openapi/version-2.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
@@ -42,7 +42,7 @@ import { checkPreferences } from "./syntax/prefer.ts";
  * A program without a statement: its transaction only runs the pre-request function as the role, and returns the
  * columns that plugins add. @rule R-OAS-1 R-TX-7
  */
-const readNothing = ({ resultColumns }: Registry): Program => ({
+const emptyProgram = ({ resultColumns }: Registry): Program => ({
   statements: [
     {
       ...toStatement(
@@ -73,7 +73,7 @@ const listeningHost = ({ request }: Exchange): string => {
 };
 
 /** The address of the API in the document. @rule R-OAS-1 */
-const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace => {
+const documentPlaceOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace => {
   if (options.openapiServerProxyUri !== undefined) {
     const { protocol, hostname, port, pathname } = new URL(options.openapiServerProxyUri);
     const scheme = protocol.slice(0, -1);
@@ -86,16 +86,16 @@ const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace =>
 };
 
 /** The cache key of a document: caller and schema. */
-interface Described extends WithSession {
+interface DescribedRequest extends WithSession {
   readonly request: RestRequest;
 }
 
-const REST: Question<Described, Rest> = { name: "rest", of: ({ request }) => request.rest };
-const MODEL: Question<Described, Model> = { name: "model", of: ({ request }) => request.model };
-const SCHEMA: Question<Described, string> = { name: "schema", of: ({ request }) => request.schema };
-const PLACE: Question<Described, DocumentPlace> = {
+const REST: Question<DescribedRequest, Rest> = { name: "rest", of: ({ request }) => request.rest };
+const MODEL: Question<DescribedRequest, Model> = { name: "model", of: ({ request }) => request.model };
+const SCHEMA: Question<DescribedRequest, string> = { name: "schema", of: ({ request }) => request.schema };
+const DOCUMENT_PLACE: Question<DescribedRequest, DocumentPlace> = {
   name: "place",
-  of: ({ request: { rest, exchange } }) => placeOf(rest.context.options, exchange),
+  of: ({ request: { rest, exchange } }) => documentPlaceOf(rest.context.options, exchange),
   key: planKey,
 };
 
@@ -104,16 +104,16 @@ interface Document {
   readonly pieces: () => Generator<string>;
 }
 
-type Written = { readonly document: Document; readonly text: string | undefined };
+type WrittenDocument = { readonly document: Document; readonly text: string | undefined };
 
-const DOCUMENT = membersOf<Written>()("document");
+const DOCUMENT = membersOf<WrittenDocument>()("document");
 /** Made only from the document, which is the cache key. */
-const DOCUMENT_TEXT = membersOf<Written>()("text", () => undefined);
+const DOCUMENT_TEXT = membersOf<WrittenDocument>()("text", () => undefined);
 
 /** Builds the document in one version of OpenAPI. */
-export type Build = (description: Description, place: DocumentPlace, rest: Rest) => Members;
+export type Build = (description: Description, place: DocumentPlace, rest: Rest) => DocumentMembers;
 
-const describedSchemas = (name: string, build: Build): CacheSpec<Described, Document> => ({
+const describedSchemas = (name: string, build: Build): CacheSpec<DescribedRequest, Document> => ({
   name,
   make: (ask) => {
     const rest = ask(REST);
@@ -122,7 +122,7 @@ const describedSchemas = (name: string, build: Build): CacheSpec<Described, Docu
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
     const visibility =
       openapiMode === "ignore-privileges" ? undefined : visibilityOf(model, observeSession(ask), "rest");
-    const place = ask(PLACE);
+    const place = ask(DOCUMENT_PLACE);
     const description: Description = {
       model,
       schema,
@@ -131,19 +131,19 @@ const describedSchemas = (name: string, build: Build): CacheSpec<Described, Docu
       version: VERSION,
       methodsOf: (target) => rest.routeOf(model, schema, target).methods,
     };
-    return { pieces: () => textOf(build(description, place, rest)) };
+    return { pieces: () => writeText(build(description, place, rest)) };
   },
   bytesOf: () => BYTES_PER_DOCUMENT,
 });
 
 const BYTES_PER_DOCUMENT = 1000;
 /** Longer documents are not cached but written again for each request, and sent meanwhile. */
-const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
+const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
 /** The cached documents, and the statement that runs for each request. */
 export interface Descriptions {
-  readonly documents: Cache<Described, Document>;
-  readonly texts: Cache<Written, string | undefined>;
+  readonly documents: Cache<DescribedRequest, Document>;
+  readonly texts: Cache<WrittenDocument, string | undefined>;
   readonly nothing: Program;
 }
 
@@ -151,13 +151,13 @@ export const createDescriptions = ({ caches, registry }: PluginContext, name: st
   documents: caches.create(describedSchemas(name, build)),
   texts: caches.create({
     name: `${name} as text`,
-    make: (ask: Ask<Written>) => {
+    make: (ask: Ask<WrittenDocument>) => {
       ask(DOCUMENT);
       return ask(DOCUMENT_TEXT);
     },
     bytesOf: (text) => (text?.length ?? 0) * 2,
   }),
-  nothing: readNothing(registry),
+  nothing: emptyProgram(registry),
 });
 
 /** Returns the whole text, or its start and the remaining members. */
@@ -165,12 +165,12 @@ const writeDocument = async (
   document: Document,
   { texts }: Descriptions,
 ): Promise<{ readonly text: string; readonly rest?: Generator<string> }> => {
-  const { made } = texts.get({ document, text: undefined });
+  const { value: made } = texts.get({ document, text: undefined });
   if (made !== undefined) return { text: made };
   const rest = document.pieces();
-  const start = await inPieces(gather(rest, MAX_KEPT_CHARACTERS));
+  const start = await inPieces(gatherText(rest, MAX_CACHED_CHARACTERS));
   if (!start.isOver) return { text: start.text, rest };
-  texts.get({ document, text: start.text }).keep();
+  texts.get({ document, text: start.text }).commit();
   return start;
 };
 
@@ -195,7 +195,7 @@ export const describeSchema = async (
   const { text, rest: more } = await writeDocument(document, descriptions);
   if (more === undefined) return answer(text);
   // calls by the application or a plugin cannot receive a streamed response
-  if (exchange.response.socket === null) return answer(text + (await inPieces(gather(more, Infinity))).text);
+  if (exchange.response.socket === null) return answer(text + (await inPieces(gatherText(more, Infinity))).text);
   const { watchUnread } = rest.context;
   return { ...answer(), stream: (response) => sendPieces(response, text, more, watchUnread) };
 };

@@ -31,13 +31,13 @@ interface Rights {
 }
 
 const allowedOn = (sight: Visibility, relation: Relation): Rights => ({
-  select: sight.may(relation, "select"),
-  insert: sight.may(relation, "insert"),
-  update: sight.may(relation, "update"),
-  delete: sight.may(relation, "delete"),
+  select: sight.mayPerform(relation, "select"),
+  insert: sight.mayPerform(relation, "insert"),
+  update: sight.mayPerform(relation, "update"),
+  delete: sight.mayPerform(relation, "delete"),
 });
 
-const both = (a: Rights, b: Rights): Rights => ({
+const intersect = (a: Rights, b: Rights): Rights => ({
   select: a.select && b.select,
   insert: a.insert && b.insert,
   update: a.update && b.update,
@@ -45,7 +45,7 @@ const both = (a: Rights, b: Rights): Rights => ({
 });
 
 /** Removes the rights to writes that rules turn into no operation. */
-const withoutIdle = (rights: Rights, { rules = {} }: Relation): Rights => ({
+const withoutUnusable = (rights: Rights, { rules = {} }: Relation): Rights => ({
   select: rights.select,
   insert: rights.insert && rules.insert !== "nothing",
   update: rights.update && rules.update !== "nothing",
@@ -63,16 +63,16 @@ const rightsOn = (sight: Visibility, relation: Relation): Rights => {
     case "partitioned":
       return allowedOn(sight, relation);
     case "foreign":
-      return both(possible, allowedOn(sight, relation));
+      return intersect(possible, allowedOn(sight, relation));
     case "view":
     case "materialized":
-      return sight.isByGrants ? possible : both(possible, allowedOn(sight, relation));
+      return sight.isByGrants ? possible : intersect(possible, allowedOn(sight, relation));
   }
 };
 
 /** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
 const relationMethods = (sight: Visibility, relation: Relation): ReadonlySet<string> => {
-  const rights = withoutIdle(rightsOn(sight, relation), relation);
+  const rights = withoutUnusable(rightsOn(sight, relation), relation);
   const methods = new Set(["OPTIONS"]);
   if (rights.select) methods.add("GET").add("HEAD");
   if (rights.insert) methods.add("POST");
@@ -97,7 +97,10 @@ const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
   new Set(routines.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"]);
 
 /** The methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
-const offered = ({ rest, model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
+const offeredMethods = (
+  { rest, model, schema, name, exchange }: RestRequest,
+  target: RestTarget,
+): readonly string[] => {
   // without a database role, a session uses the login role
   const sight = visibilityOf(model, exchange.session, "rest");
   switch (target.kind) {
@@ -123,7 +126,7 @@ const offered = ({ rest, model, schema, name, exchange }: RestRequest, target: R
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
   // lists only methods that a plugin serves
   const { methods } = request.rest.routeOf(request.model, request.schema, target);
-  const allowed = offered(request, target).filter((method) => methods.has(method));
+  const allowed = offeredMethods(request, target).filter((method) => methods.has(method));
   // adds methods of other plugins, which PostgREST does not know
   allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {

@@ -1,6 +1,6 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: reads rows of a relation. */
 import type { Answer, BoundValue, Exchange, Headers, Relation } from "../../core/index.ts";
-import { encode } from "./answer/headers.ts";
+import { percentEncode } from "./answer/headers.ts";
 import { answerRows, readTotal } from "./answer/rows.ts";
 import { notSingular } from "./errors.ts";
 import type { PlannedRead, Rest, RestRequest } from "./request.ts";
@@ -18,7 +18,7 @@ const NO_HEADERS: Headers = [];
 
 /** The values of a planned read for this request: its filters, limit and offset. */
 export const valuesOf = (
-  { values, holes }: PlannedRead,
+  { values, slots: holes }: PlannedRead,
   { filterValues, range }: RestRequest,
 ): readonly BoundValue[] => {
   const filled = [...values, ...windowValues(range)];
@@ -29,7 +29,7 @@ export const valuesOf = (
 const locationOf = ({ location }: PlannedRead, { filterValues }: RestRequest): string => {
   let text = location[0] ?? "";
   for (let i = 1; i < location.length; i += 2)
-    text += encode(filterValues[Number(location[i])] ?? "") + (location[i + 1] ?? "");
+    text += percentEncode(filterValues[Number(location[i])] ?? "") + (location[i + 1] ?? "");
   return text;
 };
 

@@ -106,7 +106,7 @@ export type LogicTree =
 /**
  * A part with the level that it concerns. `path` contains the names of embeds from the root, and is empty for the root.
  */
-export interface Addressed<Part> {
+export interface AddressedPart<Part> {
   readonly path: readonly string[];
   readonly part: Part;
 }
@@ -149,15 +149,15 @@ export interface ParsedQuery {
   readonly pairs: readonly (readonly [name: string, value: string | undefined])[];
   /** The selected items. Undefined without `select`, or if it is empty (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
-  readonly filters: readonly Addressed<Condition>[];
+  readonly filters: readonly AddressedPart<Condition>[];
   /** Parameters of plugins in URL order, only for kind `reads`. */
   readonly extensions: readonly Extension[];
   /** Parameters of plugins that concern embeds. */
-  readonly nestedExtensions: readonly Addressed<Extension>[];
-  readonly logic: readonly Addressed<LogicTree>[];
-  readonly orders: readonly Addressed<readonly OrderTerm[]>[];
+  readonly nestedExtensions: readonly AddressedPart<Extension>[];
+  readonly logic: readonly AddressedPart<LogicTree>[];
+  readonly orders: readonly AddressedPart<readonly OrderTerm[]>[];
   /** The ranges of embeds. The root has its own in `range`. */
-  readonly ranges: readonly Addressed<NodeRange>[];
+  readonly ranges: readonly AddressedPart<NodeRange>[];
   readonly range: NodeRange;
   readonly columns: readonly string[] | undefined;
   readonly onConflict: readonly string[] | undefined;
@@ -224,7 +224,7 @@ export interface Rest {
    * Matches the route of a request by method, path and profile. @throws RelApiError `path-invalid`, `root-disabled`,
    * `schema-not-exposed`
    */
-  wayOf(exchange: Exchange): Way;
+  matchRoute(exchange: Exchange): RouteMatch;
   /** The prepared reads of relations. */
   readonly reads: Cache<RequestSource, Prepared<PlannedRead>>;
 }
@@ -251,7 +251,7 @@ export interface Grammar {
 }
 
 /** The target of a request, from its path and profile. */
-export interface Place {
+export interface RequestTarget {
   readonly kind: RestTarget["kind"];
   readonly model: Model;
   readonly schema: string;
@@ -267,7 +267,7 @@ export interface Place {
 }
 
 /** A route match. */
-export interface Way extends Place {
+export interface RouteMatch extends RequestTarget {
   /** The target. Undefined for an unknown relation. */
   readonly target: RestTarget | undefined;
   /** The operation, for metrics and logs. */
@@ -277,7 +277,7 @@ export interface Way extends Place {
 }
 
 /** The parsed request without the body and the values of filters, before planning. Equal requests share one object. */
-export interface ParsedRequest extends Place {
+export interface ParsedRequest extends RequestTarget {
   readonly rest: Rest;
   readonly method: string;
   /** The query. In reads, the values of plain filters are marks (`templateOf`). */
@@ -298,7 +298,7 @@ export interface QueryTemplate {
 }
 
 /** The planned values that are marks, each with the number of its value. */
-export type Holes = readonly (readonly [at: number, value: number])[];
+export type SlotPositions = readonly (readonly [at: number, value: number])[];
 
 /** The facts that a request is prepared from. */
 export interface RequestSource extends WithSession {
@@ -429,7 +429,7 @@ export interface PlannedRead extends PlannedRequest {
    * between requests.
    */
   readonly values: readonly BoundValue[];
-  readonly holes: Holes;
+  readonly slots: SlotPositions;
   /** `Content-Location` split at the positions of these values. */
   readonly location: readonly string[];
 }

@@ -15,7 +15,7 @@ interface ResponseSettings {
   readonly headers: Headers;
 }
 
-const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
+const NO_RESPONSE_SETTINGS: ResponseSettings = { status: undefined, headers: [] };
 
 /**
  * Reads the settings, and validates the status first. @throws RelApiError `response-status-invalid`,
@@ -24,7 +24,7 @@ const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
 const readResponseSettings = (row: ResultRow): ResponseSettings => {
   const status = row.response_status ?? null;
   const headers = row.response_headers ?? null;
-  if (status === null && headers === null) return NOTHING_SET;
+  if (status === null && headers === null) return NO_RESPONSE_SETTINGS;
   return {
     status: status === null ? undefined : readStatus(status),
     headers: headers === null ? [] : readHeaders(headers),
@@ -72,7 +72,7 @@ export const responseSettings = definePlugin({
     const ignored = warnOfHeader(logger);
     use(finishAnswerHook).tap("response-settings", (answer, row) => {
       const set = readResponseSettings(row);
-      if (set === NOTHING_SET) return answer;
+      if (set === NO_RESPONSE_SETTINGS) return answer;
       return {
         ...answer,
         status: set.status ?? answer.status,

@@ -39,7 +39,7 @@ import {
 import { planRead } from "./plan/read.ts";
 import { prepareRequests, hasColumns } from "./plan/planning.ts";
 import { readRelation } from "./read.ts";
-import type { Rest, Way } from "./request.ts";
+import type { Rest, RouteMatch } from "./request.ts";
 import { etagsService } from "./run.ts";
 import { createRoutes, onRelation, restService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
@@ -55,7 +55,7 @@ import {
   metadataPermissionsForRest,
 } from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
+import { createRouteMatches, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
 import { receivePayload } from "./syntax/payload.ts";
 import { restPrefixesOf } from "./syntax/place.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
@@ -79,7 +79,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): Rest => {
     hints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
     streamed: () => (streamed ??= [streamedAnswers(context)])[0],
     routeOf,
-    wayOf: createWays(context, routeOf),
+    matchRoute: createRouteMatches(context, routeOf),
     get reads() {
       return reads;
     },
@@ -99,35 +99,35 @@ const streamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
-const refuse = (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
+const rejectRequest = (rest: Rest, exchange: Exchange, way: RouteMatch): Promise<never> => {
   const { target, model, schema, path } = way;
   const { method } = exchange;
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, exchange);
+    return rejectUnknown(rest, exchange);
   }
   const route = rest.routeOf(model, schema, target);
   if (!isServed(route)) throw path === "/" ? rootDisabled() : pathInvalid();
-  throw target.kind === "root" && !route.methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
+  throw target.kind === "root" && !route.methods.has("GET") ? rootDisabled() : rejectMethod(target, method);
 };
 
-const refuseMethod = (target: RestTarget, method: string): Error =>
+const rejectMethod = (target: RestTarget, method: string): Error =>
   target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** Reports an error of the query or the body before an unknown name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, exchange: Exchange): Promise<never> => {
+const rejectUnknown = async (rest: Rest, exchange: Exchange): Promise<never> => {
   const request = parseRequest(rest, exchange);
   const { model, schema, name, method } = request;
   if (WITH_BODY.has(method)) (await receivePayload(rest, exchange))(hasColumns(request));
   throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
 };
 
-const NONE: readonly string[] = [];
+const NO_NAMES: readonly string[] = [];
 
 /** A path of no surface, where this one is the last. */
-const refusePath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
+const rejectPath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
   const prefixes = restPrefixesOf(context.options);
   const meant = session && suggestions()?.path(context.model(), session, path);
   return pathNotServed(prefixes, context.use(graphqlService)?.path, meant && `${prefixes[0]}${meant}`);
@@ -158,7 +158,7 @@ export const rest = definePlugin({
     context.offer(restService, surface);
     const ignored = warnOfHeader(context.logger);
     const encode: RestGuide["encodeError"] = (error, exchange) =>
-      encodeError(surface, error.code === "path-not-found" ? refusePath(surface, exchange) : error, exchange, ignored);
+      encodeError(surface, error.code === "path-not-found" ? rejectPath(surface, exchange) : error, exchange, ignored);
     const preferences: RestPreferences = {
       of: (exchange) => readPreferences(surface.grammar, preferOf(exchange)).given,
     };
@@ -179,15 +179,15 @@ export const rest = definePlugin({
       paths: () =>
         context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
-        return (exposed ??= context.use(exposeRestHeadersHook).call(NONE));
+        return (exposed ??= context.use(exposeRestHeadersHook).call(NO_NAMES));
       },
       // steps 4 to 6 of R-PIPE-1, then the target's own handler
       handle: (exchange) => {
-        const way = surface.wayOf(exchange);
+        const way = surface.matchRoute(exchange);
         const { handler, target } = way;
         exchange.operation = way.operation;
         return handler === undefined || target === undefined
-          ? refuse(surface, exchange, way)
+          ? rejectRequest(surface, exchange, way)
           : handler(exchange, target);
       },
       encodeError: encode,

@@ -46,7 +46,7 @@ export const withMethods = (
 /** The surface's own methods by kind of target, in the order of `Allow`. */
 export type Methods = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
-/** Builds the route of a target each time. `createWays` keeps those of requests. */
+/** Builds the route of a target each time. `createRouteMatches` keeps those of requests. */
 export const createRoutes =
   ({ buildRestRoute }: RelApiHooks, methods: Methods): Rest["routeOf"] =>
   (model, schema, target) =>

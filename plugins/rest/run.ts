@@ -66,7 +66,7 @@ export const runPrepared = async <Made extends PlannedRequest>(
   outcome: (request: RestRequest, made: Made, row: ResultRow) => AnswerParts,
 ): Promise<Answer> => {
   source.exchange.mark("parse");
-  const { made: prepared, keep } = cache.get(source);
+  const { value: prepared, commit: keep } = cache.get(source);
   const { planned: made, program } = prepared;
   const request = requestOf(prepared.parsed, source);
   const { media, applied, legacyNames } = made;
@@ -103,7 +103,7 @@ const executeChecked = async (context: PluginContext, execution: Execution): Pro
   }
 };
 
-const onOneSnapshot = (isolation: string | undefined): string =>
+const snapshotIsolation = (isolation: string | undefined): string =>
   isolation === "serializable" ? isolation : "repeatable read";
 
 /** The execution of a program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
@@ -119,7 +119,7 @@ export const executionOf = (
   return {
     session: exchange.session,
     access: run.access,
-    isolation: before === undefined ? isolation : onOneSnapshot(isolation),
+    isolation: before === undefined ? isolation : snapshotIsolation(isolation),
     schema,
     requestSettings: () => rest.context.requestSettings(exchange.request, path),
     settings: settingsOf(request, run.settings),

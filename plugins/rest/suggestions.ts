@@ -12,7 +12,7 @@ import {
   type Model,
   type Relation,
 } from "../../core/index.ts";
-import { suggestionsService, type Instead, type Suggestions } from "./api.ts";
+import { suggestionsService, type Suggestion, type Suggestions } from "./api.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
 import { decodePercent } from "./syntax/parameters.ts";
@@ -29,7 +29,9 @@ interface SchemaNames {
 }
 
 /** Computes the names of a schema once for each model. */
-const perSchema = <Names>(make: (model: Model, schema: string) => Names): ((model: Model, schema: string) => Names) => {
+const memoizePerSchema = <Names>(
+  make: (model: Model, schema: string) => Names,
+): ((model: Model, schema: string) => Names) => {
   const schemasOf = memoize((_model: Model) => new Map<string, Names>());
   return (model, schema) => {
     const schemas = schemasOf(model);
@@ -39,7 +41,7 @@ const perSchema = <Names>(make: (model: Model, schema: string) => Names): ((mode
   };
 };
 
-const schemaNames = perSchema((model, schema): SchemaNames => {
+const schemaNames = memoizePerSchema((model, schema): SchemaNames => {
   const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
   const sourceNames = new Set(
     relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name),
@@ -63,17 +65,17 @@ const targetsOf = memoize(({ relationships }: Relation) =>
 /** Suggests names for a relationship that was not found. @rule R-EMB-19 */
 const relationship: Suggestions["relationship"] = (model, schema, source, target) => {
   const { sources, sourceNames } = schemaNames(model, schema);
-  if (!sourceNames.has(source)) return insteadOf(source, sources.suggest(source, THRESHOLD.relationship));
+  if (!sourceNames.has(source)) return suggestionFor(source, sources.suggest(source, THRESHOLD.relationship));
   const found = model.relations.get(nameKey({ schema, name: source }));
   if (found === undefined) return undefined;
   const targets = targetsOf(found);
-  return targets.has(target) ? undefined : insteadOf(target, targets.suggest(target, THRESHOLD.relationship));
+  return targets.has(target) ? undefined : suggestionFor(target, targets.suggest(target, THRESHOLD.relationship));
 };
 
-const insteadOf = (instead: string, name: string | undefined): Instead | undefined =>
-  name === undefined ? undefined : { name, instead };
+const suggestionFor = (instead: string, name: string | undefined): Suggestion | undefined =>
+  name === undefined ? undefined : { name, suggestion: instead };
 
-const routineNames = perSchema((model, schema) => {
+const routineNames = memoizePerSchema((model, schema) => {
   const callable = [...model.routines.values()]
     .flat()
     .filter((routine) => routine.schema === schema && isCallable(model, routine));

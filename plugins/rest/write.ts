@@ -8,7 +8,7 @@ import {
   type ResultRow,
 } from "../../core/index.ts";
 import type { Payload } from "./api.ts";
-import { encode, type AnswerParts } from "./answer/headers.ts";
+import { percentEncode, type AnswerParts } from "./answer/headers.ts";
 import { bodyOf, contentRange } from "./answer/rows.ts";
 import { headerText } from "./answer/header-text.ts";
 import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
@@ -84,18 +84,18 @@ const checkOf = (
   };
 };
 
-type Outcome = Pick<AnswerParts, "status" | "headers" | "body">;
+type WriteOutcome = Pick<AnswerParts, "status" | "headers" | "body">;
 
 /** The total of `Content-Range`: the number of affected rows if a count was requested. @rule R-CNT-4 */
 const totalOf = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 
-const rangeOf = (request: RestRequest, window: string, affected: number): Outcome["headers"] =>
+const rangeOf = (request: RestRequest, window: string, affected: number): WriteOutcome["headers"] =>
   contentRange(`${window}/${totalOf(request, affected)}`);
 
 /** The status and headers of a write by method. The body `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
 const OUTCOMES: Readonly<
-  Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => Outcome>
+  Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => WriteOutcome>
 > = {
   POST: (request, found, relation, row) => {
     const isOnlyUpdate = found.countsInserted && insertedRows(row) === 0;
@@ -138,9 +138,10 @@ const encodeLocation = (
   // the statement wrote the key's values, in its order
   const parts = JSON.parse(row.location) as readonly (string | null)[];
   const query = envelope.location.map(
-    (column, i) => `${encode(column)}=${typeof parts[i] === "string" ? `eq.${encode(parts[i])}` : "is.null"}`,
+    (column, i) =>
+      `${percentEncode(column)}=${typeof parts[i] === "string" ? `eq.${percentEncode(parts[i])}` : "is.null"}`,
   );
-  return headerText(`/${encode(relation.name)}?${query.join("&")}`);
+  return headerText(`/${percentEncode(relation.name)}?${query.join("&")}`);
 };
 
 const METHODS: readonly WriteMethod[] = ["POST", "PUT", "PATCH", "DELETE"];

@@ -2,7 +2,7 @@
 import { baseTypeOf, nameKey, relationOf, type Column, type Model, type Relation } from "../../core/index.ts";
 
 /** Matches a name that needs no quotes or escapes, such as `home_port`. */
-const PLAIN = /^[a-z_][a-z0-9_]*$/;
+const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /** The relations in order of suitability: plain names first, then those with most references to others. */
 export const exampleOrder = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
@@ -12,7 +12,7 @@ export const exampleOrder = (model: Model, relations: readonly Relation[]): read
       ({ isToOne, routine, target }) =>
         isToOne && routine === undefined && seen.has(nameKey(target)) && relationOf(model, target) !== relation,
     ).length;
-    return (PLAIN.test(relation.name) ? 1000 : 0) + parents;
+    return (PLAIN_NAME.test(relation.name) ? 1000 : 0) + parents;
   };
   return relations
     .map((relation) => ({ relation, rank: rank(relation), key: nameKey(relation) }))

@@ -25,45 +25,45 @@ const WORD = /[A-Za-z0-9_.+-]+/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
 /** The end of a match at this position; the same position if there is no match. */
-const after = (expression: RegExp, text: string, at: number): number => {
+const endOfMatch = (expression: RegExp, text: string, at: number): number => {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : at;
 };
 
-interface Stop {
+interface MismatchPosition {
   readonly at: number;
   readonly expected: string;
 }
 
 /** The position after the string, or of its syntax error. */
-const readString = (text: string, start: number): number | Stop => {
+const readString = (text: string, start: number): number | MismatchPosition => {
   for (let at = start + 1; at < text.length; at++) {
     const character = text[at] as string; // at is below the length
     if (character === '"') return at + 1;
     if (character < " ") return { at, expected: "a string without control characters" };
     if (character !== "\\") continue;
-    const end = after(ESCAPE, text, at);
+    const end = endOfMatch(ESCAPE, text, at);
     if (end === at) return { at, expected: "an escape that JSON has" };
     at = end - 1;
   }
   return { at: text.length, expected: 'the closing "\\"" of a string' };
 };
 
-const readScalar = (text: string, at: number, expected: string): number | Stop => {
+const readScalar = (text: string, at: number, expected: string): number | MismatchPosition => {
   if (text[at] === '"') return readString(text, at);
-  const end = after(WORD, text, at);
+  const end = endOfMatch(WORD, text, at);
   const word = text.slice(at, end);
   if (word === "true" || word === "false" || word === "null") return end;
-  return end > at && after(NUMBER, text, at) === end ? end : { at, expected };
+  return end > at && endOfMatch(NUMBER, text, at) === end ? end : { at, expected };
 };
 
 const VALUE = "a value";
 const KEY = "a key in double quotes";
 
 /** The first position at which the text is not JSON. It is a loop, because texts may be deeply nested. */
-const findStop = (text: string): Stop | undefined => {
+const findMismatch = (text: string): MismatchPosition | undefined => {
   const open: ("}" | "]")[] = [];
-  let at = after(BLANKS, text, 0);
+  let at = endOfMatch(BLANKS, text, 0);
   /** The expected token: a value or key, or the first one of a list or object that may also end here. */
   let wanted: "value" | "first value" | "key" | "first key" = "value";
   for (;;) {
@@ -74,9 +74,9 @@ const findStop = (text: string): Stop | undefined => {
       if (text[at] !== '"') return { at, expected };
       const end = readString(text, at);
       if (typeof end !== "number") return end;
-      at = after(BLANKS, text, end);
+      at = endOfMatch(BLANKS, text, end);
       if (text[at] !== ":") return { at, expected: '":"' };
-      at = after(BLANKS, text, at + 1);
+      at = endOfMatch(BLANKS, text, at + 1);
       wanted = "value";
     }
     if (isEmpty) {
@@ -86,7 +86,7 @@ const findStop = (text: string): Stop | undefined => {
       const isObject = text[at] === "{";
       open.push(isObject ? "}" : "]");
       wanted = isObject ? "first key" : "first value";
-      at = after(BLANKS, text, at + 1);
+      at = endOfMatch(BLANKS, text, at + 1);
       continue;
     } else {
       const end = readScalar(text, at, wanted === "first value" ? `${VALUE} or "]"` : VALUE);
@@ -94,12 +94,12 @@ const findStop = (text: string): Stop | undefined => {
       at = end;
     }
     for (;;) {
-      at = after(BLANKS, text, at);
+      at = endOfMatch(BLANKS, text, at);
       const around = open.at(-1);
       if (around === undefined) return at === text.length ? undefined : { at, expected: "the end" };
       if (text[at] === ",") {
         wanted = around === "}" ? "key" : "value";
-        at = after(BLANKS, text, at + 1);
+        at = endOfMatch(BLANKS, text, at + 1);
         break;
       }
       if (text[at] !== around) return { at, expected: `"," or "${around}"` };
@@ -111,7 +111,7 @@ const findStop = (text: string): Stop | undefined => {
 
 /** Returns undefined if the text is JSON. */
 export const jsonFault = (text: string): JsonFault | undefined => {
-  const stop = findStop(text);
+  const stop = findMismatch(text);
   if (stop === undefined) return undefined;
   const before = text.slice(0, stop.at);
   const lineStart = before.lastIndexOf("\n") + 1;
@@ -145,7 +145,7 @@ const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
 
 /** Labels that are similar to the invalid one of a database error. Undefined for other errors, or if no column that the
  *  caller knows has the enum. */
-export const nearLabels = (
+export const similarLabels = (
   model: Model,
   sight: Visibility,
   { code, message }: { readonly code: string; readonly message: string },
@@ -173,17 +173,17 @@ export const nearLabels = (
 export const orList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
 /** Facts of an error about an unknown name, for `nearOf`. */
-export const misspelt = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
+export const unknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
   known: [...known],
 });
 
 /** With more names than this, the comparison would take too long. */
-const MAX_KNOWN = 5000;
+const MAX_LISTED_NAMES = 5000;
 
 /** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
-export const nearOf = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
-  if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_KNOWN) return [];
+export const similarNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
+  if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
   const names = known as readonly string[]; // `misspelt` wrote them
   const lower = name.toLowerCase();
   const same = names.filter((one) => one.toLowerCase() === lower);

@@ -18,14 +18,16 @@ export const escapeHtml = (text: string): string =>
 export const inlineJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 
 const PAGE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
-const ANY = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
-const REFUSED = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
+const ANY_TYPE = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
+const REFUSED_TYPE = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
 /** Whether `Accept` prefers a page. With `orAnything`, a header that is missing or accepts any type counts too. */
-export const takesPage = (accept: string | undefined, orAnything = false): boolean =>
+export const acceptsPage = (accept: string | undefined, orAnything = false): boolean =>
   accept === undefined
     ? orAnything
-    : accept.split(",").some((item) => (PAGE.test(item) || (orAnything && ANY.test(item))) && !REFUSED.test(item));
+    : accept
+        .split(",")
+        .some((item) => (PAGE.test(item) || (orAnything && ANY_TYPE.test(item))) && !REFUSED_TYPE.test(item));
 
 export interface Page {
   readonly title: string;

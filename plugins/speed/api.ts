@@ -31,7 +31,7 @@ export interface ArrivingBody {
 }
 
 /** The bytes that are written around a body. */
-export interface Around {
+export interface BodyFrame {
   readonly before: Buffer;
   readonly after: Buffer;
   /** The body is compressed together with these bytes, so its length is unknown. */
@@ -41,7 +41,7 @@ export interface Around {
 /** Takes the long body of one execution, which arrives when its answer has begun. */
 export interface StreamedBody extends LongBody {
   /** The answer with the body that was taken; without one, the answer as it is. */
-  addTo(answer: Answer, around?: Around): Answer;
+  addTo(answer: Answer, around?: BodyFrame): Answer;
 }
 
 export interface StreamedAnswers {

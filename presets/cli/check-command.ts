@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { isRelApiError } from "../../core/index.ts";
 import { demoNotice, policyFindings, settingFindings } from "../server/checks.ts";
 import { knownVariables, readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
-import { strayVariables } from "../server/misspelt.ts";
+import { unknownVariables } from "../server/misspelt.ts";
 import type { ServerSettings } from "../server/server-settings.ts";
 import { withApi } from "./open-api.ts";
 import { write, type Terminal } from "./terminal.ts";
@@ -58,7 +58,7 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
 /** Checks the settings. `complete` returns the environment with the values of a settings file. @rule C-CHK-1 */
 export const check = async (given: Environment, complete: () => Promise<Environment>): Promise<Checked> => {
   let environment = given;
-  const strays = () => strayVariables(environment, knownVariables());
+  const strays = () => unknownVariables(environment, knownVariables());
   try {
     environment = await complete();
     const settings = readEnvironment(environment);

@@ -31,7 +31,7 @@ const LIKE_ASSIGNMENT = /^[A-Za-z_$][\w.$-]*\s*=/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 /** Replaces `$(NAME)` by a variable of the environment, and `$$` by a dollar sign. */
-const interpolate = (text: string, environment: Environment, missing: (name: string) => void): string =>
+const interpolateText = (text: string, environment: Environment, missing: (name: string) => void): string =>
   text.replace(/\$\$|\$\(([^()$]*)\)/g, (all, name: string | undefined) => {
     if (name === undefined) return "$";
     const found = environment[name];
@@ -56,7 +56,7 @@ const readAssignments = (file: string, text: string, environment: Environment): 
     const place = `${file}:${i + 1}`;
     if (match === null) return void faults.push(`${place}: expected name = "value"`);
     const given = match[2]?.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter) ?? (match[3] as string);
-    values[match[1] as string] = interpolate(given, environment, (name) =>
+    values[match[1] as string] = interpolateText(given, environment, (name) =>
       faults.push(`${place}: the environment has no variable "${name}"`),
     );
   });

@@ -6,13 +6,13 @@ import { write, type Outputs } from "./terminal.ts";
 const isPlain = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
 
 /** Formats an error: only the message for wrong settings and system errors, otherwise with the stack trace. */
-export const faultText = (error: unknown): string => {
+export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return isRelApiError(error) || isPlain(error) ? error.message : (error.stack ?? error.message);
 };
 
 /** @rule C-CLI-4 */
-export const tellFaults = ({ stderr }: Outputs, text: string): Promise<void> => {
+export const printErrors = ({ stderr }: Outputs, text: string): Promise<void> => {
   const lines = text.split("\n");
   return write(stderr, lines.map((line) => `relapi: ${line}\n`).join(""));
 };

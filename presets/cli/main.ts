@@ -1,5 +1,5 @@
 /** The `relapi` command as a function. */
-import { faultText, tellFaults } from "./faults.ts";
+import { errorText, printErrors } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -14,7 +14,7 @@ export const main = async (words: readonly string[], terminal: Terminal): Promis
     const { runWords } = await import("./program.ts");
     return await runWords(words, terminal);
   } catch (error) {
-    await tellFaults(terminal, faultText(error));
+    await printErrors(terminal, errorText(error));
     return 1;
   }
 };

@@ -4,7 +4,7 @@ import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { nearestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
-import { tellFaults } from "./faults.ts";
+import { printErrors } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
 import { print, write, type Terminal } from "./terminal.ts";
 
@@ -142,7 +142,7 @@ const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }:
       const text = json === true ? JSON.stringify(explained, null, 2) : reportText(explained);
       if (text !== "") await print(terminal, text);
       if (explained.error === undefined) return;
-      await tellFaults(terminal, `the request failed: ${explained.error}`);
+      await printErrors(terminal, `the request failed: ${explained.error}`);
       endWith(1);
     });
 };

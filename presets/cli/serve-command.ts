@@ -4,8 +4,8 @@ import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../server/banner.ts";
 import { demoNotice } from "../server/checks.ts";
 import { knownVariables, readEnvironment, type EnvironmentSettings } from "../server/environment.ts";
-import { surviveLostLog } from "../server/lost-log.ts";
-import { strayVariables } from "../server/misspelt.ts";
+import { surviveLogErrors } from "../server/lost-log.ts";
+import { unknownVariables } from "../server/misspelt.ts";
 import { serve, type Served } from "../server/serve.ts";
 import { runWorkers, WORKER_INDEX } from "../server/workers.ts";
 import type { Outputs } from "./terminal.ts";
@@ -39,7 +39,7 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
   const isFirst = (env[WORKER_INDEX] ?? "1") === "1";
   const served = await serve(settings, isFirst);
   const { logLevel } = served.options;
-  const tell = (): void => {
+  const logAddress = (): void => {
     if (!isFirst || logLevel === "silent") return;
     // with a request log of objects, the output must contain nothing else
     if (served.logger.request !== undefined)
@@ -47,7 +47,7 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
     else stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
   };
   const stopped = untilStopped(served);
-  const started = served.api.ready.then(tell).then(
+  const started = served.api.ready.then(logAddress).then(
     () => stopped,
     (error: unknown) => {
       if (logLevel === "silent") throw error;
@@ -58,8 +58,8 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
 };
 
 /** @rule C-SET-1 C-SET-4 */
-const sayWhatIsOdd = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
-  const strays = strayVariables(env, knownVariables());
+const logUnusualSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
+  const strays = unknownVariables(env, knownVariables());
   const notice = demoNotice(settings, env, strays);
   if (settings.options.logLevel === "silent") return;
   for (const { text } of strays) stderr.write(`relapi: ${text}\n`);
@@ -71,8 +71,8 @@ const sayWhatIsOdd = (settings: EnvironmentSettings, { env, stderr }: Outputs): 
  */
 export const runServer = async (outputs: Outputs): Promise<number> => {
   const settings = readEnvironment(outputs.env);
-  surviveLostLog([outputs.stdout, outputs.stderr]);
-  if (cluster.isPrimary) sayWhatIsOdd(settings, outputs);
+  surviveLogErrors([outputs.stdout, outputs.stderr]);
+  if (cluster.isPrimary) logUnusualSettings(settings, outputs);
   const { workers } = settings.server;
   return workers > 1 && cluster.isPrimary ? runWorkers(workers, outputs) : start(settings, outputs);
 };

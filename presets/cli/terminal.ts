@@ -16,7 +16,7 @@ export interface Terminal extends Outputs {
   readonly stdin: Readable;
 }
 
-const isGone = (error: NodeJS.ErrnoException): boolean =>
+const isClosedPipe = (error: NodeJS.ErrnoException): boolean =>
   error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
 
 /**
@@ -24,7 +24,7 @@ const isGone = (error: NodeJS.ErrnoException): boolean =>
  */
 export const write = (stream: Writable, given: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => (isGone(error) ? resolve() : reject(error));
+    const fail = (error: NodeJS.ErrnoException): void => (isClosedPipe(error) ? resolve() : reject(error));
     stream.once("error", fail);
     stream.write(given, (error) => {
       if (error) return fail(error); // the stream also emits the error as an event

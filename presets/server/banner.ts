@@ -65,7 +65,7 @@ const exampleRequests = (
   ];
 };
 
-const WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping in any syntax: `home_port`
+const PLAIN_WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping in any syntax: `home_port`
 
 /** The relation of the default schema that makes the best example for the role. */
 const exampleRelation = (model: Model, role: string): Relation | undefined =>
@@ -74,8 +74,8 @@ const exampleRelation = (model: Model, role: string): Relation | undefined =>
     [...model.relations.values()].filter(
       (relation) =>
         relation.schema === model.schemas[0] &&
-        WORD.test(relation.name) &&
-        relation.columns.some((column) => WORD.test(column.name)) &&
+        PLAIN_WORD.test(relation.name) &&
+        relation.columns.some((column) => PLAIN_WORD.test(column.name)) &&
         mayUseAnyColumn(model, role, relation, "select"),
     ),
   )[0];
@@ -84,6 +84,6 @@ const labelOf = (model: Model, role: string, relation: Relation): string =>
   exampleLabel(
     model,
     relation.columns.filter(
-      (column) => WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),
+      (column) => PLAIN_WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),
     ),
   )?.name ?? "*";

@@ -16,7 +16,7 @@ import {
   type RelApiOptions,
   type Sql,
 } from "../../core/index.ts";
-import type { Stray } from "./misspelt.ts";
+import type { UnknownVariable } from "./misspelt.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 /** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */
@@ -33,7 +33,7 @@ const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 export const demoNotice = (
   { options, server }: { readonly options: RelApiOptions; readonly server: ServerSettings },
   environment: Environment,
-  strays: readonly Stray[],
+  strays: readonly UnknownVariable[],
 ): string | undefined => {
   if (options.databaseUrl !== undefined || options.database !== undefined || server.dataDir !== undefined)
     return undefined;
@@ -183,7 +183,7 @@ export const schemasOf = ({ options }: PluginContext): Sql =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
 /** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
-const switchedOff = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
+const disabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
   const rows = await context.query<{ readonly relation: string; readonly fault: "off" | "none" }>(sql`
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
       case when relation.relrowsecurity then 'none' else 'off' end as fault
@@ -275,6 +275,6 @@ const failureOf = async (
 
 /** The findings, one line each. */
 export const policyFindings = async (context: PluginContext): Promise<readonly PolicyFinding[]> => [
-  ...(await switchedOff(context)),
+  ...(await disabledPolicies(context)),
   ...(await brokenPolicies(context)),
 ];

@@ -25,13 +25,13 @@ const refusalOf = ({ code = "", message }: NodeJS.ErrnoException): Refusal => {
   return { status: 400, code: "PGRST102", message: `The request cannot be read: ${message}`, hint: null };
 };
 
-const answered = new WeakSet<Duplex>();
+const answeredSockets = new WeakSet<Duplex>();
 
 /** Responds with an error object, where Node would send no body. @rule R-BND-10 */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   // Node emits an error for every further packet of such a request
-  if (answered.has(socket)) return;
-  answered.add(socket);
+  if (answeredSockets.has(socket)) return;
+  answeredSockets.add(socket);
   // Node keeps the current response in this property and checks it too
   const { _httpMessage: response } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null };
   if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) return void socket.destroy();

@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import { definePlugin } from "../../core/index.ts";
 
-const KEPT_MS = 60_000;
+const CACHE_MS = 60_000;
 
 const streams = [
   ["stdout", process.stdout],
@@ -10,7 +10,7 @@ const streams = [
 ] as const;
 
 /** Handles stream errors, with which Node would end the process. @rule C-CLI-8 */
-export const surviveLostLog = (written: readonly Writable[]): void => {
+export const surviveLogErrors = (written: readonly Writable[]): void => {
   for (const stream of written) stream.on("error", () => undefined);
 };
 
@@ -21,16 +21,16 @@ export const lostLog = definePlugin({
     for (const [name, stream] of streams) {
       const about = `log on ${name}`;
       let timer: NodeJS.Timeout | undefined;
-      const lost = (error: NodeJS.ErrnoException): void => {
+      const onLost = (error: NodeJS.ErrnoException): void => {
         context.troubles.set(about, `it cannot be written: ${error.code ?? error.message}`);
         clearTimeout(timer);
-        timer = setTimeout(() => context.troubles.set(about, undefined), KEPT_MS);
+        timer = setTimeout(() => context.troubles.set(about, undefined), CACHE_MS);
         timer.unref();
       };
-      stream.on("error", lost);
+      stream.on("error", onLost);
       context.onClose(() => {
         clearTimeout(timer);
-        stream.off("error", lost);
+        stream.off("error", onLost);
       });
     }
   },

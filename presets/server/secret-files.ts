@@ -33,8 +33,8 @@ export const readSecretFile = ({ variable, path }: SecretFile): string => {
  * The interval at which files are checked. Mounted secrets are symbolic links that are replaced, which only polling
  * detects.
  */
-const LOOK_MS = 1000;
-const ABOUT = "secret files";
+const CHECK_MS = 1000;
+const PROBLEM_NAME = "secret files";
 
 export interface SecretFiles {
   readonly options: Pick<RelApiOptions, "freshUrl">;
@@ -71,7 +71,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
   };
 
   const read = (file: SecretFile): unknown => {
-    const about = `${ABOUT}: ${file.variable}`;
+    const about = `${PROBLEM_NAME}: ${file.variable}`;
     try {
       const value = valueOf(file);
       checkCount(file, value);
@@ -116,7 +116,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
           for (const file of files) read(file);
           context.requestReload();
         };
-        for (const { path } of files) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
+        for (const { path } of files) watchFile(path, { interval: CHECK_MS, persistent: false }, changed);
         context.onClose(() => {
           for (const { path } of files) unwatchFile(path, changed);
         });

@@ -4,7 +4,7 @@ import { createWorkerCounter } from "../../plugins/limits/worker-limits.ts";
 import type { Outputs } from "../cli/terminal.ts";
 
 /** A message that a worker sends to the worker of that number, or to all others. */
-interface Relayed {
+interface RelayedMessage {
   readonly relay?: number | "all";
   readonly topic?: string;
   readonly ask?: number;
@@ -18,7 +18,7 @@ const send = (worker: Worker | undefined, message: object): boolean => {
 
 /** Passes a message on. A message to all others is answered with the list of receivers. */
 const relay = (from: Worker, message: unknown): void => {
-  const { relay: to, topic, ask } = (message ?? {}) as Relayed; // workers may send any value
+  const { relay: to, topic, ask } = (message ?? {}) as RelayedMessage; // workers may send any value
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
   const others = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
@@ -54,7 +54,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
       running.delete(worker);
       if (isStopping) {
         exitCode = Math.max(exitCode, code ?? 0);
-        return endWhenAlone();
+        return endWithLastWorker();
       }
       if (listening.delete(worker)) {
         const how = signal === null ? `with code ${code}` : `by ${signal}`;
@@ -66,22 +66,22 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
     });
   };
 
-  const endWhenAlone = (): void => {
+  const endWithLastWorker = (): void => {
     if (running.size === 0) end(exitCode);
   };
 
-  const pass = (signal: NodeJS.Signals): void => {
+  const forward = (signal: NodeJS.Signals): void => {
     for (const worker of running) worker.process.kill(signal);
   };
 
   const stop = (): void => {
     isStopping = true;
-    pass("SIGTERM");
-    endWhenAlone();
+    forward("SIGTERM");
+    endWithLastWorker();
   };
 
   process.on("SIGTERM", stop).on("SIGINT", stop);
-  process.on("SIGUSR1", pass).on("SIGUSR2", pass);
+  process.on("SIGUSR1", forward).on("SIGUSR2", forward);
   for (let index = 1; index <= count; index++) fork(index);
   return new Promise((resolve) => {
     end = resolve;

@@ -4,13 +4,13 @@
 import { describe, expect, test } from "vitest";
 import { knownVariables } from "../../presets/server/environment.ts";
 import { unserved } from "../../presets/server/unserved.ts";
-import { strayVariables, type Stray } from "../../presets/server/misspelt.ts";
+import { unknownVariables, type UnknownVariable } from "../../presets/server/misspelt.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
 
 const textsOf = (environment: Environment): readonly string[] =>
-  strayVariables(environment, knownVariables()).map(({ text }: Stray) => text);
+  unknownVariables(environment, knownVariables()).map(({ text }: UnknownVariable) => text);
 
 test.each([
   ["DATABSE_URL", "DATABASE_URL"],

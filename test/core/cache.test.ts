@@ -47,8 +47,8 @@ const keeping = (make: (ask: Ask<Source>) => string, limits: Partial<CacheLimits
   });
   const get = (source: Source): string => {
     const found = cache.get(source);
-    found.keep();
-    return found.made;
+    found.commit();
+    return found.value;
   };
   return { caches, cache, count, get, made: () => made };
 };
@@ -107,16 +107,16 @@ describe("keys", () => {
       name: "outer",
       make: (ask: Ask<Source>) => {
         made++;
-        const found = inner.within(ask);
-        found.keep();
-        return `${found.made}${ask(LIMIT)}`;
+        const found = inner.derive(ask);
+        found.commit();
+        return `${found.value}${ask(LIMIT)}`;
       },
       bytesOf: () => 10,
     });
     const get = (source: Source): string => {
       const found = outer.get(source);
-      found.keep();
-      return found.made;
+      found.commit();
+      return found.value;
     };
     expect([
       get({ name: "a", limit: 1 }),
@@ -159,7 +159,7 @@ describe("cached values", () => {
     expect([count("entries"), made()]).toEqual([0, 3]);
     const early = cache.get({ name: "a" });
     caches.clear();
-    early.keep();
+    early.commit();
     expect(count("entries")).toBe(0);
   });
 
@@ -211,7 +211,7 @@ describe("sessions", () => {
     });
     return (...sources: readonly WithSession[]): number => {
       made = 0;
-      for (const source of sources) cache.get(source).keep();
+      for (const source of sources) cache.get(source).commit();
       return made;
     };
   };

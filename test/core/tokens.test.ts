@@ -7,12 +7,12 @@ import type { Credentials, Json, PluginContext, RelApiOptions, Session, Token } 
 import { parseJsonPath } from "../../plugins/shared/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import { createSharedValues } from "../../core/kernel/token.ts";
-import { createTroubles } from "../../core/kernel/troubles.ts";
+import { createHealthProblems } from "../../core/kernel/troubles.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
 import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
-import { parseClaims, readClaimPath, textOf } from "../../plugins/auth/claims.ts";
+import { parseClaims, readClaimPath, claimText } from "../../plugins/auth/claims.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/role-path.ts";
 import type { JsonObject } from "../../plugins/auth/keys.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
@@ -123,8 +123,8 @@ describe("numbers of claims", () => {
     (number) => {
       const text = `{"a":"12345678901234567890 \\" 1","n":${number},"l":[${number}]}`;
       const exact = parseClaims(text) as JsonObject;
-      expect(textOf(exact)).toBe(text);
-      expect(textOf(exact.n as Json)).toBe(number);
+      expect(claimText(exact)).toBe(text);
+      expect(claimText(exact.n as Json)).toBe(number);
     },
   );
   test("R-TX-6 ordinary numbers stay numbers, also beside large ones", () => {
@@ -321,7 +321,7 @@ describe("reading a token", () => {
   });
   test("R-AUT-3 numbers of the payload keep their digits", () => {
     const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret), 500);
-    expect("signed" in reading && textOf(reading.signed.exact)).toBe('{"id":12345678901234567890}');
+    expect("signed" in reading && claimText(reading.signed.exact)).toBe('{"id":12345678901234567890}');
   });
 });
 
@@ -341,7 +341,7 @@ const plugin = (given: RelApiOptions) => {
     },
     logger: { error: (...told: unknown[]) => log.push(told) },
     counters: createCounters(),
-    troubles: createTroubles(),
+    troubles: createHealthProblems(),
     use: <Value>(token: Token<Value>) => createSharedValues(() => true, guard.watch).use("jwt-tokens", token),
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),

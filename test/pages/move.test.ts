@@ -1,7 +1,7 @@
 /** Checks the guides for users of other engines: their tables name only settings that exist, and every such setting. */
 import { describe, expect, test } from "vitest";
 import { knownSettings, knownVariables, readEnvironment } from "../../presets/server/environment.ts";
-import { strayVariables } from "../../presets/server/misspelt.ts";
+import { unknownVariables } from "../../presets/server/misspelt.ts";
 import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer, jwtSecret } from "../support/tokens.ts";
@@ -47,7 +47,7 @@ describe.each([
     const left = rows.filter(({ ours }) => ours === "not served");
     expect(left).not.toEqual([]);
     for (const { theirs } of left)
-      expect(strayVariables({ [theirs]: "x" }, known).map(({ text }) => text)).toEqual([
+      expect(unknownVariables({ [theirs]: "x" }, known).map(({ text }) => text)).toEqual([
         expect.stringMatching(new RegExp(`^${theirs} is not served: (?!see docs/reference/settings)`)),
       ]);
   });

@@ -5,7 +5,7 @@ import { definePlugin } from "../../core/index.ts";
 import type {
   GqlFieldContext,
   GqlFields,
-  GqlFurther,
+  GqlUpdateAdditions,
   GqlInput,
   GqlPart,
   GqlWriting,
@@ -32,7 +32,7 @@ const eq = (name: string, constant: string) =>
 /** `_reason: "…"`: adds a log row for the one piece. */
 const log =
   (context: GqlFieldContext) =>
-  (input: GqlInput, writing: GqlWriting): GqlFurther | undefined => {
+  (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | undefined => {
     const text = context.build.valueType("text");
     if (input.isNull || text === undefined) return undefined;
     return {
@@ -55,7 +55,7 @@ const log =
  * `_from_third: true`: takes the name of piece 3, which is deleted. Then the parts get the name, and the pieces are
  * read.
  */
-const fromThird = (input: GqlInput, writing: GqlWriting): GqlFurther | undefined => {
+const fromThird = (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | undefined => {
   if (!input.isTrue()) return undefined;
   const third = { kind: "read", from: { relation: named("piece") }, shape: "rows", output: [] } as const;
   const step = writing.step((own) => ({

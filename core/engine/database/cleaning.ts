@@ -5,7 +5,7 @@
  *  statements. */
 import { ident, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
-import { plain, ROLLBACK } from "./statements.ts";
+import { plainStatement, ROLLBACK } from "./statements.ts";
 import { FollowingBatch, type WirePlan, type WireStatement } from "./wire.ts";
 
 /** `sequences`: no user code ran, but rows were written, so the sequence values would remain readable (`lastval`).
@@ -15,7 +15,7 @@ export type CleaningKind = "sequences" | "all" | "plans";
 const unnamed = (statement: Sql): WireStatement => ({ text: toStatement(statement).text, name: "", values: [] });
 
 /** Prepared, because the last statement of a transaction without user code may be this one. */
-export const FORGET_SEQUENCES = plain("discard sequences");
+export const FORGET_SEQUENCES = plainStatement("discard sequences");
 
 const DISCARD_PLANS = unnamed(sql`discard plans`);
 
@@ -54,14 +54,14 @@ end $$`),
     : []),
 ];
 
-const withPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
-const withoutPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
+const deallocateWithPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
+const deallocateWithoutPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
 
 /** Runs before the end of a transaction on a shared backend, after its deferred triggers, which need its settings.
  *  @rule R-TX-13 R-TX-15 */
-export const leaveNothing = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
+export const fullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   unnamed(sql`set constraints all immediate`),
-  ...(hasPlpgsql ? withPlpgsql : withoutPlpgsql),
+  ...(hasPlpgsql ? deallocateWithPlpgsql : deallocateWithoutPlpgsql),
 ];
 
 /** Replaces `rollback` on a shared backend after user code. The pooler keeps the backend until all of these statements
@@ -82,7 +82,7 @@ const statementsFor = (
   kind === "sequences"
     ? [FORGET_SEQUENCES]
     : [
-        ...(sharing.hasPlpgsql ? withPlpgsql : withoutPlpgsql),
+        ...(sharing.hasPlpgsql ? deallocateWithPlpgsql : deallocateWithoutPlpgsql),
         ...channels.map((channel) => unnamed(sql`listen ${ident(channel)}`)),
         FORGET_SEQUENCES,
         ...(hasNoJit ? [WITHOUT_JIT] : []),

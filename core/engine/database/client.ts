@@ -146,7 +146,7 @@ export const wrap = (
       limit(Number.POSITIVE_INFINITY);
       const asked = lastQuery.then(() => client.query(text, values as unknown[]));
       lastQuery = asked.catch(() => undefined); // the caller gets the error
-      return lastRows<Row>(await asked);
+      return rowsOfLastStatement<Row>(await asked);
     },
     script: async (text) => {
       limit(maxResultBytes);
@@ -202,11 +202,11 @@ export const wrap = (
 
 /** Returns the rows of the last statement, because pg's types omit the list of results of a text with several
  *  statements. */
-const lastRows = <Row>(result: unknown): readonly Row[] =>
+const rowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
-const asText = (text: unknown): unknown => text;
-const AS_TEXT = { getTypeParser: () => asText } as unknown as Pg.CustomTypesConfig; // pg's types have overloads for each format
+const keepText = (text: unknown): unknown => text;
+const AS_TEXT = { getTypeParser: () => keepText } as unknown as Pg.CustomTypesConfig; // pg's types have overloads for each format
 
 const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
   command: command ?? "", // an empty text has no command
@@ -258,7 +258,7 @@ const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 0x5a;
 const DATA_ROW = 0x44;
 /** CommandComplete and EmptyQueryResponse. */
-const ENDS: readonly (number | undefined)[] = [0x43, 0x49];
+const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
 
 /** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
  *  never assembled, and a long row is streamed. Call it after pg has added its listeners to the stream and before the
@@ -295,7 +295,7 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
       total = 0;
       watch.long = undefined;
     } else if (watch.long !== undefined) {
-      if (ENDS.includes(from[at])) watch.done++;
+      if (COMPLETION_MESSAGES.includes(from[at])) watch.done++;
       if (from[at] === DATA_ROW && bytes > watch.long.aboveBytes) row = watch.long.open(watch.done, bodyBytes, reader);
     }
     return true;

@@ -3,7 +3,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
 import type { Logger } from "../../kernel/options.ts";
 import { createSignal, type Signal } from "../../kernel/token.ts";
-import { createTroubles, type Troubles } from "../../kernel/troubles.ts";
+import { createHealthProblems, type HealthProblems } from "../../kernel/troubles.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
@@ -12,10 +12,10 @@ import { fromStatement, isPgError } from "./pg-errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import type { Connector } from "./connector.ts";
 import type { ScriptOptions, ScriptResult } from "./script-result.ts";
-import { refuseNul } from "../values/nul.ts";
+import { rejectNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
-import { leaveNothing } from "./cleaning.ts";
+import { fullCleaning } from "./cleaning.ts";
 import { sharingOf } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
 
@@ -55,7 +55,7 @@ export const createDatabase = (
   sessions: readonly SessionSpec[],
   connector: Connector,
   ran: Signal<unknown> = createSignal(),
-  troubles: Troubles = createTroubles(),
+  troubles: HealthProblems = createHealthProblems(),
 ): Database => {
   const { options } = current; // reloads do not change the options of connections
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
@@ -94,14 +94,14 @@ export const createDatabase = (
 
   /** Cleans a shared connection at the end of a transaction in which user code may have run. The next transaction may
    *  use another backend. */
-  const leaveShared = async (connection: Connection): Promise<void> => {
+  const cleanSharedConnection = async (connection: Connection): Promise<void> => {
     const sharing = sharingOf(connection);
     if (sharing === undefined) return;
-    for (const { text } of leaveNothing(sharing)) await connection.query(text, []);
+    for (const { text } of fullCleaning(sharing)) await connection.query(text, []);
   };
 
   /** Cleans a connection after a transaction in which user code may have run. */
-  const leave = async (connection: Connection): Promise<void> => {
+  const cleanConnection = async (connection: Connection): Promise<void> => {
     if (connection.isEnded || connection.backend.isShared) return;
     await connection.run(NOTHING, "all");
     if ((await connection.cleaner.cleaned) === false) await connection.end();
@@ -127,9 +127,9 @@ export const createDatabase = (
       withConnection(async (connection) => {
         const { runScript } = await import("./own-script.ts");
         try {
-          return await runScript(connection, textOf(statement), how, () => leaveShared(connection));
+          return await runScript(connection, queryText(statement), how, () => cleanSharedConnection(connection));
         } finally {
-          await leave(connection);
+          await cleanConnection(connection);
         }
       }),
     snapshot: (work) => {
@@ -138,21 +138,21 @@ export const createDatabase = (
         const whole = withConnection(async (connection) => {
           await connection.query(BEGIN_SNAPSHOT, []);
           let last: Promise<unknown> = Promise.resolve();
-          const inTurn: Query = <Row>(statement: Sql) => {
+          const queryInOrder: Query = <Row>(statement: Sql) => {
             const rows = last.then(() => run<Row>(connection, statement));
             last = rows.catch(() => undefined); // the waiting request gets the error
             return rows;
           };
           const kept: (() => void)[] = [];
           const afterwards: Query = <Row>(statement: Sql) =>
-            new Promise<readonly Row[]>((take) => kept.push(() => take(inTurn(statement))));
-          resolve(await work(inTurn, afterwards));
+            new Promise<readonly Row[]>((take) => kept.push(() => take(queryInOrder(statement))));
+          resolve(await work(queryInOrder, afterwards));
           for (const ask of kept) ask();
           await last;
           // user code may have run (`dbPreConfig`)
-          await leaveShared(connection);
+          await cleanSharedConnection(connection);
           await connection.query("commit", []);
-          await leave(connection);
+          await cleanConnection(connection);
         });
         whole.catch(reject); // only reads ran, so the error does not affect a result that was already returned
       });
@@ -168,7 +168,7 @@ export const createDatabase = (
   };
 };
 
-const textOf = (statement: Sql): string => {
+const queryText = (statement: Sql): string => {
   const { text, slots } = toStatement(statement);
   if (slots.length > 0) throw new TypeError("a script cannot have slots: use ident() and catalogText()");
   return text;
@@ -181,7 +181,7 @@ const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[
 
 const fixedValue = (slot: Slot): BoundValue => {
   if ("fixed" in slot) {
-    refuseNul(slot.fixed);
+    rejectNul(slot.fixed);
     return slot.fixed;
   }
   throw new TypeError("a statement outside a request cannot have slots for request values: use value()");

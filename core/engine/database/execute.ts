@@ -4,21 +4,21 @@ import type { Current } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
-import type { Troubles } from "../../kernel/troubles.ts";
+import type { HealthProblems } from "../../kernel/troubles.ts";
 import type { Execution, PluginContext, ResultRow, SessionSpec, Transport } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";
 import { MAX_LIST_LENGTH } from "../sql/fragment.ts";
 import { createFullDisk } from "./full-disk.ts";
-import { fromStatement, isFatal, isInterrupted, isWithinCode, sqlstateOf } from "./pg-errors.ts";
+import { fromStatement, isFatal, isInterrupted, isInFunction, sqlstateOf } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { createLostRoles } from "./lost-roles.ts";
-import { createBatchPlanner, settle, UNKNOWN_ROLE, type Failed, type PlanOwner } from "./prepared.ts";
+import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./connector.ts";
-import { pathOf, Ran, runChecks, withReason } from "./results.ts";
+import { pathOf, TransactionRecord, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";
-import { plain } from "./statements.ts";
+import { plainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
 import type { Sending } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
@@ -31,7 +31,7 @@ export interface ExecutorParts {
   readonly replicas: Promise<Replicas> | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
-  readonly troubles: Troubles;
+  readonly troubles: HealthProblems;
   /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
   /** Notified of each transaction. */
@@ -47,7 +47,7 @@ export interface Executor {
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
 /** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
-const withItsRows = (run: Execution["programs"][number]): Execution["programs"][number] => {
+const withProgramRows = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
   if (withRows === undefined || list === null || typeof list !== "object" || !("json" in list)) return run;
@@ -91,7 +91,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   ): Promise<WireResult> => {
     const batch = planBatch(connection.prepared, statements, isPrepared);
     const result = await connection.run(batch, cleaning);
-    if ("error" in result) settle(connection.prepared, batch, result);
+    if ("error" in result) recordFailure(connection.prepared, batch, result);
     return result;
   };
 
@@ -118,12 +118,12 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     transaction: Transaction,
     execution: Execution,
     batch: WirePlan,
-    result: Failed,
+    result: FailedBatch,
   ): Promise<never> => {
     const { statements, template, firstEffect = 0 } = transaction;
     const { offset, isImplicit, last, cleaning, cleansItself } = template;
     const { error, failedAt } = result;
-    settle(connection.prepared, batch, result);
+    recordFailure(connection.prepared, batch, result);
     if (!connection.isEnded && !isFatal(error)) {
       if (!isImplicit) await rollBack(connection, transaction);
       else if (cleansItself) await send(connection, NOTHING, false, cleaning);
@@ -160,7 +160,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 
   /** Discards plans that functions made for another role: some rights are checked only while planning.
    *  @throws RelApiError @rule R-TX-14 */
-  const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
+  const discardForeignPlans = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await send(connection, DISCARD_PLANS, prepares);
       if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS, -1);
@@ -170,8 +170,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 
   /** Handles a connection whose prepared statements differ from the record: a pooler has changed the backend, or
    *  user-defined code has deallocated statements. */
-  const mistrust = async (pool: Pool, connection: Connection): Promise<void> => {
-    connection.prepared.doubtAll();
+  const handleLostStatements = async (pool: Pool, connection: Connection): Promise<void> => {
+    connection.prepared.markAllUncertain();
     if (!(await pool.recheck(connection)) || hasWarnedOfPooler) return;
     hasWarnedOfPooler = true;
     warn(
@@ -182,7 +182,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   /** `heard` is created only if a listener exists. `early` is called with rows whose body has not arrived yet. */
   const execute = async (
     execution: Execution,
-    heard?: Ran,
+    heard?: TransactionRecord,
     early?: (rows: readonly ResultRow[]) => void,
     earlier?: Attempts,
   ): Promise<readonly ResultRow[]> => {
@@ -207,7 +207,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
     let isTaken = false;
-    const taken = (rows: readonly ResultRow[]): void => {
+    const finishStreamed = (rows: readonly ResultRow[]): void => {
       isTaken = true;
       early?.(rows);
     };
@@ -234,22 +234,22 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           try {
             const { statements, template, sending } = transaction;
             const { owner, last, cleaning, cleansItself } = template;
-            if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
+            if (owner !== undefined && connection.planOwner !== owner) await discardForeignPlans(connection, owner);
             const batch = planBatch(connection.prepared, statements, sending.prepares, transaction.firstEffect);
-            const long = execution.longRows?.({ execution, offset: template.offset, answer: taken });
+            const long = execution.longRows?.({ execution, offset: template.offset, answer: finishStreamed });
             const result = await connection.run(batch, last.length === 0 && !cleansItself ? cleaning : undefined, long);
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
-            heard?.tell(ran, rows);
+            heard?.publish(ran, rows);
             return rows;
           } catch (error) {
             if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
             if (!isRead && error.position > 0) throw error;
-            if (transaction.sending.prepares && isOfOtherStatements(error)) {
-              await mistrust(pool, connection);
+            if (transaction.sending.prepares && isStatementMismatch(error)) {
+              await handleLostStatements(pool, connection);
               isUnprepared = true;
-            } else if (!isOfOldPlan(error)) throw error;
+            } else if (!isStalePlan(error)) throw error;
             if ((await connection.cleaner.cleaned) === false) throw error;
             transaction = build(sharingOf(connection));
           }
@@ -298,16 +298,16 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     return execute(execution, heard, early, attempts);
   };
 
-  const failed = (error: unknown, heard: Ran | undefined): unknown => {
-    heard?.tell(ran, undefined, error);
+  const failed = (error: unknown, heard: TransactionRecord | undefined): unknown => {
+    heard?.publish(ran, undefined, error);
     return error;
   };
 
   return {
     execute: (given) => {
       const hasOther = given.programs.some(({ program }) => program.withRows !== undefined);
-      const execution = hasOther ? { ...given, programs: given.programs.map(withItsRows) } : given;
-      const heard = ran.isHeard ? new Ran(execution) : undefined;
+      const execution = hasOther ? { ...given, programs: given.programs.map(withProgramRows) } : given;
+      const heard = ran.isHeard ? new TransactionRecord(execution) : undefined;
       if (execution.longRows === undefined) return execute(execution, heard);
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
     },
@@ -328,19 +328,19 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 };
 
 const NOTHING: readonly WireStatement[] = [];
-const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
+const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
 const WITHOUT_USER_CODE: Sending = { prepares: true, sharing: undefined, runsUserCode: false };
 
 /** Carries what a repeated attempt needs to know; never leaves this file. */
 class BatchFailure {
-  readonly result: Failed;
+  readonly result: FailedBatch;
   /** The one that failed, and those behind it. */
   readonly statements: readonly WireStatement[];
   /** Position of the failed statement, counted from the first statement of a write that may have an effect. */
   readonly position: number;
   readonly path: string | undefined;
 
-  constructor(result: Failed, statements: readonly WireStatement[], position: number, path?: string) {
+  constructor(result: FailedBatch, statements: readonly WireStatement[], position: number, path?: string) {
     this.result = result;
     this.statements = statements;
     this.position = position;
@@ -350,8 +350,8 @@ class BatchFailure {
 
 /** A failed attempt whose statements are prepared otherwise than was written down. A function may raise whatever it
  *  likes. */
-const isOfOtherStatements = ({ result: { error }, statements }: BatchFailure): boolean => {
-  if (isWithinCode(error)) return false;
+const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): boolean => {
+  if (isInFunction(error)) return false;
   const state = sqlstateOf(error);
   const message = error instanceof Error ? error.message : "";
   const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
@@ -360,8 +360,8 @@ const isOfOtherStatements = ({ result: { error }, statements }: BatchFailure): b
 };
 
 /** The type of a result changed under a prepared statement, which is closed and prepared again. */
-const isOfOldPlan = ({ result: { error } }: BatchFailure): boolean =>
-  !isWithinCode(error) &&
+const isStalePlan = ({ result: { error } }: BatchFailure): boolean =>
+  !isInFunction(error) &&
   sqlstateOf(error) === "0A000" &&
   error instanceof Error &&
   error.message.startsWith("cached plan must not change");

@@ -6,7 +6,7 @@ import type { WireStatement } from "./wire.ts";
 const QUIET_MS = 60_000;
 
 /** Matches the first statement of a transaction, which switches the role. */
-const isOfSettings = ({ text }: Pick<WireStatement, "text">): boolean =>
+const isSettingsStatement = ({ text }: Pick<WireStatement, "text">): boolean =>
   text.startsWith("select pg_catalog.num_nonnulls(pg_catalog.set_config(");
 
 /** Returns a function that inspects errors of statements, and logs each such role at most once a minute. @rule
@@ -17,7 +17,12 @@ export const createLostRoles = (
 ): ((error: unknown, statement: WireStatement | undefined, role: string | undefined) => void) => {
   const toldAtMs = new Map<string, number>();
   return (error, statement, role) => {
-    if (role === undefined || sqlstateOf(error) !== "42501" || statement === undefined || !isOfSettings(statement))
+    if (
+      role === undefined ||
+      sqlstateOf(error) !== "42501" ||
+      statement === undefined ||
+      !isSettingsStatement(statement)
+    )
       return;
     const { model } = current;
     // other roles come from tokens, which may name any role

@@ -105,12 +105,12 @@ const statusOfSqlstate = (code: string, message: string, isOfValue: boolean): nu
 
 /** The source files of extensions that report unreadable text without a specific SQLSTATE. */
 const VALUE_READERS = /^(?:hstore_|lwgeom_|geography_|gserialized_|lwin_|ltree_|ltxtquery_|_int_bool|tsquery\.)/;
-const OF_PARAMETER = /^unnamed portal (?:with )?parameter /;
+const PARAMETER_ERRORS = /^unnamed portal (?:with )?parameter /;
 
 /** Returns whether the error concerns an unreadable value, although its code is that of an internal error or of SQL.
  *  @rule R-ERR-3 G-DBE-8 */
 const isUnreadable = ({ file = "", where = "" }: PgError): boolean =>
-  VALUE_READERS.test(file) || OF_PARAMETER.test(where);
+  VALUE_READERS.test(file) || PARAMETER_ERRORS.test(where);
 
 /** Removes the schema of built-in functions from the message. Compiled statements contain it, requests do not. @rule
  *  R-ERR-6 */
@@ -123,31 +123,31 @@ const messageOf = ({ message, routine, where }: PgError): string =>
  *  G-DBE-1 */
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
   if (isRelApiError(error)) return error; // thrown by relapi for a result that exceeds the limit
-  if (!isPgError(error)) return connectionLost(textOf(error), error);
+  if (!isPgError(error)) return connectionLost(errorText(error), error);
   const status = statusOfSqlstate(error.code, error.message, isUnreadable(error));
   return new RelApiError({
     code: error.code,
     status,
     message: messageOf(error),
     details: error.detail ?? null,
-    hint: namesOthers(error) ? null : (error.hint ?? null),
+    hint: mayNameHiddenObjects(error) ? null : (error.hint ?? null),
     path,
     headers: status === 503 ? [["Retry-After", "1"]] : [],
-    facts: factsOf(error),
+    facts: errorFields(error),
     cause: error,
   });
 };
 
 /** Converts an error of connecting. The driver's text becomes the details. @rule R-ERR-1 */
 export const fromConnecting = (error: unknown): RelApiError =>
-  connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
+  connectionFailed(errorText(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
 const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
 /** Matches the codes of Node and OpenSSL: `SELF_SIGNED_CERT_IN_CHAIN`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
 const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INVALID_CA/;
 
 /** Returns the reason why no attempt can succeed until the configuration changes. */
-export const refusalOf = (error: unknown): "login" | "certificate" | undefined => {
+export const loginRefusalOf = (error: unknown): "login" | "certificate" | undefined => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return undefined;
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
@@ -157,7 +157,7 @@ export const refusalOf = (error: unknown): "login" | "certificate" | undefined =
 };
 
 /** Returns whether a function was running, so the statement itself had begun. */
-export const isWithinCode = (error: unknown): boolean =>
+export const isInFunction = (error: unknown): boolean =>
   isPgError(error) && (isRaised(error) || error.where !== undefined);
 
 /** Returns whether PL/pgSQL's RAISE reported the error, so that user code chose the message. */
@@ -165,9 +165,10 @@ export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => rout
 
 /** Returns whether the hint may name columns or tables that the caller may not see. For an unknown one inside a
  *  function, the server suggests others. @rule R-NAM-3 */
-const namesOthers = (error: PgError): boolean => (error.code === "42703" || error.code === "42P01") && !isRaised(error);
+const mayNameHiddenObjects = (error: PgError): boolean =>
+  (error.code === "42703" || error.code === "42P01") && !isRaised(error);
 
-const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
+const errorFields = (error: PgError): Readonly<Record<string, Json>> => {
   const facts: Record<string, Json> = { sqlstate: error.code };
   for (const name of ["severity", "constraint", "schema", "table", "column"] as const) {
     const fact = error[name];
@@ -194,7 +195,7 @@ export const isUnreachable = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "connection-lost" && error.facts["isUnreachable"] === true;
 
 /** Node combines the failures of several addresses into one error without a message. */
-const textOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(textOf).join("; ");
+const errorText = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(errorText).join("; ");
   return error instanceof Error ? error.message : String(error);
 };

@@ -71,10 +71,10 @@ interface Waiter {
 
 const SWEEP_MS = 5000;
 /** The time after a lost connection in which other idle connections are checked before their use. */
-const SUSPICION_MS = 1000;
+const LIVENESS_CHECK_MS = 1000;
 /** The time between two warnings of an exhausted pool. */
 const QUIET_MS = 60_000;
-const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
+const EMPTY_PLAN: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
@@ -108,14 +108,14 @@ export const createPool = (options: PoolOptions): Pool => {
     serveNext();
   };
 
-  const suspect = (): void => {
-    suspectUntilMs = Date.now() + SUSPICION_MS;
+  const suspectConnections = (): void => {
+    suspectUntilMs = Date.now() + LIVENESS_CHECK_MS;
   };
 
   /** Returns whether the server responds on the connection now. */
   const isAlive = async ({ connection }: IdleConnection): Promise<boolean> => {
-    const patience = setTimeout(() => connection.kill(connectionLost(TIMED_OUT)), SUSPICION_MS);
-    const result = await connection.run(NOTHING);
+    const patience = setTimeout(() => connection.kill(connectionLost(TIMED_OUT)), LIVENESS_CHECK_MS);
+    const result = await connection.run(EMPTY_PLAN);
     clearTimeout(patience);
     return !("error" in result) && !connection.isEnded;
   };
@@ -123,8 +123,8 @@ export const createPool = (options: PoolOptions): Pool => {
   const openOrWait = (): Promise<Connection> => (all.size + openingCount < maxCount ? open() : wait());
 
   /** @rule R-HST-7 */
-  const takeAlive = async (owner: PlanOwner | undefined): Promise<Connection> => {
-    for (let kept = takeIdle(owner); kept !== undefined; kept = takeIdle(owner)) {
+  const acquireAlive = async (owner: PlanOwner | undefined): Promise<Connection> => {
+    for (let kept = acquireIdle(owner); kept !== undefined; kept = acquireIdle(owner)) {
       if (!isStale(kept, Date.now()) && (await isAlive(kept))) return kept.connection;
       drop(kept);
     }
@@ -149,7 +149,7 @@ export const createPool = (options: PoolOptions): Pool => {
       const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
       connection.onEnd(() => {
-        if (all.has(connection)) suspect();
+        if (all.has(connection)) suspectConnections();
         drop(kept);
       });
       openingCount--;
@@ -166,7 +166,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   /** Returns the most recently used connection. For a request that runs user code, it prefers one with plans of the
    *  same role, or without plans. */
-  const takeIdle = (owner: PlanOwner | undefined): IdleConnection | undefined => {
+  const acquireIdle = (owner: PlanOwner | undefined): IdleConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
     let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
     if (at === -1) at = idle.findLastIndex(({ connection }) => connection.planOwner === undefined);
@@ -235,11 +235,11 @@ export const createPool = (options: PoolOptions): Pool => {
   const pool: Pool & { sharing: Sharing | undefined } = {
     acquire: (owner) => {
       if (isClosed) return Promise.reject(poolTimeout());
-      for (let kept = takeIdle(owner); kept !== undefined; kept = takeIdle(owner)) {
+      for (let kept = acquireIdle(owner); kept !== undefined; kept = acquireIdle(owner)) {
         const now = Date.now();
         if (now < suspectUntilMs) {
           idle.push(kept);
-          return takeAlive(owner);
+          return acquireAlive(owner);
         }
         if (!isStale(kept, now)) return kept.connection;
         drop(kept);
@@ -251,7 +251,7 @@ export const createPool = (options: PoolOptions): Pool => {
       if (kept === undefined) return; // the connection has ended
       const now = Date.now();
       if (isReusable) heardAtMs = performance.now();
-      else suspect();
+      else suspectConnections();
       if (!isReusable || isClosed || isStale(kept, now)) return drop(kept);
       const waiter = waiters.shift();
       if (waiter !== undefined) return give(waiter, connection);

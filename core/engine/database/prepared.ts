@@ -17,7 +17,7 @@ export class PreparedStatements {
   /** The bytes of all SQL parsed on the connection, prepared or not. */
   parsedBytes = 0;
   /** Names whose state is unknown. They are closed before they are used again. */
-  readonly doubtful = new Set<string>();
+  readonly uncertain = new Set<string>();
   private readonly sizes = new Map<string, number>();
 
   has(name: string): boolean {
@@ -52,8 +52,8 @@ export class PreparedStatements {
   }
 
   /** Marks all names as doubtful, because other code may have prepared or deallocated statements. */
-  doubtAll(): void {
-    for (const name of this.sizes.keys()) this.doubtful.add(name);
+  markAllUncertain(): void {
+    for (const name of this.sizes.keys()) this.uncertain.add(name);
     this.sizes.clear();
     this.size = this.bytes = 0;
   }
@@ -95,7 +95,7 @@ const LARGEST_SHARE = 1 / 8;
 export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): PlanBatch => {
   const usedOnce = new Set<string>();
 
-  const isWorth = (name: string, text: string): boolean => {
+  const isWorthPreparing = (name: string, text: string): boolean => {
     if (text.length > maxBytes * LARGEST_SHARE) return false;
     if (usedOnce.has(name)) return true;
     if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
@@ -104,7 +104,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
   };
 
   /** Adds the names of the statements to close. */
-  const makeRoom = (prepared: PreparedStatements, sent: readonly WireStatement[], closes: string[]): void => {
+  const evictStatements = (prepared: PreparedStatements, sent: readonly WireStatement[], closes: string[]): void => {
     for (const name of prepared.names()) {
       if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
       if (sent.some((statement) => statement.name === name)) continue;
@@ -114,7 +114,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
   };
 
   return (prepared, statements, prepares, firstEffect = Infinity) => {
-    if (!prepares) return { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] };
+    if (!prepares) return { statements: statements.map(withoutName), parses: statements.map(() => true), closes: [] };
     // fast path: all statements are prepared, and none needs to be closed
     if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
       return { statements, parses: NO_PARSES, closes: NO_CLOSES, described: describedOf(statements, firstEffect) };
@@ -128,16 +128,16 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       known.push(isKnown && !sent.some((other, i) => other.name === name && parses[i] === true) ? statement : UNNAMED);
       parses.push(!isKnown);
       if (!isKnown) prepared.parsed(text);
-      if (!isKnown && (name === "" || !isWorth(name, text))) {
-        sent.push(unnamed(statement));
+      if (!isKnown && (name === "" || !isWorthPreparing(name, text))) {
+        sent.push(withoutName(statement));
         continue;
       }
       sent.push(statement);
       if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
       // closing a missing statement is not an error
-      if (!isKnown && (prepared.doubtful.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
+      if (!isKnown && (prepared.uncertain.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
     }
-    if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(prepared, sent, closes);
+    if (prepared.size > maxCount || prepared.bytes > maxBytes) evictStatements(prepared, sent, closes);
     return { statements: sent, parses, closes, described: describedOf(known, firstEffect) };
   };
 };
@@ -156,13 +156,13 @@ const UNNAMED: WireStatement = { text: "", name: "", values: [] };
 const NO_CLOSES: readonly string[] = [];
 const NO_PARSES: readonly boolean[] = [];
 
-export type Failed = Extract<WireResult, { readonly error: unknown }>;
+export type FailedBatch = Extract<WireResult, { readonly error: unknown }>;
 
 /** Updates the record of prepared statements after a failure. */
-export const settle = (
+export const recordFailure = (
   prepared: PreparedStatements,
   { statements, parses, described }: WirePlan,
-  { error, failedAt }: Failed,
+  { error, failedAt }: FailedBatch,
 ): void => {
   const isForgotten = FORGOTTEN.has(sqlstateOf(error) ?? "");
   statements.forEach(({ name }, i) => {
@@ -170,9 +170,9 @@ export const settle = (
     const isParsed = parses[i] === true;
     const isDoubtful = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
     if (isParsed || isDoubtful) prepared.delete(name); // after the failure, it was never parsed
-    if (isDoubtful && (i === failedAt || !isParsed)) prepared.doubtful.add(name);
+    if (isDoubtful && (i === failedAt || !isParsed)) prepared.uncertain.add(name);
   });
 };
 
-const unnamed = (statement: WireStatement): WireStatement =>
+const withoutName = (statement: WireStatement): WireStatement =>
   statement.name === "" ? statement : { ...statement, name: "" };

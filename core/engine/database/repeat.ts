@@ -12,7 +12,7 @@ export interface Attempts {
   readonly pauseMs: number;
 }
 
-export interface Loss {
+export interface ConnectionLoss {
   readonly error: unknown;
   /** The connection could not be opened. */
   readonly isOpening: boolean;
@@ -23,19 +23,19 @@ export interface Loss {
   readonly hasNoEffect: boolean;
 }
 
-const FIRST: Attempts = { count: 0, silentCount: 0, pauseMs: 0 };
+const FIRST_ATTEMPT: Attempts = { count: 0, silentCount: 0, pauseMs: 0 };
 const MAX_COUNT = 6;
 const MAX_SILENT = 3;
 const PAUSE_MS = 10;
 
 /** Returns undefined if the error is final. @rule R-HST-7 */
-export const nextAttempt = (loss: Loss, attempts: Attempts = FIRST): Attempts | undefined => {
+export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATTEMPT): Attempts | undefined => {
   const count = attempts.count + 1;
   if (count > MAX_COUNT) return undefined;
   if (loss.isOpening) {
     if (loss.isReplica) return { ...attempts, count, pauseMs: 0 };
     // the server ended the session during the login; an absent server would still be absent after a short pause
-    return isEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
+    return hasEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;
   const isConflict = loss.isReplica && isRecoveryConflict(loss.error);
@@ -53,15 +53,15 @@ const isLoss = (error: unknown): boolean =>
     : !isPgError(error) || isFatal(error);
 
 /** The messages of pg for a connection that the server has ended, during a statement and afterwards. */
-const ENDED: ReadonlySet<string> = new Set([
+const ENDED_MESSAGES: ReadonlySet<string> = new Set([
   "Connection terminated unexpectedly",
   "Client has encountered a connection error and is not queryable",
 ]);
 
-const isEndedEarly = (error: unknown): boolean => {
+const hasEndedEarly = (error: unknown): boolean => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return false;
   const { cause } = error;
   if (isPgError(cause)) return isInterrupted(cause);
   const { code, message, syscall } = cause as { code?: string; message?: string; syscall?: string };
-  return ENDED.has(message ?? "") || (code === "ECONNRESET" && syscall !== "connect");
+  return ENDED_MESSAGES.has(message ?? "") || (code === "ECONNRESET" && syscall !== "connect");
 };

@@ -72,7 +72,7 @@ const failureOf = ({ kind, message }: ProgramCheck, path = "$"): Error =>
       : stepRefused(message, path);
 
 /** A transaction's record, filled in during its run. A class, because one is created for each transaction. */
-export class Ran implements RanTransaction {
+export class TransactionRecord implements RanTransaction {
   readonly execution: Execution;
   readonly askedAtMs = performance.now();
   beganAtMs?: number;
@@ -84,7 +84,7 @@ export class Ran implements RanTransaction {
     this.execution = execution;
   }
 
-  tell(ran: Signal<unknown>, rows?: readonly ResultRow[], error?: unknown): void {
+  publish(ran: Signal<unknown>, rows?: readonly ResultRow[], error?: unknown): void {
     this.rows = rows;
     this.error = error;
     this.endedAtMs = performance.now();

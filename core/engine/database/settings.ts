@@ -5,7 +5,7 @@ import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
-import { refuseNul } from "../values/nul.ts";
+import { rejectNul } from "../values/nul.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 export type DatabaseSetting = readonly [name: string, value: string];
@@ -20,20 +20,20 @@ export interface SessionSettings {
 }
 
 /** PostgreSQL's functions take at most a hundred arguments. */
-const CALLS_AT_ONCE = 90;
+const MAX_CALLS_PER_STATEMENT = 90;
 
 /** Compiles a statement that sets all values. It returns only the number of settings, so the result is short. No call
  *  is skipped, because arguments are evaluated in order. */
 export const compileSettings = (names: readonly string[]): string => {
   const calls = names.map((name, i) => sql`pg_catalog.set_config(${literal(name)}, ${slot({ param: i })}, true)`);
   const sums: Sql[] = [];
-  for (let i = 0; i < calls.length; i += CALLS_AT_ONCE)
-    sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + CALLS_AT_ONCE))})`);
+  for (let i = 0; i < calls.length; i += MAX_CALLS_PER_STATEMENT)
+    sums.push(sql`pg_catalog.num_nonnulls(${join(calls.slice(i, i + MAX_CALLS_PER_STATEMENT))})`);
   return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
 };
 
 /** Joins the names in one text; none contains a NUL. */
-const textOfNames = (names: Iterable<string>): string => [...names].join("\u0000");
+const listNames = (names: Iterable<string>): string => [...names].join("\u0000");
 export const namesIn = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -54,12 +54,12 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
   // as the name of a role, "none" would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
-  for (const text of settings.values()) refuseNul(text);
-  return { ...textsOf(settings), own: textsOf(own) };
+  for (const text of settings.values()) rejectNul(text);
+  return { ...settingTexts(settings), own: settingTexts(own) };
 };
 
-const textsOf = (settings: ReadonlyMap<string, string>): SessionSettings["own"] => ({
-  names: textOfNames(settings.keys()),
+const settingTexts = (settings: ReadonlyMap<string, string>): SessionSettings["own"] => ({
+  names: listNames(settings.keys()),
   values: [...settings.values()],
 });
 

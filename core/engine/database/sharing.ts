@@ -11,12 +11,12 @@ export interface Sharing {
   readonly hasPlpgsql: boolean;
 }
 
-const all: readonly Sharing[] = [false, true].flatMap((setsJit) =>
+const ALL_SHARINGS: readonly Sharing[] = [false, true].flatMap((setsJit) =>
   [false, true].map((hasPlpgsql) => ({ setsJit, hasPlpgsql })),
 );
 
 export const sharingWith = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
-  all.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing; // it has all combinations
+  ALL_SHARINGS.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing; // it has all combinations
 
 /** The facts about the backend of a new connection. */
 export interface Backend {

@@ -15,7 +15,7 @@ export const ownedName = (text: string, role: string | undefined): string =>
   nameOfText(JSON.stringify([role ?? null, text]));
 
 /** A statement without values. */
-export const plain = (text: string): WireStatement => ({ text, name: nameOfText(text), values: [] });
+export const plainStatement = (text: string): WireStatement => ({ text, name: nameOfText(text), values: [] });
 
 export const ROLLBACK: readonly WireStatement[] = [{ text: "rollback", name: "", values: [] }];
 

@@ -3,20 +3,20 @@ import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
 import type { Current } from "../current.ts";
-import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./cleaning.ts";
+import { FORGET_OTHERS, fullCleaning, rollBackAll } from "./cleaning.ts";
 import type { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal } from "./pg-errors.ts";
 import type { createLostRoles } from "./lost-roles.ts";
 import type { Pool } from "./pool.ts";
-import { settle, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
-import { pathOf, Ran, runChecks, withReason } from "./results.ts";
+import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
+import { pathOf, TransactionRecord, runChecks, withReason } from "./results.ts";
 import { sharingOf } from "./sharing.ts";
-import { beginText, plain, ROLLBACK } from "./statements.ts";
+import { beginText, plainStatement, ROLLBACK } from "./statements.ts";
 import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
-interface Parts {
+interface SharedTransactionParts {
   readonly current: Current;
   readonly primary: Pool;
   readonly transactions: Transactions;
@@ -26,32 +26,40 @@ interface Parts {
   readonly ran: Signal<unknown>;
 }
 
-const DISCARD_PLANS = plain("discard plans");
+const DISCARD_PLANS = plainStatement("discard plans");
 
 /** Resets the session before each execution: it starts with the settings of the connection and without temporary
  *  tables. It starts as the login role, because only superusers may change some settings of a role. `reset all`
  *  includes such settings, but not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
-  plain("reset all"),
-  plain("discard temp"),
-  plain("set local session authorization default"),
-  plain("set local role none"),
+  plainStatement("reset all"),
+  plainStatement("discard temp"),
+  plainStatement("set local session authorization default"),
+  plainStatement("set local role none"),
 ];
 
 /** Repeats a setting that `reset all` reverts. */
-const WITHOUT_JIT = plain("set local jit to off");
+const WITHOUT_JIT = plainStatement("set local jit to off");
 
 /** A read-only execution is a subtransaction, whose end restores the right to write. */
-const SAVEPOINT = plain("savepoint relapi_execution");
-const UNDO = plain("rollback to savepoint relapi_execution");
-const RELEASE = plain("release savepoint relapi_execution");
+const SAVEPOINT = plainStatement("savepoint relapi_execution");
+const UNDO = plainStatement("rollback to savepoint relapi_execution");
+const RELEASE = plainStatement("release savepoint relapi_execution");
 
-const yes = (): boolean => true;
-const no = (): boolean => false;
+const always = (): boolean => true;
+const never = (): boolean => false;
 
 /** Prepares no statement, because user-defined code may run before every statement except the first. @rule R-TX-16 */
 export const createTogether =
-  ({ current, primary, transactions, planBatch, lostRole, fullDisk, ran }: Parts): PluginContext["transaction"] =>
+  ({
+    current,
+    primary,
+    transactions,
+    planBatch,
+    lostRole,
+    fullDisk,
+    ran,
+  }: SharedTransactionParts): PluginContext["transaction"] =>
   async ({ isolation, onGone }, work) => {
     const connection = await primary.acquire(UNKNOWN_ROLE);
     const sharing = sharingOf(connection);
@@ -77,7 +85,7 @@ export const createTogether =
       const result = await connection.run(batch, cleaning);
       isUnderstood = true;
       if (!("error" in result)) return result;
-      settle(connection.prepared, batch, result);
+      recordFailure(connection.prepared, batch, result);
       isUnderstood = !isFatal(result.error);
       lostRole(result.error, statements[result.failedAt], role);
       fullDisk(result.error);
@@ -87,7 +95,7 @@ export const createTogether =
     const run = async (execution: Execution): Promise<readonly ResultRow[]> => {
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
-      const heard = ran.isHeard ? new Ran(execution) : undefined;
+      const heard = ran.isHeard ? new TransactionRecord(execution) : undefined;
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection already exists
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
@@ -99,24 +107,24 @@ export const createTogether =
         ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
       const after = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
-      const at = (i: number): number => i - before.length;
+      const programIndex = (i: number): number => i - before.length;
       try {
         const { rows } = await send(
           [...before, ...statements, ...after],
           false,
-          (failedAt) => pathOf(execution, at(failedAt) - offset),
+          (failedAt) => pathOf(execution, programIndex(failedAt) - offset),
           execution.session.databaseRole,
         );
         const found = rows.slice(before.length);
         runChecks(execution, found, offset);
         const merged = mergeRows(execution, found, offset);
         execution.check?.(merged);
-        heard?.tell(ran, merged);
+        heard?.publish(ran, merged);
         return merged;
       } catch (error) {
         const known = isRelApiError(error) ? withReason(error, execution, current) : error;
-        heard?.tell(ran, undefined, known);
-        const isOver = isUndone && isUnderstood && !isGone ? await send([UNDO, RELEASE]).then(no, yes) : true;
+        heard?.publish(ran, undefined, known);
+        const isOver = isUndone && isUnderstood && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
         if (isOver) failure = { error: known };
         throw known;
       }
@@ -126,22 +134,22 @@ export const createTogether =
     try {
       await send([
         ...(connection.planOwner === undefined || sharing !== undefined ? [] : [DISCARD_PLANS]),
-        plain(beginText(isolation ?? "read committed", false)),
+        plainStatement(beginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : FORGET_OTHERS),
       ]);
       connection.planOwner = undefined; // the cleaning discards the plans
       let last: Promise<unknown> = Promise.resolve();
-      const inTurn = (execution: Execution): Promise<readonly ResultRow[]> => {
+      const runInOrder = (execution: Execution): Promise<readonly ResultRow[]> => {
         const rows = last.then(() => run(execution));
         last = rows.catch(() => undefined); // the caller gets the error
         return rows;
       };
       try {
-        const { result, end } = await work(inTurn);
+        const { result, end } = await work(runInOrder);
         await last;
         if (failure !== undefined) throw (failure as { readonly error: unknown }).error;
         await send(
-          [...(sharing === undefined ? [] : leaveNothing(sharing)), ...(end === "rollback" ? ROLLED_BACK : COMMITTED)],
+          [...(sharing === undefined ? [] : fullCleaning(sharing)), ...(end === "rollback" ? ROLLED_BACK : COMMITTED)],
           true,
         );
         isReusable = true;

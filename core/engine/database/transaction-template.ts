@@ -15,11 +15,11 @@ import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
 import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
-import { FORGET_OTHERS, FORGET_SEQUENCES, leaveNothing, rollBackAll, type CleaningKind } from "./cleaning.ts";
+import { FORGET_OTHERS, FORGET_SEQUENCES, fullCleaning, rollBackAll, type CleaningKind } from "./cleaning.ts";
 import { UNKNOWN_ROLE, type PlanOwner } from "./prepared.ts";
 import type { Sharing } from "./sharing.ts";
 import { compileSettings, namesIn, searchPath, type DatabaseSetting } from "./settings.ts";
-import { beginText, nameOfText, ownedName, plain, preRequestCall, ROLLBACK } from "./statements.ts";
+import { beginText, nameOfText, ownedName, plainStatement, preRequestCall, ROLLBACK } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** How a transaction is sent. */
@@ -82,13 +82,13 @@ export interface TransactionTemplate {
   readonly cleansItself: boolean;
 }
 
-const member = membersOf<TemplateSource>();
+const sourceQuestion = membersOf<TemplateSource>();
 const ofExecution = membersIn<TemplateSource>()("execution");
 const ofSending = membersIn<TemplateSource>()("sending");
 const about = questionsAbout((source: TemplateSource) => source);
-const MODEL = member("model");
-const OPTIONS = member("options");
-const SESSION_NAMES = member("sessionNames");
+const MODEL = sourceQuestion("model");
+const OPTIONS = sourceQuestion("options");
+const SESSION_NAMES = sourceQuestion("sessionNames");
 const ACCESS = ofExecution("access");
 const ISOLATION = ofExecution("isolation");
 const END = ofExecution("end");
@@ -106,7 +106,7 @@ const SETTING_COUNT = about("setting count", ({ settings }) => settings.length);
 const PROGRAM_COUNT = about("program count", ({ execution }) => execution.programs.length);
 
 /** One question for each member of a list, made when it is first asked. */
-const eachOf = <Answer>(
+const indexedQuestions = <Answer>(
   name: string,
   at: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
@@ -114,8 +114,8 @@ const eachOf = <Answer>(
   return (i) => (questions[i] ??= about(`${name} ${i}`, (source) => at(source, i)));
 };
 
-const settingName = eachOf("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
-const program = eachOf("program", ({ execution }, i) => execution.programs[i]?.program as Program); // asked below the count
+const settingName = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
+const program = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program); // asked below the count
 
 /** The name of the pre-request function, if it is called. */
 const preRequestOf = (ask: Ask<TemplateSource>): string | undefined => {
@@ -124,7 +124,7 @@ const preRequestOf = (ask: Ask<TemplateSource>): string | undefined => {
 };
 
 const NO_SETTINGS: readonly DatabaseSetting[] = [];
-const NOTHING: readonly WireStatement[] = [];
+const NO_STATEMENTS: readonly WireStatement[] = [];
 const NO_VALUES: WireStatement["values"] = [];
 
 /** It has no name, because user-defined code may have deallocated prepared statements. */
@@ -138,7 +138,7 @@ export const ROLLED_BACK: readonly WireStatement[] = [
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
 /** The names and values of the settings around those of the session and of the request. */
-interface Settings {
+interface SettingStatements {
   readonly text: string;
   readonly first: readonly string[];
   readonly afterwards: readonly string[];
@@ -149,7 +149,7 @@ const buildSettings = (
   sessions: readonly SessionSpec[],
   ofRequest: readonly string[],
   own: readonly DatabaseSetting[],
-): Settings => {
+): SettingStatements => {
   const model = ask(MODEL);
   const options = ask(OPTIONS);
   const role = ask(DATABASE_ROLE);
@@ -177,14 +177,14 @@ const buildSettings = (
 };
 
 /** The statements of the programs, and who runs user code in them. */
-interface Body {
+interface TransactionBody {
   readonly statements: readonly TemplateStatement[];
   readonly owner: PlanOwner | undefined;
 }
 
 /** Nothing is prepared behind user code: it may have switched the role (a function may `set role`), and the name of a
  *  prepared statement contains the role. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
-const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): Body => {
+const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): TransactionBody => {
   const role = ask(DATABASE_ROLE);
   const preRequest = preRequestOf(ask);
   const prepares = ask(PREPARES);
@@ -236,8 +236,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
       : []),
   ]);
   const opening: readonly WireStatement[] = [
-    ...(isImplicit ? NOTHING : [plain(beginText(isolation, isReadOnly))]),
-    ...(cleaned === undefined ? NOTHING : FORGET_OTHERS),
+    ...(isImplicit ? NO_STATEMENTS : [plainStatement(beginText(isolation, isReadOnly))]),
+    ...(cleaned === undefined ? NO_STATEMENTS : FORGET_OTHERS),
   ];
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
   const { statements, owner } = buildBody(ask, programs, setsRole);
@@ -253,10 +253,10 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
           : undefined;
   const cleansItself = cleaning === "sequences" && isImplicit && !isNested && !isChecked;
   const committing = isNested
-    ? NOTHING
+    ? NO_STATEMENTS
     : [
-        ...(cleaned === undefined ? NOTHING : leaveNothing(cleaned)),
-        ...(end === "rollback" ? ROLLED_BACK : isImplicit ? NOTHING : COMMITTED),
+        ...(cleaned === undefined ? NO_STATEMENTS : fullCleaning(cleaned)),
+        ...(end === "rollback" ? ROLLED_BACK : isImplicit ? NO_STATEMENTS : COMMITTED),
       ];
   return {
     opening,
@@ -265,8 +265,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     first: settings.first,
     afterwards: settings.afterwards,
     statements,
-    end: isChecked ? NOTHING : cleansItself ? [...committing, FORGET_SEQUENCES] : committing,
-    last: isChecked ? committing : NOTHING,
+    end: isChecked ? NO_STATEMENTS : cleansItself ? [...committing, FORGET_SEQUENCES] : committing,
+    last: isChecked ? committing : NO_STATEMENTS,
     undo: cleaned === undefined ? ROLLBACK : rollBackAll(cleaned),
     owner: sharing === undefined ? owner : undefined,
     offset: opening.length + 1 + (preRequest === undefined ? 0 : 1),

@@ -6,7 +6,7 @@ import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Current } from "../current.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
-import { refuseNul } from "../values/nul.ts";
+import { rejectNul } from "../values/nul.ts";
 import { buildSessionSettings, sessionJson, type DatabaseSetting } from "./settings.ts";
 import { createTemplates, type Sending, type TransactionTemplate } from "./transaction-template.ts";
 import type { WireRow, WireStatement } from "./wire.ts";
@@ -38,21 +38,21 @@ export const fillSlots = (
   for (const source of slots) {
     if ("param" in source) {
       const value = values[source.param] ?? null;
-      refuseNul(value, source.isJson, path);
+      rejectNul(value, source.isJson, path);
       filled.push(value);
     } else if ("fixed" in source) filled.push(source.fixed);
     else if ("sessionJson" in source) filled.push(sessionJson(session, source.sessionJson));
     else {
       const variable = session.variables[source.session];
       if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
-      if (variable !== undefined) refuseNul(variable);
+      if (variable !== undefined) rejectNul(variable);
       filled.push(variable ?? null);
     }
   }
   return filled;
 };
 
-const placeOf = (run: Execution["programs"][number] | undefined): string | undefined =>
+const pathOfRun = (run: Execution["programs"][number] | undefined): string | undefined =>
   run?.program.statements[run.program.main]?.path ?? run?.path;
 
 /** The settings of the request come first. */
@@ -72,7 +72,7 @@ export interface Transactions {
 }
 
 /** A template with the values of its settings. */
-interface Prepared {
+interface FilledTemplate {
   readonly template: TransactionTemplate;
   readonly settings: readonly DatabaseSetting[];
   readonly sessionValues: readonly string[];
@@ -82,7 +82,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   const templates = createTemplates(caches, sessions);
   const settingsOf = memoize((session: Session) => buildSessionSettings(session, sessions));
 
-  const prepare = (execution: Execution, sending: Sending): Prepared => {
+  const prepare = (execution: Execution, sending: Sending): FilledTemplate => {
     const { runsUserCode = true } = sending;
     const settings = runsUserCode ? settingsOfRequest(execution) : (execution.settings ?? NO_SETTINGS);
     const ofSession = settingsOf(execution.session);
@@ -95,12 +95,12 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   const fill = (
     execution: Execution,
     sending: Sending,
-    { template, settings, sessionValues }: Prepared,
+    { template, settings, sessionValues }: FilledTemplate,
   ): Transaction => {
     const { session, programs, access, comment } = execution;
     const values: string[] = [...template.first, ...sessionValues];
     for (const [, value] of settings) {
-      refuseNul(value);
+      rejectNul(value);
       values.push(value);
     }
     values.push(...template.afterwards);
@@ -115,7 +115,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
           name: comment === undefined ? name : "",
           isMultiRow,
           rowOf,
-          values: fillSlots(slots, programs[program]?.values ?? [], session, placeOf(programs[program])),
+          values: fillSlots(slots, programs[program]?.values ?? [], session, pathOfRun(programs[program])),
         });
     }
     statements.push(...template.end);

@@ -42,7 +42,7 @@ export interface Model {
   readonly extensions: ReadonlyMap<string, string>;
   /** The shadowed names: built-in operators and functions for which user code defines others on built-in types, so that
    *  PostgreSQL may choose those. `::` represents casts between such types. @rule R-TX-10 */
-  readonly rivals: ReadonlySet<string>;
+  readonly shadowedNames: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
   /** The visibility of roles whose rights come from metadata, by surface. Their statements run as the login role
@@ -129,7 +129,7 @@ export const emptyModel = (version: number, schemas: readonly string[]): Model =
   representations: new Map(),
   mediaHandlers: [],
   extensions: new Map(),
-  rivals: new Set(),
+  shadowedNames: new Set(),
   serverVersion: 0,
   parts: {},
 });

@@ -51,7 +51,7 @@ const grantsAny = (
   roleName: string,
   owner: string,
   acl: readonly AclItem[],
-  privileges: RegExp = ANY,
+  privileges: RegExp = EVERY_PRIVILEGE,
 ): boolean => {
   const role = model.roles.get(roleName);
   if (role === undefined) return false;
@@ -64,14 +64,14 @@ const grantsAny = (
   );
 };
 
-const ANY = /[^*]/;
+const EVERY_PRIVILEGE = /[^*]/;
 /** SELECT, INSERT, UPDATE and REFERENCES. All others apply only to whole relations. */
-const OF_COLUMNS = /[rawx]/;
+const COLUMN_PRIVILEGES = /[rawx]/;
 
 /** Returns whether the role has a privilege on the column, or one on the whole relation that columns can have too.
  *  @rule R-OAS-2 */
 export const hasRightOnColumn = (model: Model, role: string, relation: Relation, column: Column): boolean =>
-  grantsAny(model, role, relation.owner, relation.acl, OF_COLUMNS) ||
+  grantsAny(model, role, relation.owner, relation.acl, COLUMN_PRIVILEGES) ||
   grantsAny(model, role, relation.owner, column.acl);
 
 /** Returns whether the role has any privilege on the relation or one of its columns. @rule R-OAS-2 */
@@ -95,7 +95,7 @@ export const mayUseSchema = (model: Model, role: string, schema: string): boolea
 };
 
 /** Returns the visibility of a role by the grants of the database. */
-export const grantSight = (model: Model, role: string): Visibility => {
+export const visibilityByGrants = (model: Model, role: string): Visibility => {
   const reads = (relation: Relation, column: Column): boolean =>
     mayUseSchema(model, role, relation.schema) && mayUseColumn(model, role, relation, column, "select");
   return {
@@ -104,7 +104,7 @@ export const grantSight = (model: Model, role: string): Visibility => {
     readsAlways: reads,
     knows: (relation, column) => hasRightOnColumn(model, role, relation, column),
     knowsRelation: (relation) => hasRightOnRelation(model, role, relation),
-    may: (relation, operation) =>
+    mayPerform: (relation, operation) =>
       operation === "delete"
         ? mayUseRelation(model, role, relation, "delete")
         : mayUseAnyColumn(model, role, relation, operation),

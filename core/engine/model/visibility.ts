@@ -18,6 +18,6 @@ export interface Visibility {
   /** The caller has some right on the relation. */
   knowsRelation(relation: Relation): boolean;
   /** The caller may perform the operation, at least on some column and some row. */
-  may(relation: Relation, operation: TableOperation): boolean;
+  mayPerform(relation: Relation, operation: TableOperation): boolean;
   calls(routine: Routine): boolean;
 }

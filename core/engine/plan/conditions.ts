@@ -2,7 +2,7 @@
 import { relationOf, type Model, type Relation } from "../model/model.ts";
 import type { Comparison, Expression, Plan, Predicate } from "./plan.ts";
 import { isLookup, lookupOf } from "./lookups.ts";
-import { mapPlan, type PlanScope, type PlanWay } from "./walk.ts";
+import { mapPlan, type PlanScope, type PlanPath } from "./walk.ts";
 
 /** Compares a column by an operator's name with an operand or keyword: `compareColumn("id", "eq", { operand })`. */
 export const compareColumn = (
@@ -13,7 +13,7 @@ export const compareColumn = (
 
 /** Returns the condition for the rows of the relation that the plan may use, or undefined for all rows. `way` is the
  *  path to the rows, if they do not come from the relation itself. The rule may throw to refuse the plan. */
-export type RowRule = (relation: Relation, way: PlanWay | undefined) => Predicate | undefined;
+export type RowRule = (relation: Relation, way: PlanPath | undefined) => Predicate | undefined;
 
 type Filtered = { readonly where?: Predicate };
 
@@ -21,7 +21,7 @@ type Filtered = { readonly where?: Predicate };
  *  or updated by an upsert, and no filter or order uses them. Rows that the plan itself has written are still returned.
  *  @rule X-ROW-1 */
 export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRule): P => {
-  const within = <Node extends object>(node: Node & Filtered, relation: Relation | undefined, way?: PlanWay): Node => {
+  const within = <Node extends object>(node: Node & Filtered, relation: Relation | undefined, way?: PlanPath): Node => {
     const condition = relation && rule(relation, way);
     if (condition === undefined) return node;
     return { ...node, where: node.where === undefined ? condition : { kind: "and", of: [condition, node.where] } };
@@ -34,7 +34,7 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
     return within(node, target && relationOf(model, target), way);
   };
   return mapPlan(plan, model, {
-    read: (read, { relation, way }) => ("written" in read.from ? read : within(read, relation, way)),
+    read: (read, { relation, path: way }) => ("written" in read.from ? read : within(read, relation, way)),
     predicate: into,
     expression: into,
     insert: (insert, { relation }) =>

@@ -43,11 +43,11 @@ export interface PlanScope {
   /** The read returns one row (by key, or along a to-one relationship), not a list. */
   readonly isOne?: boolean;
   /** The path to the rows of an embed's read. */
-  readonly way?: PlanWay;
+  readonly path?: PlanPath;
 }
 
 /** A path from a row to rows of another relation: along a relationship, or by a function of the row. */
-export interface PlanWay {
+export interface PlanPath {
   readonly from: Relation;
   /** Also the function of a computed relationship. */
   readonly routine?: QualifiedName;
@@ -133,8 +133,8 @@ const mapAny = (plan: Plan, walk: Walk): Plan => {
     case "bundle":
       return mapBundle(plan, walk);
     case "sequence":
-      return changed(plan, {
-        steps: mapList(plan.steps, (step): SequenceStep => changed(step, { write: mapStep(step.write, walk) })),
+      return withChanges(plan, {
+        steps: mapList(plan.steps, (step): SequenceStep => withChanges(step, { write: mapStep(step.write, walk) })),
         result: mapRead(plan.result, walk),
       });
   }
@@ -145,18 +145,19 @@ const mapStep = (write: SequenceStep["write"], walk: Walk): SequenceStep["write"
   write.kind === "read" ? mapRead(write, walk, { isOne: true }) : mapWrite(write, walk);
 
 const mapCall = (plan: Call, walk: Walk): Call =>
-  changed(plan, {
+  withChanges(plan, {
     call: mapRoutineCall(plan.call, walk),
-    result: maybe(plan.result, (result) => mapRead(result, walk)),
+    result: mapOptional(plan.result, (result) => mapRead(result, walk)),
   });
 
 const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
-  changed(bundle, {
+  withChanges(bundle, {
     fields: mapList(bundle.fields, (field): BundleField => {
-      if ("read" in field) return changed(field, { read: mapRead(field.read, walk, { isOne: field.one === true }) });
-      if ("bundle" in field) return changed(field, { bundle: mapBundle(field.bundle, walk) });
+      if ("read" in field)
+        return withChanges(field, { read: mapRead(field.read, walk, { isOne: field.one === true }) });
+      if ("bundle" in field) return withChanges(field, { bundle: mapBundle(field.bundle, walk) });
       if (!("statement" in field)) return field;
-      const next = changed(field, { arguments: mapRecord(field.arguments, (ref) => mapValue(ref, walk)) });
+      const next = withChanges(field, { arguments: mapRecord(field.arguments, (ref) => mapValue(ref, walk)) });
       return walk.mapper.statement?.(next) ?? next;
     }),
   });
@@ -165,29 +166,31 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
 const mapRead = (
   read: Read,
   walk: Walk,
-  place: Pick<PlanScope, "isOne" | "way"> = {},
+  place: Pick<PlanScope, "isOne" | "path"> = {},
   embed?: { readonly node: Embed; readonly around: PlanScope },
 ): Read => {
   const relation = relationRead(read, walk.model);
   const scope = scopeOf({ relation, root: relation }, embed?.node ?? read, embed?.around, walk);
-  const from = "call" in read.from ? changed(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
-  const next = changed(read, {
+  const from = "call" in read.from ? withChanges(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
+  const next = withChanges(read, {
     from,
     output: mapList(read.output, (output) => mapOutput(output, scope, walk)),
     where: mapWhere(read.where, scope, walk),
-    orderBy: maybe(read.orderBy, (terms) => mapOrder(terms, scope, walk)),
-    distinctOn: maybe(read.distinctOn, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
-    groupBy: maybe(read.groupBy, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+    orderBy: mapOptional(read.orderBy, (terms) => mapOrder(terms, scope, walk)),
+    distinctOn: mapOptional(read.distinctOn, (list) =>
+      mapList(list, (expression) => mapExpression(expression, scope, walk)),
+    ),
+    groupBy: mapOptional(read.groupBy, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
     having: mapWhere(read.having, scope, walk),
-    limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
-    offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
-    notes: maybe(read.notes, (notes) => mapRecord(notes, (ref) => mapValue(ref, walk))),
+    limit: mapOptional(read.limit, (ref) => mapValue(ref, walk)),
+    offset: mapOptional(read.offset, (ref) => mapValue(ref, walk)),
+    notes: mapOptional(read.notes, (notes) => mapRecord(notes, (ref) => mapValue(ref, walk))),
   });
   return walk.mapper.read?.(next, { ...scope, isOne: false, ...place }) ?? next;
 };
 
 const mapOrder = (terms: readonly OrderBy[], scope: PlanScope, walk: Walk): readonly OrderBy[] =>
-  mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) }));
+  mapList(terms, (term): OrderBy => withChanges(term, { by: mapExpression(term.by, scope, walk) }));
 
 /** Returns the relation of a read's rows. A function that returns a relation's row type counts as that relation. */
 const relationRead = (read: Read, model: Model): Relation | undefined => {
@@ -203,31 +206,33 @@ const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update 
   const relation = walk.model.relations.get(nameKey(name));
   const scope = scopeOf({ relation, root: relation }, write, undefined, walk);
   const check = mapWhere(write.check, scope, walk);
-  const returning = maybe(write.returning, (read) => mapRead(read, walk));
+  const returning = mapOptional(write.returning, (read) => mapRead(read, walk));
   const { mapper } = walk;
   if (write.kind === "insert") {
-    const next = changed(write, {
+    const next = withChanges(write, {
       check,
       returning,
       rows: mapRows(write.rows, walk),
-      set: maybe(write.set, (cells) => mapCells(cells, walk)),
-      onConflict: maybe(write.onConflict, (conflict) => mapConflict(conflict, scope, walk)),
-      only: maybe(write.only, (keys) => mapList(keys, (key) => changed(key, { value: mapValue(key.value, walk) }))),
+      set: mapOptional(write.set, (cells) => mapCells(cells, walk)),
+      onConflict: mapOptional(write.onConflict, (conflict) => mapConflict(conflict, scope, walk)),
+      only: mapOptional(write.only, (keys) =>
+        mapList(keys, (key) => withChanges(key, { value: mapValue(key.value, walk) })),
+      ),
     });
     return mapper.insert?.(next, scope) ?? next;
   }
   const where = mapWhere(write.where, scope, walk);
   if (write.kind === "delete") {
-    const next = changed(write, { check, returning, where });
+    const next = withChanges(write, { check, returning, where });
     return mapper.delete?.(next, scope) ?? next;
   }
-  const next = changed(write, {
+  const next = withChanges(write, {
     check,
     returning,
     where,
-    payload: maybe(write.payload, (rows) => mapPayload(rows, walk)),
-    assignments: maybe(write.assignments, (list) =>
-      mapList(list, (assignment) => changed(assignment, { operand: mapValue(assignment.operand, walk) })),
+    payload: mapOptional(write.payload, (rows) => mapPayload(rows, walk)),
+    assignments: mapOptional(write.assignments, (list) =>
+      mapList(list, (assignment) => withChanges(assignment, { operand: mapValue(assignment.operand, walk) })),
     ),
   });
   return mapper.update?.(next, scope) ?? next;
@@ -236,31 +241,31 @@ const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update 
 type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
 
 const mapRows = (rows: WriteRows, walk: Walk): WriteRows =>
-  "cells" in rows ? changed(rows, { cells: mapCells(rows.cells, walk) }) : mapPayload(rows, walk);
+  "cells" in rows ? withChanges(rows, { cells: mapCells(rows.cells, walk) }) : mapPayload(rows, walk);
 
 const mapPayload = (rows: PayloadRows, walk: Walk): PayloadRows =>
-  changed(rows, { payload: mapValue(rows.payload, walk) });
+  withChanges(rows, { payload: mapValue(rows.payload, walk) });
 
 const mapCells = (cells: readonly Cell[], walk: Walk): readonly Cell[] =>
-  mapList(cells, (cell) => changed(cell, { value: maybe(cell.value, (ref) => mapValue(ref, walk)) }));
+  mapList(cells, (cell) => withChanges(cell, { value: mapOptional(cell.value, (ref) => mapValue(ref, walk)) }));
 
 const mapConflict = (conflict: OnConflict, scope: PlanScope, walk: Walk): OnConflict =>
-  changed(conflict, {
-    set: maybe(conflict.set, (cells) => mapCells(cells, walk)),
+  withChanges(conflict, {
+    set: mapOptional(conflict.set, (cells) => mapCells(cells, walk)),
     where: mapWhere(conflict.where, scope, walk),
     check: mapWhere(conflict.check, scope, walk),
   });
 
 const mapRoutineCall = (call: RoutineCall, walk: Walk): RoutineCall => {
-  const next = changed(call, {
+  const next = withChanges(call, {
     arguments: mapArguments(call.arguments, walk),
-    payload: maybe(call.payload, (payload) => changed(payload, { json: mapValue(payload.json, walk) })),
+    payload: mapOptional(call.payload, (payload) => withChanges(payload, { json: mapValue(payload.json, walk) })),
   });
   return walk.mapper.call?.(next) ?? next;
 };
 
 const mapArguments = (list: readonly RoutineArgument[], walk: Walk): readonly RoutineArgument[] =>
-  mapList(list, (argument) => changed(argument, { value: mapValue(argument.value, walk) }));
+  mapList(list, (argument) => withChanges(argument, { value: mapValue(argument.value, walk) }));
 
 const mapOutput = (output: Output, scope: PlanScope, walk: Walk): Output => {
   const next = mapOutputParts(output, scope, walk);
@@ -270,14 +275,14 @@ const mapOutput = (output: Output, scope: PlanScope, walk: Walk): Output => {
 const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output => {
   switch (output.kind) {
     case "value":
-      return changed(output, { value: mapExpression(output.value, scope, walk) });
+      return withChanges(output, { value: mapExpression(output.value, scope, walk) });
     case "aggregate":
-      return changed(output, {
-        of: maybe(output.of, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+      return withChanges(output, {
+        of: mapOptional(output.of, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
       });
     case "object":
     case "nodes":
-      return changed(output, { of: mapList(output.of, (part) => mapOutput(part, scope, walk)) });
+      return withChanges(output, { of: mapList(output.of, (part) => mapOutput(part, scope, walk)) });
     case "embed":
       return mapEmbed(output, scope, walk);
     case "all":
@@ -291,14 +296,17 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
 const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const { via } = embed;
   const along = "routine" in via ? via : scope.relation && relationshipOf(scope.relation, via.relationship);
-  const next = changed(embed, {
-    via: "routine" in via ? changed(via, { arguments: maybe(via.arguments, (list) => mapArguments(list, walk)) }) : via,
+  const next = withChanges(embed, {
+    via:
+      "routine" in via
+        ? withChanges(via, { arguments: mapOptional(via.arguments, (list) => mapArguments(list, walk)) })
+        : via,
     read: mapRead(
       embed.read,
       walk,
       {
         isOne: along?.isToOne === true,
-        ...(scope.relation && { way: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
+        ...(scope.relation && { path: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
       },
       { node: embed, around: scope },
     ),
@@ -307,7 +315,7 @@ const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
 };
 
 const mapWhere = (where: Predicate | undefined, scope: PlanScope, walk: Walk): Predicate | undefined =>
-  maybe(where, (predicate) => mapPredicate(predicate, scope, walk));
+  mapOptional(where, (predicate) => mapPredicate(predicate, scope, walk));
 
 const mapPredicate = (predicate: Predicate, scope: PlanScope, walk: Walk): Predicate => {
   const next = mapPredicateParts(predicate, scope, walk);
@@ -319,36 +327,36 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
     case "and":
     case "or": {
       const within = predicate.isRoot === true ? { ...scope, root: scope.relation } : scope;
-      return changed(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, within, walk)) });
+      return withChanges(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, within, walk)) });
     }
     case "not":
-      return changed(predicate, { of: mapPredicate(predicate.of, scope, walk) });
+      return withChanges(predicate, { of: mapPredicate(predicate.of, scope, walk) });
     case "compare":
-      return changed(predicate, {
+      return withChanges(predicate, {
         left: mapExpression(predicate.left, scope, walk),
-        operand: maybe(predicate.operand, (operand) => mapOperand(operand, scope, walk)),
-        option: maybe(predicate.option, (ref) => mapValue(ref, walk)),
+        operand: mapOptional(predicate.operand, (operand) => mapOperand(operand, scope, walk)),
+        option: mapOptional(predicate.option, (ref) => mapValue(ref, walk)),
       });
     case "related":
-      return changed(predicate, {
+      return withChanges(predicate, {
         where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
       });
     case "computed-rows":
-      return changed(predicate, {
-        arguments: maybe(predicate.arguments, (list) => mapArguments(list, walk)),
+      return withChanges(predicate, {
+        arguments: mapOptional(predicate.arguments, (list) => mapArguments(list, walk)),
         where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
       });
     case "exists":
-      return changed(predicate, {
+      return withChanges(predicate, {
         where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
       });
     case "beyond":
-      return changed(predicate, {
+      return withChanges(predicate, {
         order: mapOrder(predicate.order, scope, walk),
         values: mapList(predicate.values, (ref) => ref && mapValue(ref, walk)),
       });
     case "keys":
-      return changed(predicate, {
+      return withChanges(predicate, {
         values: mapList(predicate.values, (key) => mapList(key, (ref) => mapValue(ref, walk))),
       });
     case "embedded":
@@ -358,11 +366,12 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
 };
 
 const mapOperand = (operand: Operand, scope: PlanScope, walk: Walk): Operand => {
-  if ("expression" in operand) return changed(operand, { expression: mapExpression(operand.expression, scope, walk) });
+  if ("expression" in operand)
+    return withChanges(operand, { expression: mapExpression(operand.expression, scope, walk) });
   if ("items" in operand)
-    return changed(operand, { items: mapList(operand.items, (item) => mapOperand(item, scope, walk)) });
+    return withChanges(operand, { items: mapList(operand.items, (item) => mapOperand(item, scope, walk)) });
   if (!("fields" in operand)) return mapValue(operand, walk);
-  return changed(operand, { fields: mapRecord(operand.fields, (part) => mapOperand(part, scope, walk)) });
+  return withChanges(operand, { fields: mapRecord(operand.fields, (part) => mapOperand(part, scope, walk)) });
 };
 
 const mapExpression = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
@@ -376,55 +385,55 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
       return expression;
     case "column":
     case "embedded":
-      return changed(expression, { path: mapPath(expression.path, walk) });
+      return withChanges(expression, { path: mapPath(expression.path, walk) });
     case "computed":
-      return changed(expression, {
-        arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)),
+      return withChanges(expression, {
+        arguments: mapOptional(expression.arguments, (list) => mapArguments(list, walk)),
         path: mapPath(expression.path, walk),
       });
     case "cast":
-      return changed(expression, { of: mapExpression(expression.of, scope, walk) });
+      return withChanges(expression, { of: mapExpression(expression.of, scope, walk) });
     case "apply":
-      return changed(expression, {
+      return withChanges(expression, {
         of: mapExpression(expression.of, scope, walk),
-        operands: maybe(expression.operands, (list) =>
+        operands: mapOptional(expression.operands, (list) =>
           mapList(list, (operand) =>
             "expression" in operand
-              ? changed(operand, { expression: mapExpression(operand.expression, scope, walk) })
+              ? withChanges(operand, { expression: mapExpression(operand.expression, scope, walk) })
               : mapValue(operand, walk),
           ),
         ),
       });
     case "ordering":
-      return changed(expression, {
+      return withChanges(expression, {
         of: mapExpression(expression.of, scope, walk),
         operands: mapList(expression.operands, (ref) => mapValue(ref, walk)),
       });
     case "aggregate":
-      return changed(expression, { of: mapList(expression.of, (part) => mapExpression(part, scope, walk)) });
+      return withChanges(expression, { of: mapList(expression.of, (part) => mapExpression(part, scope, walk)) });
     case "masked":
-      return changed(expression, {
+      return withChanges(expression, {
         of: mapExpression(expression.of, scope, walk),
         when: mapPredicate(expression.when, scope, walk),
       });
     case "related": {
       const target = scopeOfLookup(expression, scope, walk);
-      return changed(expression, {
+      return withChanges(expression, {
         where: mapWhere(expression.where, target, walk),
         value: mapExpression(expression.value, target, walk),
       });
     }
     case "related-aggregate": {
       const target = scopeOfLookup(expression, scope, walk);
-      return changed(expression, {
+      return withChanges(expression, {
         where: mapWhere(expression.where, target, walk),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
       });
     }
     case "computed-aggregate": {
       const target = scopeOfLookup(expression, scope, walk);
-      return changed(expression, {
-        arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)),
+      return withChanges(expression, {
+        arguments: mapOptional(expression.arguments, (list) => mapArguments(list, walk)),
         where: mapWhere(expression.where, target, walk),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
       });
@@ -433,7 +442,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
 };
 
 const mapPath = (path: readonly PathKey[] | undefined, walk: Walk): readonly PathKey[] | undefined =>
-  maybe(path, (steps) => mapList(steps, (step) => changed(step, { key: mapValue(step.key, walk) })));
+  mapOptional(path, (steps) => mapList(steps, (step) => withChanges(step, { key: mapValue(step.key, walk) })));
 
 const mapValue = (ref: ValueRef, walk: Walk): ValueRef => walk.mapper.value?.(ref) ?? ref;
 
@@ -445,7 +454,7 @@ const scopeOfLookup = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope =>
 const scopeOf = (rows: PlanScope, node: PlanSource, around: PlanScope | undefined, { mapper }: Walk): PlanScope =>
   mapper.into?.(rows, node, around) ?? rows;
 
-const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
+const mapOptional = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);
 
 /** Returns the same object if no member changed. */
@@ -472,13 +481,13 @@ const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readon
 
 /** Returns the same node if no part changed. Otherwise returns a copy with its keys in their old order, on which plan
  *  keys depend. */
-const changed = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
+const withChanges = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   for (const name of Object.keys(parts) as (keyof Node)[])
-    if (parts[name] !== node[name]) return withParts(node, parts);
+    if (parts[name] !== node[name]) return withDifferentParts(node, parts);
   return node;
 };
 
-const withParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
+const withDifferentParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   const next = { ...node };
   for (const name of Object.keys(parts) as (keyof Node)[])
     if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // its value is not undefined

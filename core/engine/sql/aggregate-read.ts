@@ -14,17 +14,19 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
     output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of),
   );
 
-const withoutPlace = (where: Predicate): Predicate =>
-  where.kind === "and" ? { ...where, of: where.of.filter(({ kind }) => kind !== "beyond").map(withoutPlace) } : where;
+const withoutPosition = (where: Predicate): Predicate =>
+  where.kind === "and"
+    ? { ...where, of: where.of.filter(({ kind }) => kind !== "beyond").map(withoutPosition) }
+    : where;
 
 /** Returns the read of all rows, without the limits of a page. @rule P-RLY-4 */
-const wholeOf = ({ from, row, where, distinctOn }: Read): Read => ({
+const wholeRowOf = ({ from, row, where, distinctOn }: Read): Read => ({
   kind: "read",
   from,
   row,
   shape: "rows",
   output: [],
-  where: where && withoutPlace(where),
+  where: where && withoutPosition(where),
   distinctOn,
 });
 
@@ -72,7 +74,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
         return overAll(output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`);
       }
       case "total":
-        return sql`(select count(*) from (${compileRows(compiler, wholeOf(read), place).sql}) as ${ident(compiler.alias("_t"))})`;
+        return sql`(select count(*) from (${compileRows(compiler, wholeRowOf(read), place).sql}) as ${ident(compiler.alias("_t"))})`;
       case "object":
         return joinObject(compiler, objects, membersOf(output.of));
       case "nodes": {

@@ -16,7 +16,7 @@ interface Comparisons {
   readonly greater: Sql;
 }
 
-const USUAL: Comparisons = { less: sql`<`, equal: sql`=`, greater: sql`>` };
+const DEFAULT_COMPARISONS: Comparisons = { less: sql`<`, equal: sql`=`, greater: sql`>` };
 
 /** `hstore` has its own names for ordering operators. */
 const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
@@ -24,8 +24,8 @@ const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 /** Returns qualified operators for the type of an extension, whose schema need not be in the search path. Without the
  *  schema, PostgreSQL may choose others: those of `text` for `citext`. `order by` needs no search path. */
 const comparisonsOf = (type: PgType | undefined): Comparisons => {
-  if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return USUAL;
-  const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : USUAL;
+  if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return DEFAULT_COMPARISONS;
+  const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : DEFAULT_COMPARISONS;
   const within = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
   return { less: within(less), equal: within(equal), greater: within(greater) };
 };
@@ -35,12 +35,12 @@ const ofType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
   type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref; // the reference with a type
 
 /** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for it. */
-const nullTestsOf = ({ sql: by, type }: Compiled): Pick<Term, "isNull" | "isNotNull"> =>
+const nullTestsOf = ({ sql: by, type }: Compiled): Pick<KeysetTerm, "isNull" | "isNotNull"> =>
   type?.kind === "composite"
     ? { isNull: sql`${by} is not distinct from null`, isNotNull: sql`${by} is distinct from null` }
     : { isNull: sql`${by} is null`, isNotNull: sql`${by} is not null` };
 
-interface Term {
+interface KeysetTerm {
   readonly by: Sql;
   /** Undefined for null. */
   readonly value: Sql | undefined;
@@ -53,23 +53,27 @@ interface Term {
 }
 
 /** Returns `(a, b)`, for comparisons such as `(a, b) > ($1, $2)`. */
-const tuple = (terms: readonly Term[], of: (term: Term) => Sql | undefined): Sql => {
+const tuple = (terms: readonly KeysetTerm[], of: (term: KeysetTerm) => Sql | undefined): Sql => {
   const parts = terms.flatMap((term) => of(term) ?? []);
   return parts.length === 1 ? sql`${join(parts)}` : sql`(${join(parts)})`;
 };
 
-const compared = (terms: readonly Term[], operator: Sql): Sql =>
+const rowComparison = (terms: readonly KeysetTerm[], operator: Sql): Sql =>
   sql`${tuple(terms, ({ by }) => by)} ${operator} ${tuple(terms, ({ value }) => value)}`;
 
-const behind = ({ isDescending, comparison }: Term): Sql => (isDescending ? comparison.less : comparison.greater);
+const followingOperator = ({ isDescending, comparison }: KeysetTerm): Sql =>
+  isDescending ? comparison.less : comparison.greater;
 
-const all = (parts: readonly Sql[]): Sql => (parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`);
+const conjunction = (parts: readonly Sql[]): Sql => (parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`);
 
 /** Returns the leading terms that one row comparison can cover. */
-const comparableTerms = (terms: readonly Term[]): readonly Term[] => {
+const comparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[] => {
   const end = terms.findIndex(
     ({ value, nullsFollow, isDescending, comparison }) =>
-      value === undefined || nullsFollow || comparison !== USUAL || isDescending !== terms[0]?.isDescending,
+      value === undefined ||
+      nullsFollow ||
+      comparison !== DEFAULT_COMPARISONS ||
+      isDescending !== terms[0]?.isDescending,
   );
   return end === -1 ? terms : terms.slice(0, end);
 };
@@ -77,14 +81,14 @@ const comparableTerms = (terms: readonly Term[]): readonly Term[] => {
 /** Compiles the condition to one row comparison if all terms have the same direction and none can be null after the
  *  position. An index scan can start there. Otherwise a redundant comparison of the first such terms precedes the
  *  cases. @rule X-PLN-9 */
-export const compileBeyond = (
+export const compileKeysetCondition = (
   compiler: Compiler,
   { order, values }: Extract<Predicate, { readonly kind: "beyond" }>,
   scope: Scope,
 ): Sql => {
-  const terms = order.map((term, i): Term & { readonly nullsPrecede: boolean } => {
+  const terms = order.map((term, i): KeysetTerm & { readonly nullsPrecede: boolean } => {
     const by = compileExpression(compiler, term.by, scope);
-    if (hasPath(term.by)) compiler.seen.plansEachTime = true;
+    if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
     const ref = values[i] ?? null;
     const isDescending = term.direction === "desc";
     const areNullsLast = (term.nulls ?? (isDescending ? "first" : "last")) === "last";
@@ -101,17 +105,17 @@ export const compileBeyond = (
   const [first] = terms;
   if (first === undefined) return sql`false`;
   const run = comparableTerms(terms);
-  if (run.length === terms.length) return sql`(${compared(run, behind(first))})`;
+  if (run.length === terms.length) return sql`(${rowComparison(run, followingOperator(first))})`;
   const known: Sql[] = []; // terms that equal the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
-    if (value !== undefined) cases.push(all([...known, sql`${by} ${behind(term)} ${value}`]));
-    else if (nullsPrecede) cases.push(all([...known, isNotNull]));
-    if (nullsFollow) cases.push(all([...known, isNull]));
+    if (value !== undefined) cases.push(conjunction([...known, sql`${by} ${followingOperator(term)} ${value}`]));
+    else if (nullsPrecede) cases.push(conjunction([...known, isNotNull]));
+    if (nullsFollow) cases.push(conjunction([...known, isNull]));
     known.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
   }
-  const bound = run.length === 0 ? [] : [compared(run, sql`${behind(first)}=`)];
+  const bound = run.length === 0 ? [] : [rowComparison(run, sql`${followingOperator(first)}=`)];
   const either = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
-  return all([...bound, either]);
+  return conjunction([...bound, either]);
 };

@@ -44,8 +44,8 @@ export const compileCall = (
   call: RoutineCall,
 ): { readonly call: Sql; readonly from: Sql | undefined } => {
   const routine = routineOf(compiler, call);
-  compiler.seen.isOpenEnded = true;
-  compiler.seen.relations.add(`${routine.schema}.${routine.name}`);
+  compiler.dependencies.isOpenEnded = true;
+  compiler.dependencies.relations.add(`${routine.schema}.${routine.name}`);
   const { payload } = call;
   if (payload === undefined || payload.names.length === 0) {
     const passed = call.arguments.every(isNamed)

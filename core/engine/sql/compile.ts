@@ -22,10 +22,10 @@ import { textOfObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import type { ReadOptions } from "./level.ts";
-import { asShown, compileCountRows, compileRows, windowOf } from "./read.ts";
+import { asShownValue, compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, type Compiler, type JsonStyle } from "./scope.ts";
 import { compileSequence } from "./sequence.ts";
-import { answerOf, checkStatement, finish, selectOf, single, statementOf, wrapped } from "./statement.ts";
+import { answerOf, checkStatement, buildProgram, selectOf, single, statementOf, wrapStatement } from "./statement.ts";
 import { compileValue } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
@@ -35,7 +35,7 @@ export interface CompileParts {
   readonly registry: Registry;
   /** Without it, no plan counts as proven. */
   readonly proof?: PlanProof | undefined;
-  readonly sight?: () => Visibility;
+  readonly visibility?: () => Visibility;
 }
 
 /** A media type that core compiles itself: the rows, or the aggregate object, as compact JSON that surfaces can
@@ -136,11 +136,11 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
     ...declaredColumns(compiler),
   ];
   const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}${join(parts, "")}`;
-  const main = wrapped(compiler, fragment, columns, envelope);
-  if (envelope.count !== "planned" && envelope.count !== "estimated") return finish(compiler, [main], 0);
+  const main = wrapStatement(compiler, fragment, columns, envelope);
+  if (envelope.count !== "planned" && envelope.count !== "estimated") return buildProgram(compiler, [main], 0);
   // the planner's number comes from EXPLAIN of the count's own query (R-CNT-2)
   const plan = sql`explain (format json) ${compileCountRows(another(), read)}`;
-  return finish(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
+  return buildProgram(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
 
 const bundleText = (compiler: Compiler, bundle: Bundle): Sql =>
@@ -160,7 +160,7 @@ const bundleText = (compiler: Compiler, bundle: Bundle): Sql =>
 const compileStatement = (compiler: Compiler, name: string, given: Readonly<Record<string, ValueRef>>): Sql => {
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
-  compiler.seen.isOpenEnded = true;
+  compiler.dependencies.isOpenEnded = true;
   const argument = (of: string, type: string): Sql =>
     compileValue(compiler, { ...(given[of] ?? { constant: null }), type });
   return sql`(${declared.compile(argument, compiler.model)})`;
@@ -184,15 +184,15 @@ const compileWritePlan = (
       ? []
       : [{ statement: checkAfter === undefined ? 0 : 1, column: "check", kind: "permission", message: "" }];
   const extra: EnvelopeColumn[] = check === undefined ? [] : [{ name: "check", sql: check }];
-  if (checkAfter !== undefined) extra.push({ name: "kept", sql: checkAfter.kept });
+  if (checkAfter !== undefined) extra.push({ name: "kept", sql: checkAfter.storesRows });
   if (envelope.location !== undefined && envelope.location.length > 0)
     extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
-  const isSeparate = isProven || passesRules(write.relation, plan);
-  if (isSeparate && extra.length === 0 && envelope.wrapper === undefined && write.alone !== undefined) {
+  const isSeparate = isProven || satisfiesRules(write.relation, plan);
+  if (isSeparate && extra.length === 0 && envelope.wrapper === undefined && write.standalone !== undefined) {
     const bodyOfCount = countedBody(read, envelope);
-    if (bodyOfCount !== undefined) return compileAlone(compiler, write.alone, bodyOfCount, read === undefined);
+    if (bodyOfCount !== undefined) return compileAlone(compiler, write.standalone, bodyOfCount, read === undefined);
   }
   const place: ReadOptions = { written: write.name, ...(write.returned && { returned: write.returned }) };
   let columns: EnvelopeColumn[];
@@ -233,13 +233,13 @@ const compileWritePlan = (
     from = sql` from (${rows.sql}) as ${ident(row)}`;
   }
   const fragment = sql`with ${write.cte} select ${selectOf(columns)}${from}`;
-  const statements = [wrapped(compiler, fragment, columns, envelope)];
+  const statements = [wrapStatement(compiler, fragment, columns, envelope)];
   if (checkAfter !== undefined) statements.push(checkStatement("check", checkAfter.check));
-  return finish(compiler, statements, 0, checks);
+  return buildProgram(compiler, statements, 0, checks);
 };
 
 /** Returns whether a rule would make the write fail as a part of another statement. @rule R-WRT-7 */
-const passesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
+const satisfiesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
   rules?.[kind] === "separate" || rules?.[kind] === "nothing";
 
 /** The properties of a read of all rows. */
@@ -273,7 +273,7 @@ const compileAlone = (
     fragment: alone,
   };
   const columns = isDeclared ? declaredColumns(compiler) : [];
-  return finish(
+  return buildProgram(
     compiler,
     columns.length === 0 ? [written] : [written, statementOf(sql`select ${selectOf(columns)}`, columns)],
     0,
@@ -292,7 +292,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const shown =
     plan.returns === "void"
       ? call
-      : asShown(compiler, call, routineOf(compiler, plan.call).returns.type, envelope.domains === "text");
+      : asShownValue(compiler, call, routineOf(compiler, plan.call).returns.type, envelope.domains === "text");
   const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";

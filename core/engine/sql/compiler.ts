@@ -10,7 +10,7 @@ import type { Compiler, JsonStyle } from "./scope.ts";
 // an alias has at most 63 bytes, some of which the suffix needs
 const MAX_ALIAS_BYTES = 52;
 
-const shorten = (name: string): string => {
+const shortenAlias = (name: string): string => {
   let text = name;
   while (Buffer.byteLength(text) > MAX_ALIAS_BYTES) text = text.slice(0, -1);
   return text;
@@ -23,16 +23,16 @@ export const createCompiler = (parts: {
   readonly style: JsonStyle;
   readonly showsStored?: boolean;
   readonly stepRelations?: readonly QualifiedName[];
-  readonly sight?: () => Visibility;
+  readonly visibility?: () => Visibility;
 }): Compiler => {
   const used = new Set<string>();
   let count = 0;
   const compiler: Compiler = {
     ...parts,
-    seen: { relations: new Set(), isOpenEnded: false },
+    dependencies: { relations: new Set(), isOpenEnded: false },
     alias: (name) => {
-      let alias = name.length > 12 ? shorten(name) : name;
-      while (used.has(alias)) alias = `${shorten(name)}_${++count}`;
+      let alias = name.length > 12 ? shortenAlias(name) : name;
+      while (used.has(alias)) alias = `${shortenAlias(name)}_${++count}`;
       used.add(alias);
       return alias;
     },

@@ -10,7 +10,7 @@ import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./level.ts";
-import { asShown, compileRows, expandAll } from "./read.ts";
+import { asShownValue, compileRows, expandAll } from "./read.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import {
   noEmbeds,
@@ -38,7 +38,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     if ("relationship" in via)
       return { related: relatedRows(compiler, parent, via.relationship, shown), isCompared: use.isGrouped, showsText };
     const row = compiler.alias(via.routine.name);
-    compiler.seen.isOpenEnded = true;
+    compiler.dependencies.isOpenEnded = true;
     const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
     return {
       from: {
@@ -96,7 +96,11 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   const columns = answer.columns.map(({ stored, ...column }): CompiledColumn => {
     const type = stored === undefined ? undefined : storedTypes?.get(stored);
     if (type === undefined) return column;
-    return { ...column, value: asShown(compiler, column.value, type, showsText), stored: { sql: column.value, type } };
+    return {
+      ...column,
+      value: asShownValue(compiler, column.value, type, showsText),
+      stored: { sql: column.value, type },
+    };
   });
   return {
     join: answer.join,

@@ -3,7 +3,7 @@ import type { MediaContext } from "../../hooks.ts";
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
-import { buildObject, NAMELESS } from "./json.ts";
+import { buildObject, UNNAMED } from "./json.ts";
 import { compileCountRows } from "./read.ts";
 import { badPlan, qualified, type Compiler } from "./scope.ts";
 import { INSERTED, type CompiledWrite } from "./write.ts";
@@ -39,7 +39,7 @@ export const bodyOf = (
 };
 
 const objectOf = (row: string, outputs: readonly string[]): Sql =>
-  buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? NAMELESS : as) })));
+  buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED : as) })));
 
 /** Compiles the total: the exact number, or at most one more than the cap for `estimated`. Undefined if this statement
  *  has no count. @rule R-CNT-1 R-CNT-3 */

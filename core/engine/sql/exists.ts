@@ -16,13 +16,13 @@ export const newLevel = (): PlannerLevel => ({ joins: 0, depth: 0 });
 const MAX_JOINS = 6;
 /** The limit on nested conditions that are not joins. Each is planned both as a look-up per row and as a hash of all
  *  rows, which doubles the planning time of everything inside. Deeper conditions are planned only as look-ups. */
-const MAX_DOUBLED = 8;
+const MAX_DUPLICATED_LEVELS = 8;
 
 /** The row that the condition applies to. */
-interface Place {
+interface SubqueryPosition {
   readonly level?: PlannerLevel | undefined;
   /** The condition is below an `or`, where no condition becomes a join. */
-  readonly isApart?: true | undefined;
+  readonly isBelowOr?: true | undefined;
 }
 
 /** Counts a further join. Returns false if the level has reached its limit. */
@@ -34,13 +34,13 @@ export const mayJoin = (level: PlannerLevel): boolean => {
 
 /** Compiles `exists (…)` in a form that keeps planning short. `select` compiles the rows, which are planned in the
  *  given level. With `isCut`, they have a limit or offset. @rule X-PLN-5 */
-export const existsOf = (place: Place, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
+export const existsOf = (place: SubqueryPosition, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
   const level = place.level ?? newLevel();
-  if (place.isApart !== true && mayJoin(level)) {
+  if (place.isBelowOr !== true && mayJoin(level)) {
     return sql`exists (${select(level)})`;
   }
   const depth = level.depth + 1;
   const rows = select({ joins: 0, depth });
-  if (depth > MAX_DOUBLED) return isCut ? sql`exists (${rows})` : sql`exists (${rows} offset 0)`;
-  return place.isApart === true ? sql`exists (${rows})` : sql`(exists (${rows})) is true`;
+  if (depth > MAX_DUPLICATED_LEVELS) return isCut ? sql`exists (${rows})` : sql`exists (${rows} offset 0)`;
+  return place.isBelowOr === true ? sql`exists (${rows})` : sql`(exists (${rows})) is true`;
 };

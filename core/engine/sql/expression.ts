@@ -11,12 +11,12 @@ import {
   type PgType,
   type Routine,
 } from "../model/model.ts";
-import { nearestNames } from "../../kernel/near-names.ts";
+import { closestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import { refuseColumn } from "./names.ts";
+import { rejectColumn } from "./names.ts";
 import { routineArguments } from "./call.ts";
 import { relatedRows, type RelatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiled, type Compiler, type Scope } from "./scope.ts";
@@ -58,7 +58,7 @@ const followPath = (
 
 /** Returns the row, cast to the type of the ancestor that the function takes, because several ancestors may have
  *  functions of that name. @rule R-CMP-1 */
-const rowAs = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
+const rowAsAncestor = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
   const ancestor = routine?.parameters.find(({ type }) => scope.relation?.ancestorTypes?.includes(type) === true);
   const type = ancestor === undefined ? undefined : model.types.get(ancestor.type);
   const isOwn = routine?.parameters.some(({ type: of }) => of === scope.relation?.rowType) === true;
@@ -74,7 +74,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
   switch (expression.kind) {
     case "column": {
       const at = expression.of === "root" ? (scope.root ?? scope) : scope;
-      if (expression.isUnknown === true) return refuseColumn(compiler, at, expression.name);
+      if (expression.isUnknown === true) return rejectColumn(compiler, at, expression.name);
       const declared = at.relation === undefined ? undefined : columnOf(at.relation, expression.name);
       const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
       if (oid === undefined) {
@@ -83,7 +83,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
           system === undefined ||
           (at.systemColumns !== "all" && at.systemColumns?.includes(expression.name) !== true)
         )
-          return refuseColumn(compiler, at, expression.name);
+          return rejectColumn(compiler, at, expression.name);
         const type = typeNamed(compiler, system);
         const column = ident(at.row, expression.name);
         return expression.path === undefined || expression.path.length === 0
@@ -97,10 +97,10 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       return { sql: column, type, declared, represented: oid };
     }
     case "computed": {
-      compiler.seen.isOpenEnded = true;
+      compiler.dependencies.isOpenEnded = true;
       const row = scope.relation ?? (scope.routine && { rowType: scope.routine.returns.type });
       const routine = routineOfRow(compiler.model, expression.routine, row);
-      const given = routineArguments(compiler, expression.arguments ?? [], rowAs(compiler, scope, routine));
+      const given = routineArguments(compiler, expression.arguments ?? [], rowAsAncestor(compiler, scope, routine));
       const call = sql`${qualified(expression.routine)}(${given})`;
       const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
@@ -184,7 +184,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       };
     }
     case "computed-aggregate": {
-      compiler.seen.isOpenEnded = true;
+      compiler.dependencies.isOpenEnded = true;
       const row = compiler.alias(expression.target.name);
       const relation = lookUp(compiler, expression.target);
       const inner: Scope = { row, relation, isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
@@ -208,7 +208,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         throw columnUnknown(
           expression.row ?? expression.embed,
           expression.name,
-          nearestNames(expression.name, embed.keys),
+          closestNames(expression.name, embed.keys),
         );
       let result = sql`${embed.row}.${ident(expression.name)}`;
       // applied directly, without to_jsonb (R-ORD-4)

@@ -48,7 +48,7 @@ export interface Sql {
   readonly parts: readonly (Chunk | Sql)[];
 }
 
-const make = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as Sql; // the brand exists only in types
+const createFragment = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as Sql; // the brand exists only in types
 
 const isSql = (value: unknown): value is Sql =>
   typeof value === "object" && value !== null && Array.isArray((value as { parts?: unknown }).parts);
@@ -56,7 +56,7 @@ const isSql = (value: unknown): value is Sql =>
 /** `sql` and `join` copy short fragments and reference longer ones, so that nesting takes linear time. */
 const MAX_COPIED_PARTS = 8;
 
-const append = (parts: (Chunk | Sql)[], fragment: Sql): void => {
+const appendChunks = (parts: (Chunk | Sql)[], fragment: Sql): void => {
   if (fragment.parts.length > MAX_COPIED_PARTS) parts.push(fragment);
   else for (const part of fragment.parts) parts.push(part);
 };
@@ -81,17 +81,17 @@ export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sq
     if (i >= holes.length) return;
     const hole: unknown = holes[i];
     if (!isSql(hole)) throw new TypeError(`expected an SQL fragment, not a ${typeof hole}: use ident() or value()`);
-    append(parts, hole);
+    appendChunks(parts, hole);
   });
-  return make(parts);
+  return createFragment(parts);
 };
 
-export const empty: Sql = make([]);
+export const empty: Sql = createFragment([]);
 
 export const isEmpty = (fragment: Sql): boolean => fragment.parts.length === 0;
 
 /** Creates `"a"."b"`: each part is quoted, `"` is doubled, and everything from a NUL on is dropped. @rule R-PROF-5 */
-export const ident = (...parts: readonly string[]): Sql => make([parts.map(quoteIdent).join(".")]);
+export const ident = (...parts: readonly string[]): Sql => createFragment([parts.map(quoteIdent).join(".")]);
 
 const quoteIdent = (name: string): string => {
   const nul = name.indexOf("\u0000");
@@ -103,20 +103,20 @@ export const value = (bound: BoundValue, type?: string): Sql => slot({ fixed: bo
 
 /** Creates a parameter whose value is bound for each run. */
 export const slot = (source: Slot, type?: string): Sql =>
-  make(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
+  createFragment(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
 
 /** Creates a fragment of text that the catalog wrote (type names, default expressions). It must never contain text from
  *  a request. */
-export const catalogText = (text: string): Sql => make([text]);
+export const catalogText = (text: string): Sql => createFragment([text]);
 
 /** Joins fragments with a separator. */
 export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
   const parts: (Chunk | Sql)[] = [];
   fragments.forEach((fragment, i) => {
     if (i > 0) parts.push(separator);
-    append(parts, fragment);
+    appendChunks(parts, fragment);
   });
-  return make(parts);
+  return createFragment(parts);
 };
 
 /** Creates a string constant in the text itself. It is for names of the schema in the output, which must be part of the
@@ -124,13 +124,13 @@ export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
 export const literal = (text: string): Sql => {
   const clean = text.replaceAll("\u0000", "");
   const body = clean.replaceAll("'", "''");
-  return make([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
+  return createFragment([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
 };
 
 /** Creates a whole number in the text itself. @throws TypeError if it is not a safe integer */
 export const integer = (number: number): Sql => {
   if (!Number.isSafeInteger(number)) throw new TypeError("integer() takes a whole number");
-  return make([String(number)]);
+  return createFragment([String(number)]);
 };
 
 /** The text of a statement, and its slots in the order of `$1`, `$2`, … */

@@ -8,10 +8,10 @@ interface Member {
   readonly sql: Sql;
 }
 
-const FLAT: ReadonlySet<string> = new Set(["value", "constant", "aggregate"]);
+const FLAT_KINDS: ReadonlySet<string> = new Set(["value", "constant", "aggregate"]);
 
 const isFlat = (output: Output): boolean =>
-  output.kind === "object" ? output.of.every(isFlat) : FLAT.has(output.kind);
+  output.kind === "object" ? output.of.every(isFlat) : FLAT_KINDS.has(output.kind);
 
 /** Returns whether the read has objects, and no output that consists of several columns. */
 export const hasObjects = ({ output }: Read): boolean =>

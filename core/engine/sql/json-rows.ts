@@ -1,7 +1,7 @@
 /** Compiles the rows of a read to JSON. */
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { arrayOf, buildObject, isOddName, NAMELESS } from "./json.ts";
+import { arrayOf, buildObject, isInvalidName, UNNAMED } from "./json.ts";
 import type { ReadOptions } from "./level.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
@@ -31,7 +31,7 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
   /** The names that are not valid identifiers, by their replacements. */
   const oddNames = new Map<string, string>();
   const output = read.output.map((each, i) => {
-    if (each.kind === "all" || !isOddName(each.as)) return each;
+    if (each.kind === "all" || !isInvalidName(each.as)) return each;
     oddNames.set(`_relapi_${i}`, each.as);
     return { ...each, as: `_relapi_${i}` };
   });
@@ -41,7 +41,7 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
   if (oddNames.size === 0 && !rows.keys.includes(""))
     return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
   const object = buildObject(
-    rows.keys.map((key) => ({ as: oddNames.get(key) ?? key, sql: ident(row, key === "" ? NAMELESS : key) })),
+    rows.keys.map((key) => ({ as: oddNames.get(key) ?? key, sql: ident(row, key === "" ? UNNAMED : key) })),
   );
   return { from, element: object, object };
 };

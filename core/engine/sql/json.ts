@@ -6,10 +6,10 @@ import type { Compiler, JsonStyle } from "./scope.ts";
 const MAX_NAME_BYTES = 63;
 
 /** The column of a value with an empty key, which is not a valid identifier. @rule R-SEL-5 */
-export const NAMELESS = "?column?";
+export const UNNAMED = "?column?";
 
 /** Returns whether the name is not a valid identifier. */
-export const isOddName = (name: string): boolean => name === "" || isLongName(name);
+export const isInvalidName = (name: string): boolean => name === "" || isLongName(name);
 
 /** Returns whether the name is too long for an identifier. */
 export const isLongName = (name: string): boolean =>
@@ -23,7 +23,7 @@ export const arrayOf = (style: JsonStyle, element: Sql): Sql =>
 /** Builds `{"a":1,"b":…}` of values: a json value with the keys in the given order. */
 export const buildObject = (members: readonly { readonly as: string; readonly sql: Sql }[]): Sql => {
   if (members.length === 0) return sql`'{}'::json`;
-  if (members.some((one) => isOddName(one.as))) {
+  if (members.some((one) => isInvalidName(one.as))) {
     const parts = members.map(
       (one) => sql`${literal(`${JSON.stringify(one.as)}:`)} || coalesce(to_json(${one.sql})::text, 'null')`,
     );
@@ -39,7 +39,7 @@ export const joinObject = (
   joins: Sql[],
   members: readonly { readonly as: string; readonly sql: Sql }[],
 ): Sql => {
-  if (members.length === 0 || members.some(({ as }) => isOddName(as))) return buildObject(members);
+  if (members.length === 0 || members.some(({ as }) => isInvalidName(as))) return buildObject(members);
   const row = ident(compiler.alias("_o"));
   joins.push(
     sql`cross join lateral (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as ${row}`,

@@ -31,13 +31,13 @@ export interface ReadOptions {
 }
 
 /** A FROM item, its row, and the condition that selects its rows. */
-export interface Level {
+export interface FromClause {
   readonly from: Sql;
   readonly scope: Scope;
   readonly on: Sql | undefined;
 }
 
-export const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptions): Level => {
+export const openFromClause = (compiler: Compiler, source: ReadFrom, place: ReadOptions): FromClause => {
   if (place.related !== undefined)
     return { from: place.related.from, scope: place.related.scope, on: place.related.on };
   if (place.from !== undefined) return { ...place.from, on: undefined };

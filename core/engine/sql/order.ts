@@ -24,7 +24,7 @@ export const compileOrder = (
   joined: JoinedRows,
 ): Sql => {
   const by = known === undefined ? compileJoined(compiler, term.by, scope, joined) : undefined;
-  if (hasPath(term.by)) compiler.seen.plansEachTime = true;
+  if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
     term.nulls === undefined || (by !== undefined && isNeverNull(compiler, by, scope))

@@ -2,7 +2,7 @@ import type { FilterContext } from "../../hooks.ts";
 import type { OperatorSpec } from "../../plugin.ts";
 import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
-import { compileBeyond } from "./beyond.ts";
+import { compileKeysetCondition } from "./beyond.ts";
 import { existsOf } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
@@ -46,7 +46,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
         root: scope.root ?? scope,
         embeds: noEmbeds,
       };
-      compiler.seen.isOpenEnded = true;
+      compiler.dependencies.isOpenEnded = true;
       return exists(
         scope,
         sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`,
@@ -81,7 +81,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
     case "beyond":
-      return compileBeyond(compiler, predicate, scope);
+      return compileKeysetCondition(compiler, predicate, scope);
     case "written":
       return isAmongRows(compiler, predicate.step, predicate.columns, scope.row);
     case "keys":
@@ -90,7 +90,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
 };
 
 /** Returns a scope whose conditions do not become joins of the level. */
-export const apart = (scope: Scope): Scope => (scope.isApart === true ? scope : { ...scope, isApart: true });
+export const apart = (scope: Scope): Scope => (scope.isBelowOr === true ? scope : { ...scope, isBelowOr: true });
 
 const isExistence = ({ kind }: Predicate): boolean =>
   kind === "related" || kind === "computed-rows" || kind === "exists" || kind === "embedded";
@@ -124,7 +124,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   const left = compileExpression(compiler, comparison.left, scope);
   const { operand } = comparison;
   const spec = compiler.registry.operators.find((one) => one.name === comparison.operator);
-  if (spec?.plansEachTime === true || hasPath(comparison.left)) compiler.seen.plansEachTime = true;
+  if (spec?.plansEachTime === true || hasPath(comparison.left)) compiler.dependencies.plansEachTime = true;
   const compileField = (name: string): Sql | undefined => {
     const field = operand !== undefined && "fields" in operand ? operand.fields[name] : undefined;
     return field === undefined ? undefined : compileOperand(compiler, field, scope);

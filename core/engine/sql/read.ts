@@ -7,12 +7,12 @@ import { compileAggregateCall } from "./aggregate.ts";
 import { newLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
-import { openLevel, type ReadOptions } from "./level.ts";
+import { openFromClause, type ReadOptions } from "./level.ts";
 import { compileJoined, compileOrder, type JoinedRows } from "./order.ts";
 import { isFlat, ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
-import { buildObject, joinObject, NAMELESS } from "./json.ts";
+import { buildObject, joinObject, UNNAMED } from "./json.ts";
 import {
   noEmbeds,
   badPlan,
@@ -55,15 +55,15 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
   );
 
 /** Compiles the value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
-const shown = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
+const compileShownValue = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
-    return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
+    return sql`cast(${compileShownValue(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
-  return asShown(compiler, compiled.sql, compiled.represented, showsText);
+  return asShownValue(compiler, compiled.sql, compiled.represented, showsText);
 };
 
 /** Converts a value of that type to its JSON representation, or to the text of that JSON. @rule R-REP-2 */
-export const asShown = (compiler: Compiler, given: Sql, type: number | undefined, showsText = false): Sql => {
+export const asShownValue = (compiler: Compiler, given: Sql, type: number | undefined, showsText = false): Sql => {
   const format =
     type === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(type)?.toJson;
   if (format === undefined) return given;
@@ -96,10 +96,16 @@ export const compileRows = (
   if (grouped && hasObjects(read)) return compileGroups(compiler, read, place);
   const twoLevels = isExistence || grouped ? undefined : compilePage(compiler, read, place);
   if (twoLevels !== undefined) return twoLevels;
-  const level = openLevel(compiler, read.from, place);
+  const level = openFromClause(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
   const embeds = new Map<string, EmbeddedRead>();
-  const scope: Scope = { ...level.scope, shown: read.row, root: place.root, embeds, level: place.level ?? newLevel() };
+  const scope: Scope = {
+    ...level.scope,
+    displayName: read.row,
+    root: place.root,
+    embeds,
+    level: place.level ?? newLevel(),
+  };
   const joins: Sql[] = [];
   const joined: JoinedRows = { joins, known: new Map() };
   const relatedKeys = new Map<string, Compiled>();
@@ -118,7 +124,7 @@ export const compileRows = (
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
   const distinct = (read.distinctOn ?? []).map(distinctValue);
-  const sorted = scope.routine === undefined ? valueScope : { ...valueScope, shown: undefined }; // sorted after the call
+  const sorted = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined }; // sorted after the call
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
     .map((term) =>
@@ -135,7 +141,7 @@ export const compileRows = (
   const select = isExistence
     ? []
     : items.map((item) =>
-        item.as === "*" ? item.sql : sql`${valueOf(item)} as ${ident(item.as === "" ? NAMELESS : item.as)}`,
+        item.as === "*" ? item.sql : sql`${valueOf(item)} as ${ident(item.as === "" ? UNNAMED : item.as)}`,
       );
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
@@ -218,8 +224,8 @@ export const compileRows = (
             : undefined;
         const value =
           compiled === undefined
-            ? shown(compiler, output.value, valueScope, place.showsText)
-            : asShown(compiler, compiled.sql, compiled.represented, place.showsText);
+            ? compileShownValue(compiler, output.value, valueScope, place.showsText)
+            : asShownValue(compiler, compiled.sql, compiled.represented, place.showsText);
         const type = value === compiled?.sql ? undefined : compiled?.represented;
         const stored = compiled && type !== undefined ? { sql: compiled.sql, type } : undefined;
         items.push({ as: output.as, sql: value, stored, isAggregate: false });

@@ -34,7 +34,7 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string, name?
     embeds: noEmbeds,
   };
   if (relationship.routine !== undefined) {
-    compiler.seen.isOpenEnded = true;
+    compiler.dependencies.isOpenEnded = true;
     return {
       relationship,
       scope,

@@ -29,9 +29,9 @@ export interface Compiler {
   readonly showsStored?: boolean;
   /** The caller's visibility, only for hints in errors, because compiled programs are shared. Undefined if errors have
    *  no hints. */
-  readonly sight?: () => Visibility;
+  readonly visibility?: () => Visibility;
   /** The relations and functions seen so far, and properties of the program. */
-  readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean; plansEachTime?: true };
+  readonly dependencies: { readonly relations: Set<string>; isOpenEnded: boolean; plansEachTime?: true };
   /** The relations that the earlier steps of a sequence have written, in order. */
   readonly stepRelations?: readonly QualifiedName[];
   /** Returns a row alias that is unique in the statement. The first call for a name returns the name itself, so that
@@ -60,7 +60,7 @@ export interface Compiled {
 export interface Scope {
   readonly row: string;
   /** The name of the row in messages, by default that of the relation or function. */
-  readonly shown?: string;
+  readonly displayName?: string;
   readonly relation: Relation | undefined;
   /** The column types by name, if there is no relation (function results). */
   readonly columns?: ReadonlyMap<string, number>;
@@ -77,7 +77,7 @@ export interface Scope {
   /** The relations with which PostgreSQL plans the row's conditions. */
   readonly level?: PlannerLevel;
   /** The condition is below an `or`. */
-  readonly isApart?: true;
+  readonly isBelowOr?: true;
   /** The scope of the outermost predicate. */
   readonly root: Scope | undefined;
   /** The reads embedded at this level, by embed id, for null tests and related orders. */
@@ -152,7 +152,7 @@ export const rowValue = (scope: Scope): Sql => {
 };
 
 export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
-  compiler.seen.relations.add(`${name.schema}.${name.name}`);
+  compiler.dependencies.relations.add(`${name.schema}.${name.name}`);
   return relationOf(compiler.model, name);
 };
 

@@ -7,7 +7,7 @@ import { empty, ident, integer, sql } from "./fragment.ts";
 import { missingKey } from "./keys.ts";
 import type { ProgramCheck, ProgramStatement, Program } from "./program.ts";
 import { qualified, type Compiler } from "./scope.ts";
-import { answerOf, checkStatement, finish, selectOf, statementOf } from "./statement.ts";
+import { answerOf, checkStatement, buildProgram, selectOf, statementOf } from "./statement.ts";
 import { countOfSteps, rowCountOf, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
@@ -17,13 +17,13 @@ const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
   new Set(
     steps.flatMap(({ write, again }, i) => [
       ...(again === undefined ? [] : [again]),
-      ...(write.kind === "read" || (write.kind === "update" && write.locks === true && isWithoutChange(write))
+      ...(write.kind === "read" || (write.kind === "update" && write.locks === true && changesNothing(write))
         ? [i]
         : []),
     ]),
   );
 
-const isWithoutChange = ({ assignments, payload }: Update): boolean =>
+const changesNothing = ({ assignments, payload }: Update): boolean =>
   (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
 
 /** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
@@ -61,7 +61,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     const own = createCompiler({ ...compiler, stepRelations: relations });
     const write = compileWrite(own, step.write, {
       isStep: true,
-      wantsBefore: setsKeyOf(step.write, asked.get(i)),
+      wantsBefore: assignsKey(step.write, asked.get(i)),
       requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
     });
     const row = ident(own.alias("_s"));
@@ -85,7 +85,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     const column = `check_${i}`;
     const { check, checkAfter } = write;
     if (check !== undefined) columns.push({ name: column, sql: check });
-    if (checkAfter !== undefined) columns.push({ name: `checked_${i}`, sql: checkAfter.kept });
+    if (checkAfter !== undefined) columns.push({ name: `checked_${i}`, sql: checkAfter.storesRows });
     if (check !== undefined || checkAfter !== undefined)
       checks.push({
         statement: checkAfter === undefined ? at : at + 1,
@@ -98,9 +98,9 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
     if (checkAfter !== undefined) statements.push({ ...checkStatement(column, checkAfter.check), path: step.path });
     relations.push({ schema: write.relation.schema, name: write.relation.name });
-    for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
-    if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
-    if (own.seen.plansEachTime === true) compiler.seen.plansEachTime = true;
+    for (const relation of own.dependencies.relations) compiler.dependencies.relations.add(relation);
+    if (own.dependencies.isOpenEnded) compiler.dependencies.isOpenEnded = true;
+    if (own.dependencies.plansEachTime === true) compiler.dependencies.plansEachTime = true;
   });
   const { refusal } = sequence;
   if (refusal !== undefined)
@@ -123,7 +123,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
       : sql`null`;
   statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
   // in the order in which the statements run
-  return finish(
+  return buildProgram(
     compiler,
     statements,
     statements.length - 1,
@@ -131,7 +131,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   );
 };
 
-const setsKeyOf = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
+const assignsKey = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
   write.kind === "update" &&
   asked.some(({ each }) => (write.assignments ?? []).some(({ column }) => each?.columns.includes(column)));
 

@@ -11,7 +11,7 @@ import { badPlan, type Compiler } from "./scope.ts";
 export const selectOf = (columns: readonly EnvelopeColumn[]): Sql =>
   join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
 
-export const finish = (
+export const buildProgram = (
   compiler: Compiler,
   statements: readonly ProgramStatement[],
   main: number,
@@ -20,9 +20,9 @@ export const finish = (
   statements,
   main,
   checks,
-  relations: compiler.seen.relations,
-  isOpenEnded: compiler.seen.isOpenEnded,
-  ...(compiler.seen.plansEachTime === true ? { plansEachTime: true } : {}),
+  relations: compiler.dependencies.relations,
+  isOpenEnded: compiler.dependencies.isOpenEnded,
+  ...(compiler.dependencies.plansEachTime === true ? { plansEachTime: true } : {}),
 });
 
 export const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
@@ -39,11 +39,11 @@ export const single = (
   envelope: Envelope = {},
 ): Program => {
   const fragment = sql`${head}select ${selectOf(columns)}${from}`;
-  return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0);
+  return buildProgram(compiler, [wrapStatement(compiler, fragment, columns, envelope)], 0);
 };
 
 /** Compiles the statement of a plan with the wrapper of its envelope. @rule X-MED-2 */
-export const wrapped = (
+export const wrapStatement = (
   compiler: Compiler,
   fragment: Sql,
   columns: readonly EnvelopeColumn[],

@@ -16,7 +16,7 @@ export const stepRows = (step: number, relation: QualifiedName): Sql =>
 
 /** Compiles a FROM item with a row per step, `_n (step)`, and its stored `rows`. It is one expression, whatever the
  *  number of steps. */
-const leftBy = (steps: readonly number[], relation: QualifiedName): Sql =>
+const writtenRowsOf = (steps: readonly number[], relation: QualifiedName): Sql =>
   sql`pg_catalog.unnest(${literal(`{${steps.join(",")}}`)}::int4[]) as _n (step), lateral (select pg_catalog.current_setting(${literal(STEP)} || _n.step)::${qualified(relation)}[] as rows) as _l`;
 
 /** Compiles the rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
@@ -24,7 +24,7 @@ export const rowsOfSteps = (steps: readonly number[], relation: QualifiedName): 
   const [first, ...more] = steps;
   if (first === undefined) throw badPlan("a read of written rows without steps");
   if (more.length === 0) return sql`pg_catalog.unnest(${stepRows(first, relation)})`;
-  return sql`(select _w.* from ${leftBy(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
+  return sql`(select _w.* from ${writtenRowsOf(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
 };
 
 /** Compiles the current state of these rows. `key` is the key of the relation. @rule X-SEQ-4 */
@@ -47,7 +47,7 @@ export const countOfSteps = (relations: readonly QualifiedName[], uncounted: Rea
     const relation = relations[first] as QualifiedName; // the relation of a step
     return steps.length === 1
       ? sql`cardinality(${stepRows(first, relation)})`
-      : sql`(select sum(cardinality(_l.rows)) from ${leftBy(steps, relation)})`;
+      : sql`(select sum(cardinality(_l.rows)) from ${writtenRowsOf(steps, relation)})`;
   });
   return counts.length === 0 ? sql`0` : sql`(${join(counts, " + ")})`;
 };
@@ -72,7 +72,7 @@ export const isAmongRows = (compiler: Compiler, step: number, columns: readonly 
   return sql`exists (select 1 from pg_catalog.unnest(${earlierRows(compiler, step, "uses")}) as ${ident(left)} where ${join(same, " and ")})`;
 };
 
-const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
+const applyFunction = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
   if (name === undefined) return fragment;
   const declared = compiler.registry.functions.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the function "${name}"`);
@@ -84,19 +84,23 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
   if ("param" in ref)
     return ref.type === "jsonb"
       ? compileJson(compiler, ref, ref.type)
-      : applied(compiler, slot({ param: ref.param }, ref.type), ref.apply);
+      : applyFunction(compiler, slot({ param: ref.param }, ref.type), ref.apply);
   if ("session" in ref) {
     if (ref.session === true) return slot({ sessionJson: compiler.registry.sessionPrefixes }, ref.type);
-    return applied(compiler, slot({ session: ref.session, optional: ref.missing === "null" }, ref.type), ref.apply);
+    return applyFunction(
+      compiler,
+      slot({ session: ref.session, optional: ref.missing === "null" }, ref.type),
+      ref.apply,
+    );
   }
-  if ("constant" in ref) return applied(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);
+  if ("constant" in ref) return applyFunction(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);
   return sql`((${earlierRows(compiler, ref.step, "uses")})[1]).${ident(ref.column)}`;
 };
 
 /** Compiles a JSON text whose strings the statement reads: rows, arguments, a document. */
 export const compileJson = (compiler: Compiler, ref: ValueRef, type: "json" | "jsonb" | undefined): Sql =>
   "param" in ref
-    ? applied(compiler, slot({ param: ref.param, isJson: true }, type), ref.apply)
+    ? applyFunction(compiler, slot({ param: ref.param, isJson: true }, type), ref.apply)
     : compileValue(compiler, type === undefined ? ref : { ...ref, type });
 
 /** Compiles the name of a type for a cast: one that the catalog wrote, or letters, digits, `_`, `$` and blanks

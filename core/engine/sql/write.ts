@@ -4,7 +4,7 @@ import { systemColumnType } from "../model/system-columns.ts";
 import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef } from "../plan/plan.ts";
 import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
-import { refuseTargetColumn } from "./names.ts";
+import { rejectTargetColumn } from "./names.ts";
 import { needsOf, type Needs } from "./needs.ts";
 import { givenRows, payloadRows, type Payload } from "./payload-rows.ts";
 import { compilePredicate, readText } from "./predicate.ts";
@@ -16,7 +16,7 @@ export interface CompiledWrite {
   readonly cte: Sql;
   readonly name: Sql;
   /** The write as a statement of its own that returns no rows. Undefined if nothing is written. */
-  readonly alone?: Sql;
+  readonly standalone?: Sql;
   readonly relation: Relation;
   /** The columns of its rows, by default those of the relation. */
   readonly returned?: readonly string[];
@@ -30,7 +30,7 @@ export interface CompiledWrite {
 
 interface CheckAfter {
   /** An expression of the write's statement that stores the rows and is true. */
-  readonly kept: Sql;
+  readonly storesRows: Sql;
   readonly check: Sql;
 }
 
@@ -66,7 +66,7 @@ const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
   embeds: noEmbeds,
 });
 
-const NOTHING: Needs = { columns: new Set(), isWholeRow: false };
+const NO_NEEDS: Needs = { columns: new Set(), isWholeRow: false };
 
 const columnNames = ({ columns }: Relation): readonly string[] => columns.map(({ name }) => name);
 
@@ -81,7 +81,7 @@ const returnedColumns = (
   use: WriteUse,
 ): readonly string[] | undefined => {
   if (use.isStep === true) return undefined;
-  const { columns, isWholeRow } = plan.returning === undefined ? NOTHING : needsOf(relation, plan.returning, model);
+  const { columns, isWholeRow } = plan.returning === undefined ? NO_NEEDS : needsOf(relation, plan.returning, model);
   const isChecked = plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined);
   if (!isWholeRow && !isChecked) return [...new Set([...columns, ...(use.columns ?? [])])];
   const system = systemColumnsIn(relation, [...columns]);
@@ -101,10 +101,10 @@ const counter = (step: "+ 1" | "- 1"): Sql =>
   sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
 
 /** The setting that records for each row whether it was updated, for relations without `xmax`. */
-const UPDATED = "relapi.updated";
+const UPDATED_MARK = "relapi.updated";
 
 const markUpdated = (flag: "0" | "1"): Sql =>
-  sql`pg_catalog.set_config(${literal(UPDATED)}, ${literal(flag)}, true) is not null`;
+  sql`pg_catalog.set_config(${literal(UPDATED_MARK)}, ${literal(flag)}, true) is not null`;
 
 /** Returns whether the write can read system columns, which views and tables with partitions do not allow. */
 const hasSystemColumns = (relation: Relation): boolean => relation.kind === "table";
@@ -145,7 +145,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
       ? empty
       : compileConflict(compiler, relation, plan.onConflict, use.countInserted === true, marksUpdated);
   const isNew = marksUpdated
-    ? sql`pg_catalog.current_setting(${literal(UPDATED)}) = '0'`
+    ? sql`pg_catalog.current_setting(${literal(UPDATED_MARK)}) = '0'`
     : sql`${ident(relation.name)}.xmax = 0`;
   const clause = tellsNew ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
@@ -156,7 +156,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   return {
     cte: sql`${name} as (${alone} returning ${clause})`,
     name: written ?? name,
-    alone,
+    standalone: alone,
     relation,
     ...(returned && { returned }),
     ...(tellsNew
@@ -165,12 +165,12 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   };
 };
 
-type Put = Insert & Required<Pick<Insert, "onConflict" | "only">> & { readonly rows: Payload };
+type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "only">> & { readonly rows: Payload };
 
 /** Compiles an update, and an insert that runs if the update has found no row. @rule R-PUT-6 */
 const compileUpdateOrInsert = (
   compiler: Compiler,
-  plan: Put,
+  plan: UpsertRows,
   relation: Relation,
   presets: ReadonlyMap<string, Cell>,
   returned: readonly string[] | undefined,
@@ -281,7 +281,7 @@ const compileConflict = (
     "columns" in conflict.target
       ? conflict.target.columns.find((name) => columnOf(relation, name) === undefined)
       : undefined;
-  if (unknown !== undefined) refuseTargetColumn(compiler, relation, unknown);
+  if (unknown !== undefined) rejectTargetColumn(compiler, relation, unknown);
   const target =
     "constraint" in conflict.target
       ? sql`on constraint ${ident(conflict.target.constraint)}`
@@ -330,9 +330,9 @@ const compileCheck = (
   );
 };
 
-interface Checks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
+interface WriteChecks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
 
-const NO_CHECK: Checks = { check: undefined };
+const NO_CHECK: WriteChecks = { check: undefined };
 
 /** The settings that store rows for the statement that checks them: inserted or updated rows, and the rows that an
  *  upsert has updated. */
@@ -345,7 +345,7 @@ const compileChecks = (
   cte: Sql,
   { check, checksAfter }: Insert | Update,
   updated?: { readonly check: Predicate | undefined },
-): Checks => {
+): WriteChecks => {
   if (check === undefined && updated === undefined) return NO_CHECK;
   if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updated) };
   const columns = join(relation.columns.map((column) => ident(column.name)));
@@ -358,13 +358,13 @@ const compileChecks = (
   if (updated === undefined)
     return {
       check: undefined,
-      checkAfter: { kept: keep(CHECKED, cte), check: compileCheck(compiler, relation, kept(CHECKED), check) },
+      checkAfter: { storesRows: keep(CHECKED, cte), check: compileCheck(compiler, relation, kept(CHECKED), check) },
     };
   const some = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
   return {
     check: undefined,
     checkAfter: {
-      kept: sql`${keep(CHECKED, some(sql`"_is_new"`))} and ${keep(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
+      storesRows: sql`${keep(CHECKED, some(sql`"_is_new"`))} and ${keep(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
       check: sql`(${compileCheck(compiler, relation, kept(CHECKED), check)} and ${compileCheck(compiler, relation, kept(CHECKED_UPDATES), updated.check)})`,
     },
   };
@@ -431,7 +431,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const alone =
     assignments.length === 0
       ? undefined
-      : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${before === undefined ? where : foundFirst(where, before)}`;
+      : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${before === undefined ? where : lockBeforeUpdate(where, before)}`;
   const cte =
     alone === undefined
       ? sql`${name} as (select ${join([sql`(null::${qualified(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
@@ -440,7 +440,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
     name,
     ...(before && { before }),
-    ...(alone && { alone }),
+    ...(alone && { standalone: alone }),
     relation,
     ...(alone ? returned && { returned } : system.length > 0 && { returned: [...columnNames(relation), ...system] }),
     ...compileChecks(compiler, relation, wholeRows(relation, name, alone && returned), plan),
@@ -449,7 +449,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
 
 /** Adds a condition without a column of the row. It is evaluated before any row is updated, so the lock finds the rows
  *  as they were. */
-const foundFirst = (where: Sql, before: Sql): Sql =>
+const lockBeforeUpdate = (where: Sql, before: Sql): Sql =>
   sql`${isEmpty(where) ? sql` where ` : sql`${where} and `}(select count(*) from ${before}) >= 0`;
 
 /** Compiles a read of the rows that an update with the same condition would find. Rows of views are not locked, because
@@ -473,7 +473,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   return {
     cte: sql`${name} as (${alone} returning ${returning})`,
     name,
-    alone,
+    standalone: alone,
     relation,
     ...(returned && { returned }),
     check: undefined,

@@ -15,7 +15,7 @@ export interface RawNumber {
 }
 
 /** A number that keeps all its digits among JSON values. */
-export const rawNumber = (text: string, isFloatLiteral = false): Json =>
+export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
   ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // travels among JSON values; only this file looks inside
 
 /** Whether the value is a number that is stored as text. */
@@ -30,9 +30,9 @@ export const numberText = (value: unknown): string | undefined =>
 export const isFloatLiteral = (value: unknown): boolean => isRawNumber(value) && value.isFloatLiteral === true;
 
 /** The number itself where that loses nothing. */
-export const exactNumber = (text: string): Json => (comesBack(text) ? Number(text) : rawNumber(text));
+export const exactNumber = (text: string): Json => (survivesRoundTrip(text) ? Number(text) : createRawNumber(text));
 
-const comesBack = (number: string): boolean => String(Number(number)) === number;
+const survivesRoundTrip = (number: string): boolean => String(Number(number)) === number;
 
 /** Whether the value is, or has somewhere in it, a number that is stored as text. */
 export const holdsRawNumber = (value: Json): boolean => {
@@ -66,13 +66,13 @@ const MARK = `${randomUUID()}:`;
 
 /** Like `JSON.parse`, but a number that is not exact stays text (`numberText`). `isExact`: by default, a number that comes
  *  back as it was written. @throws SyntaxError */
-export const parseJson = (text: string, isExact = comesBack): Json => {
+export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
   const parsed = JSON.parse(text) as Json; // what JSON.parse gives
   const marked = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;
   if (marked === text) return parsed;
   try {
     return JSON.parse(marked, (_key, value: unknown) =>
-      typeof value === "string" && value.startsWith(MARK) ? rawNumber(value.slice(MARK.length)) : value,
+      typeof value === "string" && value.startsWith(MARK) ? createRawNumber(value.slice(MARK.length)) : value,
     ) as Json; // what JSON.parse gives, and raw numbers
   } catch (error) {
     // nested too deeply for a parser that calls a function; such a value is refused later on anyway

@@ -19,7 +19,7 @@ export const hasNulEscape = (json: string): boolean => {
 
 /** Refuses values with the character. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL
  *  are refused too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
-export const refuseNul = (value: SentValue, isJson = false, path?: string): void => {
+export const rejectNul = (value: SentValue, isJson = false, path?: string): void => {
   const text = boundOf(value);
   if (isJson && text instanceof Uint8Array) {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);

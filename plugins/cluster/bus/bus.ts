@@ -33,17 +33,17 @@ export const bus = definePlugin({
 
 interface Subscription {
   readonly heard: (text: string, sender: string) => void;
-  readonly missed: (() => void) | undefined;
+  readonly reportMissed: (() => void) | undefined;
 }
 
-interface Opened {
+interface OpenedBus {
   readonly bus: Bus;
   /** `isLoaded` says that the database has answered, so a failure is logged and opening is repeated. */
   open(isLoaded: boolean): void;
   close(): Promise<void>;
 }
 
-const createBus = (context: PluginContext, url: string): Opened => {
+const createBus = (context: PluginContext, url: string): OpenedBus => {
   const openBus = context.use(openBusHook);
   const { logger } = context;
   const id = randomBytes(9).toString("base64url");
@@ -61,7 +61,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
   let timer: NodeJS.Timeout | undefined;
 
   /** Logs the error of a subscriber, which must not affect other subscribers or the transport. */
-  const tell = (topic: string, say: (subscription: Subscription) => void): void => {
+  const forEachSubscription = (topic: string, say: (subscription: Subscription) => void): void => {
     for (const subscription of topics.get(topic) ?? [])
       try {
         say(subscription);
@@ -70,9 +70,9 @@ const createBus = (context: PluginContext, url: string): Opened => {
       }
   };
 
-  const missed = (topic: string): void => tell(topic, (subscription) => subscription.missed?.());
+  const missed = (topic: string): void => forEachSubscription(topic, (subscription) => subscription.reportMissed?.());
 
-  const take = (topic: string, message: string): void => {
+  const receiveMessage = (topic: string, message: string): void => {
     const first = message.indexOf(" ");
     const second = message.indexOf(" ", first + 1);
     const sender = message.slice(0, first);
@@ -87,7 +87,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
     if (heard.size > MAX_SENDERS) heard.delete(heard.keys().next().value as string); // the map is not empty
     if (last !== undefined && number > last + 1) missed(topic);
     const text = message.slice(second + 1);
-    tell(topic, (subscription) => subscription.heard(text, sender));
+    forEachSubscription(topic, (subscription) => subscription.heard(text, sender));
   };
 
   const up = (): void => {
@@ -110,7 +110,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
     try {
       const namespace = await namespaceOf(context);
       if (isClosed) return;
-      transport = openBus.call(url, namespace, { heard: take, up, missed, down });
+      transport = openBus.call(url, namespace, { heard: receiveMessage, up, missed, down });
       if (transport === undefined) {
         isMissing = true;
         const scheme = /^[^:]*/.exec(url)?.[0];
@@ -150,7 +150,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
       subscribe: (topic, listener, whenMissed) => {
-        const subscription: Subscription = { heard: listener, missed: whenMissed };
+        const subscription: Subscription = { heard: listener, reportMissed: whenMissed };
         let all = topics.get(topic);
         if (all === undefined) {
           topics.set(topic, (all = new Set()));

@@ -10,7 +10,7 @@ const RECONNECT_MS = 500;
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
 /** The default limit of a server, until the actual one is known from the connection. */
-const USUAL_MAX_BYTES = 1024 * 1024;
+const DEFAULT_MAX_BYTES = 1024 * 1024;
 
 export const natsBus = definePlugin({
   name: "nats-bus",
@@ -103,7 +103,7 @@ const createNatsBus = (
   void connect();
   return {
     get maxBytes() {
-      return connection?.info?.max_payload ?? USUAL_MAX_BYTES;
+      return connection?.info?.max_payload ?? DEFAULT_MAX_BYTES;
     },
     publish: (topic, text) => connection?.publish(subjectOf(topic), text),
     subscribe: (topic) => {

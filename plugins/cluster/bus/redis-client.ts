@@ -6,7 +6,7 @@ import { loadPackage } from "./load-package.ts";
 export type Redis = RedisClientType;
 
 const CONNECT_MS = 5000;
-const LONGEST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 1000;
 /** A server that is silent for `SILENCE_MS`, although it receives pings, counts as lost. */
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
@@ -27,7 +27,7 @@ export const openRedis = async (urlOf: () => string, name: string): Promise<Redi
     socket: {
       connectTimeout: CONNECT_MS,
       socketTimeout: SILENCE_MS,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, LONGEST_PAUSE_MS),
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, MAX_PAUSE_MS),
     },
   });
   return client as Redis; // its type lists no modules

@@ -58,7 +58,7 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
   let isAway = false;
   let notBeforeMs = 0;
 
-  const away = (error: unknown): undefined => {
+  const handleUnavailable = (error: unknown): undefined => {
     notBeforeMs = performance.now() + PAUSE_MS;
     if (isAway || isClosed) return;
     isAway = true;
@@ -74,11 +74,11 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
       namespace = await namespaceOf(context);
       redis = await openRedis(urlOf, namespace);
       if (isClosed) return;
-      redis.on("error", away);
-      redis.connect().catch(away);
+      redis.on("error", handleUnavailable);
+      redis.connect().catch(handleUnavailable);
     } catch (error) {
       isOpening = false;
-      away(error);
+      handleUnavailable(error);
     }
   };
 
@@ -120,7 +120,7 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
         }
         return waitMs;
       } catch (error) {
-        return away(error);
+        return handleUnavailable(error);
       } finally {
         clearTimeout(timer);
       }

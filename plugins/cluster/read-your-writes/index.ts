@@ -17,7 +17,7 @@ const COOKIE = "relapi_write_position";
 /** The end of the primary's WAL, which is after all earlier commits. */
 const POSITION = sql`select pg_catalog.pg_current_wal_insert_lsn()::text as position`;
 
-const BEHIND_ALL = "FFFFFFFF/FFFFFFFF";
+const LAST_POSITION = "FFFFFFFF/FFFFFFFF";
 
 const isPosition = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i.test(text);
@@ -48,7 +48,7 @@ export const readYourWrites = definePlugin({
     const [byHeader, byCookie] = [way !== "cookie", way !== "header"];
     const written = createExchangeSlot<string>();
 
-    const wantedBy = (exchange: OpenExchange): string | undefined => {
+    const requestedPosition = (exchange: OpenExchange): string | undefined => {
       const own = written.get(exchange);
       if (own !== undefined) return own;
       const header = byHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
@@ -63,7 +63,7 @@ export const readYourWrites = definePlugin({
         if (exchange === undefined) return next(execution);
         if (execution.within !== undefined) {
           // the position of the commit is not known here, so reads must use the primary
-          if (isWrite(execution)) written.set(exchange.within ?? exchange, BEHIND_ALL);
+          if (isWrite(execution)) written.set(exchange.within ?? exchange, LAST_POSITION);
           return next(execution);
         }
         if (isWrite(execution)) {
@@ -71,7 +71,7 @@ export const readYourWrites = definePlugin({
           written.set(exchange, await positionOf(context));
           return rows;
         }
-        const notBefore = execution.mayUseReplica === true ? wantedBy(exchange) : undefined;
+        const notBefore = execution.mayUseReplica === true ? requestedPosition(exchange) : undefined;
         return next(notBefore === undefined ? execution : { ...execution, notBefore });
       },
     });
@@ -102,8 +102,8 @@ const isWrite = ({ access, end }: Execution): boolean => access === "read write"
 const positionOf = async (context: PluginContext): Promise<string> => {
   try {
     const [row] = await context.query<{ position: string }>(POSITION);
-    return row?.position ?? BEHIND_ALL;
+    return row?.position ?? LAST_POSITION;
   } catch {
-    return BEHIND_ALL;
+    return LAST_POSITION;
   }
 };

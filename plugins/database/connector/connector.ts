@@ -5,7 +5,7 @@ import type { Connector, ConnectorParts } from "../../../core/engine/database/co
 import type { Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { refusalOf } from "../../../core/engine/database/pg-errors.ts";
+import { loginRefusalOf } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
 
 const SECOND_MS = 1000;
@@ -18,9 +18,9 @@ const EMBEDDED_CONNECTIONS = 1;
 /** @throws RelApiError `preset` if the options name no database */
 export const createConnector = (parts: ConnectorParts): Connector => {
   const { options, logger, isLoaded } = parts;
-  const target = fresh(targetOf(options), "databaseUrl", options);
+  const target = withFreshUrl(targetOf(options), "databaseUrl", options);
   const directTarget = directTargetOf(options);
-  const direct = directTarget === undefined ? target : fresh(directTarget, "databaseDirectUrl", options);
+  const direct = directTarget === undefined ? target : withFreshUrl(directTarget, "databaseDirectUrl", options);
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
   // an embedded database may be restarting
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
@@ -35,7 +35,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
    *  R-HST-11 */
   const reportOpening = (error?: unknown): void => {
     if (error === undefined) void listener?.then(({ wake }) => wake());
-    if (error !== undefined && refusalOf(error) === undefined) return;
+    if (error !== undefined && loginRefusalOf(error) === undefined) return;
     if (isRefused === (error !== undefined) || !isLoaded()) return;
     isRefused = error !== undefined;
     if (isRefused) logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
@@ -66,7 +66,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
       const { databaseReplicaUrls, databaseReplicaMaxLag, databasePooler } = options;
       if (databaseReplicaUrls.length === 0) return undefined;
       const replicas = databaseReplicaUrls.map((url, i) => {
-        const to = fresh({ url, pooler: databasePooler }, "databaseReplicaUrls", options, i);
+        const to = withFreshUrl({ url, pooler: databasePooler }, "databaseReplicaUrls", options, i);
         // short timeout, because the primary can serve slower requests
         return { target: to, pool: openPool(serverAt(to, SECOND_MS, parts)) };
       });
@@ -133,7 +133,12 @@ const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): T
 };
 
 /** Returns a target whose URL is read for each connection, because it may change. */
-const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "freshUrl">, index?: number): Target => {
+const withFreshUrl = (
+  to: Target,
+  option: string,
+  { freshUrl }: Pick<ResolvedOptions, "freshUrl">,
+  index?: number,
+): Target => {
   if ("stream" in to || freshUrl === undefined) return to;
   return {
     ...to,

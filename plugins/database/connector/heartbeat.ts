@@ -7,10 +7,10 @@ const IDLE_BEATS = 20;
 
 /** Sends queries until the connection ends, and ends it if a query has no response before the next one. Returns a
  *  function that sends a query immediately. */
-export const keepAwake = (connection: Connection, isIdle: () => boolean): (() => void) => {
+export const startHeartbeat = (connection: Connection, isIdle: () => boolean): (() => void) => {
   let isWaiting = false;
   let beats = 0;
-  const ask = (): void => {
+  const sendQuery = (): void => {
     if (isWaiting) return;
     beats = 0;
     isWaiting = true;
@@ -23,9 +23,9 @@ export const keepAwake = (connection: Connection, isIdle: () => boolean): (() =>
   };
   const timer = setInterval(() => {
     if (isWaiting) return void connection.end();
-    if (++beats >= IDLE_BEATS || !isIdle()) ask();
+    if (++beats >= IDLE_BEATS || !isIdle()) sendQuery();
   }, BEAT_MS);
   timer.unref();
   connection.onEnd(() => clearInterval(timer));
-  return ask;
+  return sendQuery;
 };

@@ -4,15 +4,15 @@ import { userInfo } from "node:os";
 import { connectionUrls, urlOf } from "./connection-string.ts";
 import { passwordFromFile, readService, type Environment } from "./libpq-files.ts";
 
-const WANTED = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 
 /** The required kind of session (`target_session_attrs`). */
-export type Wanted = (typeof WANTED)[number];
+export type SessionKind = (typeof SESSION_KINDS)[number];
 
 export interface Hosts {
   /** The URLs of each host, in order. URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
-  readonly wanted: Wanted;
+  readonly wanted: SessionKind;
   /** Each connection tries the hosts in random order. */
   readonly isShuffled: boolean;
   /** The timeout for reaching one of the hosts. */
@@ -21,7 +21,7 @@ export interface Hosts {
 
 const SECOND_MS = 1000;
 /** The minimum in libpq. It is also the default for each of several hosts. */
-const LEAST_CONNECT_MS = 2 * SECOND_MS;
+const MIN_CONNECT_MS = 2 * SECOND_MS;
 
 /** The driver itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const ENCRYPTION: Readonly<Record<string, string>> = {
 };
 
 /** The parts of a URL, still encoded. */
-interface Parts {
+interface UrlParts {
   readonly scheme: string;
   readonly user: string;
   readonly password: string;
@@ -55,12 +55,12 @@ interface Parts {
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
-interface Place {
+interface HostAddress {
   readonly host: string;
   readonly port: string;
 }
 
-const partsOf = (url: string): Parts => {
+const partsOf = (url: string): UrlParts => {
   // postgres://api:secret@one:5432,two/shop?sslmode=require
   const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
   const [, scheme = "", userinfo = "", places = "", database = "", query = ""] = found;
@@ -79,7 +79,7 @@ const partsOf = (url: string): Parts => {
 };
 
 /** Writes a URL for pg, which accepts an IPv6 address in brackets, and the directory of a socket in the query. */
-const urlAt = ({ scheme, user, password, database, query }: Parts, { host, port }: Place): string => {
+const urlAt = ({ scheme, user, password, database, query }: UrlParts, { host, port }: HostAddress): string => {
   const isFolder = host.startsWith("/");
   const others = query.filter(([name]) => !(name in VARIABLES));
   const params = [...(isFolder ? [["host", host], ...(port === "" ? [] : [["port", port]])] : []), ...others];
@@ -90,10 +90,10 @@ const urlAt = ({ scheme, user, password, database, query }: Parts, { host, port 
 };
 
 /** Reads the lists of hosts and ports: one port per host, one port for all of them, or none. @throws Error */
-const placesOf = (parts: Parts, get: (name: string) => string | undefined): readonly Place[] => {
+const addressesOf = (parts: UrlParts, get: (name: string) => string | undefined): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
   const named = get("hostaddr") ?? get("host");
-  const ofUrl = parts.places.split(",").map((place): Place => {
+  const ofUrl = parts.places.split(",").map((place): HostAddress => {
     const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [
       undefined,
       undefined,
@@ -102,7 +102,8 @@ const placesOf = (parts: Parts, get: (name: string) => string | undefined): read
     return { host: address ?? decodeURIComponent(name), port };
   });
   const isOfUrl = parts.places !== "" && !parts.query.some(([name]) => name === "host" || name === "hostaddr");
-  const found = isOfUrl || named === undefined ? ofUrl : named.split(",").map((host): Place => ({ host, port: "" }));
+  const found =
+    isOfUrl || named === undefined ? ofUrl : named.split(",").map((host): HostAddress => ({ host, port: "" }));
   if (ports.length > 1 && ports.length !== found.length)
     throw new Error(`the connection string has ${found.length} hosts and ${ports.length} ports`);
   return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
@@ -118,16 +119,19 @@ export const readHosts = (text: string, environment: Environment = process.env):
   const ofService = service === "" ? undefined : readService(service, environment);
   const get = (name: string): string | undefined =>
     has(name) ?? ofService?.get(name) ?? (environment[VARIABLES[name] ?? ""] || undefined);
-  const wanted = WANTED.find((one) => one === (get("target_session_attrs") ?? "any"));
+  const wanted = SESSION_KINDS.find((one) => one === (get("target_session_attrs") ?? "any"));
   if (wanted === undefined)
-    throw new Error(`target_session_attrs is "${get("target_session_attrs")}": expected one of ${WANTED.join(", ")}`);
+    throw new Error(
+      `target_session_attrs is "${get("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
+    );
   const balance = get("load_balance_hosts") ?? "disable";
   if (balance !== "disable" && balance !== "random")
     throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
-  const places = placesOf(given, get);
-  const added = addedTo(given, ofService, environment);
-  const parts: Parts = { ...given, ...credentialsOf(given, ofService, get), query: [...given.query, ...added] };
-  const isPlain = places.length === 1 && ofService === undefined && sameText(given, parts) && isNamed(given, places[0]);
+  const places = addressesOf(given, get);
+  const added = addedParameters(given, ofService, environment);
+  const parts: UrlParts = { ...given, ...credentialsOf(given, ofService, get), query: [...given.query, ...added] };
+  const isPlain =
+    places.length === 1 && ofService === undefined && sameText(given, parts) && namesHost(given, places[0]);
   const seconds = Number(get("connect_timeout") ?? 0);
   return {
     urls: places.map((place) => {
@@ -138,17 +142,17 @@ export const readHosts = (text: string, environment: Environment = process.env):
     wanted,
     isShuffled: balance === "random",
     connectMs:
-      seconds > 0 ? Math.max(seconds * SECOND_MS, LEAST_CONNECT_MS) : places.length > 1 ? LEAST_CONNECT_MS : undefined,
+      seconds > 0 ? Math.max(seconds * SECOND_MS, MIN_CONNECT_MS) : places.length > 1 ? MIN_CONNECT_MS : undefined,
   };
 };
 
 /** Returns the other values of the service, and those of the environment for encryption, which the string does not set.
  *  A socket needs no encryption. */
-const addedTo = (
-  given: Parts,
+const addedParameters = (
+  given: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
   environment: Environment,
-): Parts["query"] => {
+): UrlParts["query"] => {
   const isBare = given.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
   const ofEnvironment = Object.entries(ENCRYPTION).flatMap(([name, variable]): [string, string][] => {
     const value = environment[variable] ?? "";
@@ -160,10 +164,10 @@ const addedTo = (
 };
 
 const credentialsOf = (
-  given: Parts,
+  given: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
   get: (name: string) => string | undefined,
-): Pick<Parts, "user" | "password" | "database"> => {
+): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads those of the environment
   const encoded = (name: string): string =>
     ofService?.has(name) === true || given.query.some(([own]) => own === name)
@@ -177,8 +181,8 @@ const credentialsOf = (
 };
 
 const passwordAt = (
-  { user, database }: Parts,
-  { host, port }: Place,
+  { user, database }: UrlParts,
+  { host, port }: HostAddress,
   get: (name: string) => string | undefined,
   environment: Environment,
 ): string => {
@@ -197,10 +201,10 @@ const passwordAt = (
   return found === undefined ? "" : encodeURIComponent(found);
 };
 
-const sameText = (a: Parts, b: Parts): boolean =>
+const sameText = (a: UrlParts, b: UrlParts): boolean =>
   a.user === b.user && a.password === b.password && a.database === b.database && a.query.length === b.query.length;
 
 /** Returns whether the URL itself names the host in a form that pg reads. */
-const isNamed = (given: Parts, place: Place | undefined): boolean =>
+const namesHost = (given: UrlParts, place: HostAddress | undefined): boolean =>
   !given.query.some(([name]) => name === "hostaddr") &&
   (given.places !== "" || given.query.some(([name]) => name === "host") || place?.host === "");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns undefined if the file does not exist. */
-const textOf = (file: string): string | undefined => {
+const fileText = (file: string): string | undefined => {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -14,7 +14,7 @@ const textOf = (file: string): string | undefined => {
   }
 };
 
-const ofHome = (environment: Environment, name: string): string | undefined => {
+const homeFile = (environment: Environment, name: string): string | undefined => {
   const home = environment["HOME"] ?? "";
   return home === "" ? undefined : join(home, name);
 };
@@ -36,8 +36,8 @@ export const passwordFromFile = (
   file: string | undefined,
   environment: Environment,
 ): string | undefined => {
-  const path = file ?? environment["PGPASSFILE"] ?? ofHome(environment, ".pgpass");
-  const text = path === undefined ? undefined : textOf(path);
+  const path = file ?? environment["PGPASSFILE"] ?? homeFile(environment, ".pgpass");
+  const text = path === undefined ? undefined : fileText(path);
   if (path === undefined || text === undefined) return undefined;
   if (process.platform !== "win32" && (statSync(path).mode & GROUP_OR_WORLD) !== 0) return undefined;
   const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
@@ -59,11 +59,11 @@ const unescaped = (field: string): string => field.replace(/\\(.)/g, "$1");
 export const readService = (name: string, environment: Environment): ReadonlyMap<string, string> => {
   const ofSystem = environment["PGSYSCONFDIR"];
   const files = [
-    environment["PGSERVICEFILE"] ?? ofHome(environment, ".pg_service.conf"),
+    environment["PGSERVICEFILE"] ?? homeFile(environment, ".pg_service.conf"),
     ofSystem === undefined ? undefined : join(ofSystem, "pg_service.conf"),
   ];
   for (const file of files) {
-    const lines = file === undefined ? [] : (textOf(file) ?? "").split(/\r?\n/).map((line) => line.trim());
+    const lines = file === undefined ? [] : (fileText(file) ?? "").split(/\r?\n/).map((line) => line.trim());
     const from = lines.indexOf(`[${name}]`);
     if (from === -1) continue;
     const found = new Map<string, string>();

@@ -4,8 +4,8 @@ import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Connector, Missed } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { createBackoff } from "../../../core/engine/database/backoff.ts";
-import { keepAwake } from "./heartbeat.ts";
-import { refusalOf, sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { loginRefusalOf, sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
 export interface Listener extends Pick<Connector, "listen" | "close"> {
@@ -22,17 +22,17 @@ const STANDBY_MS = 5000;
 const STANDBY_STATE = "25006";
 
 /** The reasons for which notifications do not arrive. A pooler is a configuration error; a standby may be promoted. */
-const DEAF = {
+const PROBLEMS = {
   pooler:
     "notifications do not arrive through a connection pooler: set DATABASE_DIRECT_URL to a connection string that leads to the server itself, or DATABASE_POOLER=session if the pooler is in session mode",
   standby:
     "the server is a standby, which has no notifications: waiting for its promotion, unless DATABASE_DIRECT_URL leads to the primary",
 } as const;
 
-interface Entry {
-  readonly heard: (payload: string) => void;
+interface ChannelEntry {
+  readonly onMessage: (payload: string) => void;
   readonly missed: ((why: Missed) => void) | undefined;
-  readonly unheard: (() => void) | undefined;
+  readonly onFailure: (() => void) | undefined;
   /** The reason for lost notifications of which the listener does not know yet. Undefined if none were lost. */
   untold: Missed | undefined;
 }
@@ -45,7 +45,7 @@ export const createListener = (
   isLoaded: () => boolean,
   isDirect: boolean,
 ): Listener => {
-  const channels = new Map<string, Set<Entry>>();
+  const channels = new Map<string, Set<ChannelEntry>>();
   const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
   const backoff = createBackoff();
   let connection: Connection | undefined;
@@ -53,20 +53,20 @@ export const createListener = (
   let isConnecting = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
-  let deafness: keyof typeof DEAF | undefined;
+  let deafness: keyof typeof PROBLEMS | undefined;
   let endFirstAttempt: () => void;
   const firstAttempt = new Promise<void>((resolve) => {
     endFirstAttempt = resolve;
   });
 
-  const entries = (): readonly Entry[] => [...channels.values()].flatMap((each) => [...each]);
+  const entries = (): readonly ChannelEntry[] => [...channels.values()].flatMap((each) => [...each]);
 
-  const mayMiss = (why: Missed): void => {
+  const markMissed = (why: Missed): void => {
     for (const entry of entries()) entry.untold = why;
   };
 
   /** Calls `missed` after the server has confirmed `LISTEN` for the channel. */
-  const tell = (channel: string): void => {
+  const callMissed = (channel: string): void => {
     const found = [...(channels.get(channel) ?? [])].filter(({ untold }) => untold !== undefined);
     for (const entry of found) {
       const why = entry.untold;
@@ -76,14 +76,14 @@ export const createListener = (
   };
 
   /** Logs the reason once, because the state lasts and is not a failure. */
-  const beDeaf = (why: keyof typeof DEAF): void => {
-    mayMiss("lost");
+  const reportProblem = (why: keyof typeof PROBLEMS): void => {
+    markMissed("lost");
     if (why === "standby") retry(STANDBY_MS);
     if (deafness === why) return;
     deafness = why;
-    if (why === "pooler") logger.warn(DEAF[why]);
-    else logger.info(DEAF[why]);
-    for (const { unheard } of entries()) unheard?.();
+    if (why === "pooler") logger.warn(PROBLEMS[why]);
+    else logger.info(PROBLEMS[why]);
+    for (const { onFailure: unheard } of entries()) unheard?.();
   };
 
   const run = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
@@ -91,10 +91,10 @@ export const createListener = (
     return to.query(toStatement(statement).text, []);
   };
 
-  const lost = (): void => {
+  const onConnectionLost = (): void => {
     if (isClosed) return;
     connection = undefined;
-    mayMiss("lost");
+    markMissed("lost");
     logger.warn("lost the connection for notifications");
     retry();
   };
@@ -112,35 +112,36 @@ export const createListener = (
       const opened = await openTarget(target, CONNECT_MS, { purpose: "listener" });
       if (opened.backend.isShared) {
         await opened.end();
-        return beDeaf("pooler");
+        return reportProblem("pooler");
       }
       opened.onNotification((channel, payload) => {
-        for (const { heard } of channels.get(channel) ?? []) heard(payload);
+        for (const { onMessage: heard } of channels.get(channel) ?? []) heard(payload);
       });
       try {
         for (const channel of channels.keys()) await run(opened, "listen", channel);
       } catch (error) {
         await opened.end();
-        if (sqlstateOf(error) === STANDBY_STATE) return beDeaf("standby");
+        if (sqlstateOf(error) === STANDBY_STATE) return reportProblem("standby");
         throw error;
       }
       if (isClosed) return void (await opened.end());
       connection = opened;
       deafness = undefined;
-      opened.onEnd(lost);
+      opened.onEnd(onConnectionLost);
       // listeners with `unheard` depend on notifications, so the connection is checked more often
-      if ("url" in target) check = keepAwake(opened, () => entries().every(({ unheard }) => unheard === undefined));
+      if ("url" in target)
+        check = startHeartbeat(opened, () => entries().every(({ onFailure: unheard }) => unheard === undefined));
       backoff.reset();
       const wanted = [...channels.keys()]; // some of them were added during the connection attempt
       for (const channel of wanted) await run(opened, "listen", channel);
-      wanted.forEach(tell);
+      wanted.forEach(callMissed);
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` handles this
-      if (isLoaded() && (isDirect || refusalOf(error) === undefined))
+      if (isLoaded() && (isDirect || loginRefusalOf(error) === undefined))
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
         });
-      mayMiss("lost");
+      markMissed("lost");
       retry();
     } finally {
       isConnecting = false;
@@ -150,14 +151,19 @@ export const createListener = (
 
   return {
     listen: (channel, heard, missed, unheard) => {
-      const entry: Entry = { heard, missed, unheard, untold: isLoaded() ? "late" : undefined };
+      const entry: ChannelEntry = {
+        onMessage: heard,
+        missed,
+        onFailure: unheard,
+        untold: isLoaded() ? "late" : undefined,
+      };
       let listeners = channels.get(channel);
       if (listeners === undefined) {
         listeners = new Set();
         channels.set(channel, listeners);
         if (connection !== undefined)
           run(connection, "listen", channel).then(
-            () => tell(channel),
+            () => callMissed(channel),
             () => connection?.end(),
           );
         else if (deafness === undefined) void connect();

@@ -14,7 +14,7 @@ export interface LivenessParts extends WatchedPool {
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-interface Silence {
+interface SilentConnection {
   readonly bytes: number;
   readonly sinceMs: number;
   /** The last time at which the server was known to work on the statement. */
@@ -27,7 +27,7 @@ const ATTEMPT_MS = 2000;
 /** The maximum number of consecutive attempts. */
 const MAX_ATTEMPTS = 2;
 /** The time after which a response of the server should have arrived. */
-const SETTLED_SECONDS = 2;
+const STABLE_SECONDS = 2;
 
 /** Returns the states of the backends. A pooler reports process ids of its own. */
 const STATES = `select activity.pid, activity.state, extract(epoch from pg_catalog.clock_timestamp() - activity.state_change)::float8 as seconds, pg_catalog.pg_backend_pid() as own
@@ -44,7 +44,7 @@ interface StateRow {
 export const watchLiveness = (parts: LivenessParts): (() => void) => {
   const { connections, checkMs, limitMs, lost, isOnlyHost, warn } = parts;
   const attemptMs = Math.min(checkMs, ATTEMPT_MS);
-  let silences = new Map<Connection, Silence>();
+  let silences = new Map<Connection, SilentConnection>();
   let isAsking = false;
 
   const end = (dead: readonly Connection[], reason: string, isUnreachable: boolean): void => {
@@ -77,7 +77,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
           if (states === undefined) return false;
           const state = states.get(processId);
           return (
-            state === undefined || (state.state?.startsWith("idle") === true && (state.seconds ?? 0) > SETTLED_SECONDS)
+            state === undefined || (state.state?.startsWith("idle") === true && (state.seconds ?? 0) > STABLE_SECONDS)
           );
         };
         const dead = silent.filter(isDead);
@@ -102,7 +102,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
 
   const sample = (): void => {
     const nowMs = performance.now();
-    const found = new Map<Connection, Silence>();
+    const found = new Map<Connection, SilentConnection>();
     for (const connection of connections()) {
       if (!connection.isAwaiting()) continue;
       const bytes = connection.heardBytes();

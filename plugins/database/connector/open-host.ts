@@ -1,19 +1,19 @@
 /** Chooses one of several hosts, with or without encryption, and opens a connection. Not loaded for an embedded
  *  database. */
 import { mayBeEncryption } from "./connection-string.ts";
-import { readHosts, type Wanted } from "./hosts.ts";
+import { readHosts, type SessionKind } from "./hosts.ts";
 import { sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
 
 /** The host and URL of the last connection, which are tried first. */
-interface Reached {
+interface ReachedHost {
   readonly host: number;
   readonly url: number;
 }
 
-const reached = new WeakMap<object, Reached>();
+const reachedHosts = new WeakMap<object, ReachedHost>();
 
 /** The part of a connection that the choice of a host needs. */
-interface Opened {
+interface OpenedHost {
   session(): Session | undefined;
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   end(): Promise<void>;
@@ -24,25 +24,25 @@ interface Session {
   readonly isReadOnly: boolean;
 }
 
-type Open<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
+type OpenHost<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
 
 /** `open` connects to one host. @throws the first error @rule R-HST-1 R-HST-2 */
-export const openOneOf = async <Connection extends Opened>(
+export const openOneOf = async <Connection extends OpenedHost>(
   target: { readonly url: string },
   timeoutMs: number,
-  open: Open<Connection>,
+  open: OpenHost<Connection>,
 ): Promise<Connection> => {
   const { urls, wanted, isShuffled, connectMs = Number.POSITIVE_INFINITY } = readHosts(target.url);
   const endMs = performance.now() + timeoutMs;
   let first: unknown;
   for (const each of wanted === "prefer-standby" ? (["standby", "any"] as const) : [wanted]) {
-    for (const host of orderOf(urls.length, isShuffled, reached.get(target)?.host)) {
+    for (const host of orderOf(urls.length, isShuffled, reachedHosts.get(target)?.host)) {
       const leftMs = Math.min(endMs - performance.now(), connectMs);
       if (leftMs <= 0) throw first;
       try {
-        const [connection, url] = await openAt(urls[host] ?? [], reached.get(target), leftMs, open);
-        if (await isWanted(connection, each)) {
-          reached.set(target, { host, url });
+        const [connection, url] = await openAt(urls[host] ?? [], reachedHosts.get(target), leftMs, open);
+        if (await matchesTarget(connection, each)) {
+          reachedHosts.set(target, { host, url });
           return connection;
         }
         void connection.end();
@@ -70,11 +70,11 @@ const orderOf = (count: number, isShuffled: boolean, last: number | undefined): 
 };
 
 /** Connects to one host, with or without encryption. @throws the first error */
-const openAt = async <Connection extends Opened>(
+const openAt = async <Connection extends OpenedHost>(
   urls: readonly string[],
-  last: Reached | undefined,
+  last: ReachedHost | undefined,
   timeoutMs: number,
-  open: Open<Connection>,
+  open: OpenHost<Connection>,
 ): Promise<readonly [Connection, url: number]> => {
   const order = last === undefined ? [0, 1] : [last.url, 1 - last.url];
   let first: unknown;
@@ -91,7 +91,7 @@ const openAt = async <Connection extends Opened>(
   throw first;
 };
 
-const isWanted = async (connection: Opened, wanted: Wanted): Promise<boolean> => {
+const matchesTarget = async (connection: OpenedHost, wanted: SessionKind): Promise<boolean> => {
   if (wanted === "any" || wanted === "prefer-standby") return true;
   // servers before PostgreSQL 14 and some poolers do not report it
   const session = connection.session() ?? (await connection.query<Session>(SESSION, []))[0];

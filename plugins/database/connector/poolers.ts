@@ -30,12 +30,12 @@ const BACKEND_QUESTION = `select backend.own as "isOwn",
 from (select coalesce($1::pg_catalog.int4 = pg_catalog.pg_backend_pid(), true)) backend (own),
   (select exists (select from pg_catalog.pg_settings where name = 'jit' and source = 'default')) jit (unset)`;
 
-const NOBODY = -1;
+const NO_PROCESS_ID = -1;
 
 /** Returns the parameter of the question: the expected process id of the backend, or null if any is right. `processId`
  *  is the one reported when the connection was opened; PostgreSQL always reports one. */
 const expectedProcessId = (mode: PoolerMode, processId: number | null): number | null =>
-  mode === "session" ? null : mode === "auto" ? (processId ?? NOBODY) : NOBODY;
+  mode === "session" ? null : mode === "auto" ? (processId ?? NO_PROCESS_ID) : NO_PROCESS_ID;
 
 /** Returns the facts about a backend. `row` is undefined if the server rejected the question. */
 const backendOf = (row: BackendRow | undefined, mode: PoolerMode): Backend => {

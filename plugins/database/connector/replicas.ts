@@ -4,7 +4,7 @@ import { isRelApiError, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { isPgError, refusalOf } from "../../../core/engine/database/pg-errors.ts";
+import { isPgError, loginRefusalOf } from "../../../core/engine/database/pg-errors.ts";
 import type { Pool } from "../../../core/engine/database/pool.ts";
 
 export interface ReplicasParts {
@@ -25,7 +25,7 @@ const PAUSE_MS = 200;
 /** A refused login is retried after a longer pause, because the server logs each attempt. */
 const REFUSED_PAUSE_MS = 5000;
 /** A replica that takes longer may be unreachable, so a new connection is tried in the meantime. */
-const DOUBT_MS = 200;
+const RECHECK_MS = 200;
 /** A replica that takes longer counts as slow. */
 const ANSWER_MS = 500;
 /** The timeout for reaching a silent replica, after which its statements are given up. Together with the pause and the
@@ -54,7 +54,7 @@ const createWatch = (
   let isClosed = false;
 
   /** Checks whether a silent server is unreachable, or only slow. */
-  const reach = async (): Promise<void> => {
+  const checkReachable = async (): Promise<void> => {
     const before = answers;
     try {
       void (await openTarget(target, REACH_MS, { purpose: "replica check" })).end();
@@ -73,7 +73,7 @@ const createWatch = (
       connection ??= await openTarget(target, REACH_MS, { purpose: "replica check" });
       isAway = false;
       const asked = connection;
-      doubt = setTimeout(() => void reach(), DOUBT_MS);
+      doubt = setTimeout(() => void checkReachable(), RECHECK_MS);
       limit = setTimeout(() => void asked.end(), ANSWER_MS);
       const [row] = await asked.query<{ position: string }>(POSITION, []);
       answers++;
@@ -84,7 +84,7 @@ const createWatch = (
       connection = undefined;
       if (isClosed) return;
       failed(error, isAway);
-      if (refusalOf(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
+      if (loginRefusalOf(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
       if (wasOpen) return void ask();
     } finally {
       clearTimeout(doubt);

@@ -7,7 +7,7 @@ import { openTarget, type Target } from "./open-target.ts";
 const CONNECT_MS = 10_000;
 
 /** The protocol has no parameters. */
-const textOf = (command: Sql): string => {
+const commandText = (command: Sql): string => {
   const { text, slots } = toStatement(command);
   if (slots.length > 0) throw new TypeError("a replication command cannot have slots: use ident() and catalogText()");
   return text;
@@ -26,12 +26,12 @@ export const openReplication = async (target: Target): Promise<ReplicationConnec
   return {
     command: async <Row>(command: Sql) => {
       try {
-        return await connection.query<Row>(textOf(command), []);
+        return await connection.query<Row>(commandText(command), []);
       } catch (error) {
         throw fromStatement(error);
       }
     },
-    copy: (command, take) => connection.copyBoth(textOf(command), take),
+    copy: (command, take) => connection.copyBoth(commandText(command), take),
     send: connection.sendCopy,
     onEnd: connection.onEnd,
     end: connection.end,

@@ -40,7 +40,7 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
   let isRunning = false;
   let limit: NodeJS.Timeout | undefined;
 
-  const bound = (milliseconds: number): void => {
+  const startTimer = (milliseconds: number): void => {
     clearTimeout(limit);
     if (!isRunning || milliseconds === 0) return;
     const own = setTimeout(() => {
@@ -52,7 +52,7 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
     limit = own;
   };
 
-  const rest = (): void => {
+  const stopTimer = (): void => {
     isRunning = false;
     clearTimeout(limit);
     limit = undefined;
@@ -61,15 +61,15 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
   const end = (message: string): void => {
     if (isOver) return;
     isOver = true;
-    rest();
+    stopTimer();
     events.onEnd(message);
   };
 
   worker.on("message", (message: FromThread) => {
     if (isOver) return;
-    if (message.kind === "alarm") return bound(message.milliseconds || limitMs);
+    if (message.kind === "alarm") return startTimer(message.milliseconds || limitMs);
     worker.unref();
-    rest();
+    stopTimer();
     if (message.kind === "ready") events.onReady(message.greeting);
     else if (message.kind === "answer") events.onAnswer(message);
     else end(message.message);
@@ -81,13 +81,13 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
     send(request) {
       worker.ref();
       isRunning = request.kind === "run";
-      bound(limitMs);
+      startTimer(limitMs);
       worker.postMessage(request, request.kind === "run" ? [request.bytes.buffer] : []);
     },
     async stop(waitMs) {
       const wasUp = !isOver;
       isOver = true;
-      rest();
+      stopTimer();
       if (wasUp && waitMs > 0) {
         worker.ref();
         const ended = new Promise((resolve) => worker.once("exit", resolve));

@@ -79,7 +79,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   let thread: Thread;
 
   const endClients = (reason: string): void => {
-    for (const stream of streams) stream.cutOff(reason);
+    for (const stream of streams) stream.destroy(reason);
     gate.close();
   };
 

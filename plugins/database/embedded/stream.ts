@@ -10,7 +10,7 @@ export interface ClientStream {
   /** Delivers a NotificationResponse caused by another client's statement. */
   notify(message: Uint8Array): void;
   /** Called when the database shuts down. A client that was disconnecting anyway gets no error. */
-  cutOff(reason: string): void;
+  destroy(reason: string): void;
 }
 
 export interface ClientStreamOptions {
@@ -100,10 +100,10 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       },
       (error: Error) => duplex.destroy(error),
     );
-    if (after.length > 0) hear(after);
+    if (after.length > 0) receiveBytes(after);
   };
 
-  const hear = (chunk: Uint8Array): void => {
+  const receiveBytes = (chunk: Uint8Array): void => {
     reader.write(chunk);
     if (reader.hasGroups) {
       hasSent = true;
@@ -115,7 +115,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
 
   const receive = (chunk: Uint8Array, done: (error?: Error | null) => void): void => {
     try {
-      if (opening === undefined) hear(chunk);
+      if (opening === undefined) receiveBytes(chunk);
       else open(chunk);
       done();
     } catch (error) {
@@ -158,7 +158,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     notify(message) {
       if (isGreeted && !isClosed && !isEnded) duplex.push(Buffer.from(message));
     },
-    cutOff(reason) {
+    destroy(reason) {
       if (isOverrun) return; // it closes when the client has read the error
       duplex.destroy(isEnding ? undefined : new Error(reason));
     },

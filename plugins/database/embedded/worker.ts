@@ -20,11 +20,11 @@ const longLog =
 if (parentPort === null) throw new Error("worker.ts must run in a worker thread");
 const port = parentPort;
 
-const say = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+const post = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
 /** Ends the thread, because the behaviour of PostgreSQL in this state is undefined. */
-function die(message: string): never {
-  say({ kind: "died", message });
+function exitWithError(message: string): never {
+  post({ kind: "died", message });
   process.exit(1);
 }
 
@@ -45,7 +45,7 @@ function createBackend(pg: PGlite, settle: () => void) {
     try {
       await pg.execProtocolRawStream(bytes, { syncToFs: false, onRawData });
     } catch (error) {
-      die(messageOf(error));
+      exitWithError(messageOf(error));
     }
   };
 
@@ -63,7 +63,7 @@ function createBackend(pg: PGlite, settle: () => void) {
       const answer = readAnswer(buffer, answerStart, used, group.isSynced);
       used = answer.end;
       notifications.push(...answer.notifications);
-      if (group.isSynced && answer.status === undefined) die("PostgreSQL gave no answer");
+      if (group.isSynced && answer.status === undefined) exitWithError("PostgreSQL gave no answer");
       isIdle = group.isSynced && answer.status === idleStatus;
     }
     const said = buffer.slice(0, used);
@@ -83,7 +83,7 @@ function createBackend(pg: PGlite, settle: () => void) {
 
 /** PGlite swallows every exception of the engine and calls it again, even after PostgreSQL has exited: an endless loop
  *  that consumes memory. */
-function dieOnFatalErrors(pg: PGlite): void {
+function exitOnFatalErrors(pg: PGlite): void {
   const engine = pg.Module as unknown as { _PostgresMainLoopOnce?: () => void };
   const step = engine._PostgresMainLoopOnce;
   if (step === undefined) return;
@@ -91,7 +91,7 @@ function dieOnFatalErrors(pg: PGlite): void {
     try {
       step();
     } catch (error) {
-      if (isFatal(error)) die(messageOf(error));
+      if (isFatal(error)) exitWithError(messageOf(error));
       throw error;
     }
   };
@@ -106,17 +106,17 @@ function isFatal(error: unknown): boolean {
 }
 
 async function serve(boot: Boot): Promise<void> {
-  const alarm = createAlarm((milliseconds) => say({ kind: "alarm", milliseconds }));
+  const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
   const pg = await openCluster({ ...boot, alarm });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
-  dieOnFatalErrors(pg);
+  exitOnFatalErrors(pg);
   const backend = createBackend(pg, alarm.settle);
   const isLogLong = buildQuery(longLog);
   const checkpoint = buildQuery("checkpoint");
   let batchCount = 0;
 
-  const boundLog = async (): Promise<void> => {
+  const limitLog = async (): Promise<void> => {
     const answer = await backend.run(isLogLong);
     if (Buffer.from(answer.bytes.buffer).includes("\0\0\0\x01t")) await backend.run(checkpoint); // the value `t`, with its length
   };
@@ -124,7 +124,7 @@ async function serve(boot: Boot): Promise<void> {
   const answerRequest = async (request: Request): Promise<void> => {
     if (request.kind === "dump") {
       const bytes = new Uint8Array(await promisify(gzip)(await dumpCluster(pg)));
-      say({ kind: "answer", bytes, isIdle: true, notifications: [] }, [bytes.buffer]);
+      post({ kind: "answer", bytes, isIdle: true, notifications: [] }, [bytes.buffer]);
       return;
     }
     if (request.kind === "stop") {
@@ -134,11 +134,11 @@ async function serve(boot: Boot): Promise<void> {
     const startedAt = performance.now();
     const answer = await backend.run(request);
     const isSlow = performance.now() - startedAt > slowBatchMs;
-    say(answer, [answer.bytes.buffer]);
+    post(answer, [answer.bytes.buffer]);
     batchCount += 1;
     if (answer.isIdle && (isSlow || batchCount >= batchesBetweenWalChecks)) {
       batchCount = 0;
-      await boundLog();
+      await limitLog();
     }
   };
 
@@ -146,12 +146,12 @@ async function serve(boot: Boot): Promise<void> {
   // Requests arrive one at a time, but a checkpoint may still run when the next one arrives.
   let last: Promise<void> = Promise.resolve();
   port.on("message", (request: Request) => {
-    last = last.then(() => answerRequest(request)).catch((error: unknown) => die(messageOf(error)));
+    last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(messageOf(error)));
   });
-  say({ kind: "ready", greeting });
+  post({ kind: "ready", greeting });
 }
 
 serve(workerData as Boot).catch((error: unknown) => {
-  say({ kind: "failed", message: messageOf(error) });
+  post({ kind: "failed", message: messageOf(error) });
   process.exit(1);
 });

@@ -14,7 +14,7 @@ import {
 } from "../../../core/index.ts";
 import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
-import type { Wanted } from "./chosen-relations.ts";
+import type { AdditionalObjects } from "./chosen-relations.ts";
 import { loadRelations, type ConflictTargetRow, type RelationRow } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
@@ -42,15 +42,15 @@ export const columnOriginsOf = (model: Model): ColumnOrigins =>
 
 /** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
  *  (metadata) puts them into `Model.parts["catalog-wanted"]`. */
-const wantedOf = (model: Model, { hiddenSchemas }: IntrospectContext): Wanted => {
-  const { relations = [], routines = [] } = (model.parts["catalog-wanted"] ?? {}) as Partial<Wanted>;
+const additionalObjects = (model: Model, { hiddenSchemas }: IntrospectContext): AdditionalObjects => {
+  const { relations = [], routines = [] } = (model.parts["catalog-wanted"] ?? {}) as Partial<AdditionalObjects>;
   return { relations, routines, schemas: hiddenSchemas };
 };
 
 /** Loads the catalog with five queries, independent of the number of relations. One more query loads types outside the
  *  usual ones. @rule R-SC-1 */
 export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
-  const wanted = wantedOf(model, context);
+  const wanted = additionalObjects(model, context);
   // The relations take longest to process, so they are requested first, and the database runs the other queries in the
   // meantime. No query waits for a result that it does not need.
   const rowsOfRelations = loadRelations(context, wanted);
@@ -63,7 +63,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
   const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
     oids: shownRows.map(({ rowType }) => rowType),
-    make: () => inPieces(eachOf(shownRows, rowTypeBuilder())),
+    make: () => inPieces(mapSliced(shownRows, rowTypeBuilder())),
   });
 
   const readAcl = createAclReader();
@@ -102,7 +102,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     const relation = build(row);
     relations.set(nameKey(relation), relation);
   });
-  const routines = await inPieces(eachOf(routineRows, (row) => buildRoutine(row, { readAcl, types })));
+  const routines = await inPieces(mapSliced(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
   const [server, roles] = await Promise.all([serverFacts, rolesByName]);
   const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
@@ -125,14 +125,14 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     loginPath: server.loginPath,
     representations: server.representations,
     mediaHandlers: server.mediaHandlers,
-    rivals: server.rivals,
+    shadowedNames: server.shadowedNames,
     extensions: server.extensions,
     serverVersion: server.serverVersion,
     parts: { ...model.parts, [NAME]: part },
   };
 };
 
-const eachOf = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
+const mapSliced = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
   const made: To[] = [];
   for (const from of list) {
     made.push(make(from));

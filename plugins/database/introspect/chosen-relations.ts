@@ -2,7 +2,7 @@
 import { ident, sql, value, type IntrospectContext, type QualifiedName, type Sql } from "../../../core/index.ts";
 
 /** The objects to load although their schema is not exposed. */
-export interface Wanted {
+export interface AdditionalObjects {
   readonly relations: readonly QualifiedName[];
   readonly routines: readonly QualifiedName[];
   /** The schemas whose relations are all loaded. */
@@ -10,7 +10,7 @@ export interface Wanted {
 }
 
 /** Returns `[[schema, name], …]` as a parameter. */
-export const pairs = (names: readonly QualifiedName[]) =>
+export const namePairs = (names: readonly QualifiedName[]) =>
   value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
 /** Writes `"exposed" as materialized (…)` with the oids of the schemas of these names. */
@@ -176,7 +176,7 @@ inconclusive (oid) as (
  *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds those that a
  *  foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
  *  R-REL-2 R-REL-4 */
-export const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
+export const withRelationSets = (context: IntrospectContext, wanted: AdditionalObjects): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE},
 ${RULED},
@@ -191,7 +191,7 @@ own as materialized (
     and relation.relnamespace in (select loaded.oid from loaded)
   union
   select relation.oid
-  from pg_catalog.json_array_elements(${pairs(wanted.relations)}) name (parts)
+  from pg_catalog.json_array_elements(${namePairs(wanted.relations)}) name (parts)
   join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
   join pg_catalog.pg_class relation on relation.relname = name.parts ->> 1 and relation.relnamespace = schema.oid
   where relation.relkind in ('r', 'v', 'm', 'f', 'p')
@@ -237,7 +237,7 @@ chosen (oid) as (
       routine.pronamespace in (select exposed.oid from exposed)
       or (routine.proname::text, routine.pronamespace) in (
         select name.parts ->> 1, schema.oid
-        from pg_catalog.json_array_elements(${pairs(wanted.routines)}) name (parts)
+        from pg_catalog.json_array_elements(${namePairs(wanted.routines)}) name (parts)
         join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
       )
     )

@@ -7,7 +7,7 @@ import {
   type Relation,
   type RelationKind,
 } from "../../../core/index.ts";
-import { isLoaded, withChosen, type Wanted } from "./chosen-relations.ts";
+import { isLoaded, withRelationSets, type AdditionalObjects } from "./chosen-relations.ts";
 
 /** The bits of `pg_relation_is_updatable`. */
 export const UPDATE = 4;
@@ -102,9 +102,12 @@ const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inco
 type RowAsSent = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 
 /** Loads the chosen relations. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
-export const loadRelations = async (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
+export const loadRelations = async (
+  context: IntrospectContext,
+  wanted: AdditionalObjects,
+): Promise<readonly RelationRow[]> => {
   const sent = await context.query<RowAsSent>(sql`
-${withChosen(context, wanted)},
+${withRelationSets(context, wanted)},
 lineage (oid, parent, distance) as (
   select inheritance.inhrelid, inheritance.inhparent, 1
   from pg_catalog.pg_inherits inheritance

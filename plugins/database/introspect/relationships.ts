@@ -15,7 +15,7 @@ import {
 import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
 
 /** A foreign key between two relations. Each is a table of the constraint, or a view that shows the key. */
-interface Link {
+interface KeyLink {
   /** Distinguishes keys with the same name on different tables. */
   readonly key: object;
   readonly constraint: string;
@@ -27,7 +27,7 @@ interface Link {
 }
 
 /** A relation that shows a key, with its columns in the order of the constraint. */
-interface Showing {
+interface KeyColumns {
   readonly relation: Relation;
   readonly columns: readonly string[];
 }
@@ -54,7 +54,7 @@ const derivedRelationships = function* (
     else list.push(relationship);
   };
   for (const link of links) {
-    for (const relationship of bothWays(link)) add(relationship);
+    for (const relationship of bothDirections(link)) add(relationship);
     yield;
   }
   for (const relationship of throughJunctions(links, exposed)) {
@@ -72,18 +72,18 @@ const deriveLinks = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
-): Pieces<readonly Link[]> {
+): Pieces<readonly KeyLink[]> {
   const showingViews = indexViews(relations, origins, exposed);
-  const links: Link[] = [];
+  const links: KeyLink[] = [];
   for (const source of relations.values()) {
     yield;
     for (const key of source.foreignKeys) {
       const target = relations.get(nameKey(key.target));
       if (target === undefined) continue;
-      const own: Showing = { relation: source, columns: key.columns };
-      const far: Showing = { relation: target, columns: key.targetColumns };
+      const own: KeyColumns = { relation: source, columns: key.columns };
+      const far: KeyColumns = { relation: target, columns: key.targetColumns };
       const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
-      const link = (a: Showing, b: Showing, isThroughView: boolean): void => {
+      const link = (a: KeyColumns, b: KeyColumns, isThroughView: boolean): void => {
         const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
         links.push({
           key,
@@ -113,7 +113,7 @@ const indexViews = (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
-): ((key: Showing) => readonly Showing[]) => {
+): ((key: KeyColumns) => readonly KeyColumns[]) => {
   const byTable = new Map<string, { readonly view: Relation; readonly shown: Map<string, string[]> }[]>();
   for (const [viewKey, columns] of origins) {
     const view = relations.get(viewKey);
@@ -129,7 +129,7 @@ const indexViews = (
   }
   return ({ relation, columns }) =>
     (byTable.get(nameKey(relation)) ?? []).flatMap(({ view, shown }) =>
-      combine(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
+      combineLinks(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
         relation: view,
         columns: combination,
       })),
@@ -138,13 +138,13 @@ const indexViews = (
 
 /** Combines one element of each list: `[[a, b], [c]]` becomes `[[a, c], [b, c]]`. The result is empty if a list is
  *  empty. */
-const combine = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+const combineLinks = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   choices.reduce<readonly (readonly string[])[]>(
     (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
     [[]],
   );
 
-const bothWays = (link: Link): readonly [Relationship, Relationship] => {
+const bothDirections = (link: KeyLink): readonly [Relationship, Relationship] => {
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
   const suffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
   const back = columns.map(([own, far]): ColumnPair => [far, own]);
@@ -173,8 +173,8 @@ const bothWays = (link: Link): readonly [Relationship, Relationship] => {
 };
 
 /** @rule R-REL-3 */
-const throughJunctions = function* (links: readonly Link[], exposed: ReadonlySet<string>): Generator<Relationship> {
-  const byJunction = new Map<Relation, Link[]>();
+const throughJunctions = function* (links: readonly KeyLink[], exposed: ReadonlySet<string>): Generator<Relationship> {
+  const byJunction = new Map<Relation, KeyLink[]>();
   for (const link of links) {
     const { source: junction, isUnique, columns } = link;
     if (isUnique || !exposed.has(junction.schema)) continue;
@@ -192,7 +192,7 @@ const throughJunctions = function* (links: readonly Link[], exposed: ReadonlySet
   }
 };
 
-const throughJunction = (junction: Relation, near: Link, far: Link): Relationship => {
+const throughJunction = (junction: Relation, near: KeyLink, far: KeyLink): Relationship => {
   const swap = ([own, other]: ColumnPair): ColumnPair => [other, own];
   const source = near.columns.map(swap);
   const target = far.columns.map(swap);

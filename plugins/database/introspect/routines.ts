@@ -9,7 +9,7 @@ import {
   type Volatility,
 } from "../../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
-import { pairs, schemasNamed, type Wanted } from "./chosen-relations.ts";
+import { namePairs, schemasNamed, type AdditionalObjects } from "./chosen-relations.ts";
 
 /** i IN, o OUT, b INOUT, v VARIADIC, t TABLE */
 type Mode = "i" | "o" | "b" | "v" | "t";
@@ -39,7 +39,7 @@ export interface RoutineRow {
 /** Loads the functions of the exposed schemas. From the rest of the search path, it loads functions that take a row of
  *  an exposed relation (computed fields). Procedures, aggregates, window and trigger functions are omitted.
  *  @rule R-RPC-1 R-CMP-1 R-SC-1 */
-export const loadRoutines = (context: IntrospectContext, wanted: Wanted): Promise<readonly RoutineRow[]> => {
+export const loadRoutines = (context: IntrospectContext, wanted: AdditionalObjects): Promise<readonly RoutineRow[]> => {
   return context.query<RoutineRow>(sql`
 with ${schemasNamed("exposed", context.schemas)},
 ${schemasNamed("extra", context.extraSearchPath)},
@@ -57,7 +57,7 @@ chosen (oid) as (
     and relation.relnamespace in (select exposed.oid from exposed)
   union
   select routine.oid
-  from pg_catalog.json_array_elements(${pairs(wanted.routines)}) name (parts)
+  from pg_catalog.json_array_elements(${namePairs(wanted.routines)}) name (parts)
   join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
   join pg_catalog.pg_proc routine on routine.proname = name.parts ->> 1 and routine.pronamespace = schema.oid
 )
@@ -165,7 +165,7 @@ const describeResult = (
   types: ReadonlyMap<number, PgType>,
 ): Routine["returns"] => {
   const declared = types.get(row.resultType);
-  const base = belowDomains(declared, types);
+  const base = withoutDomains(declared, types);
   const common = { type: row.resultType, isSet: row.isSet, hasOutParameters: outputs.length > 0 };
   // A single OUT parameter of a composite type is the whole composite, so the type is checked first.
   if (base?.kind === "composite") {
@@ -179,7 +179,7 @@ const describeResult = (
   return { ...common, kind: "scalar", columns: [] };
 };
 
-const belowDomains = (type: PgType | undefined, types: ReadonlyMap<number, PgType>): PgType | undefined => {
+const withoutDomains = (type: PgType | undefined, types: ReadonlyMap<number, PgType>): PgType | undefined => {
   let below = type;
   for (let depth = 0; below?.kind === "domain" && below.base !== undefined && depth < 32; depth++)
     below = types.get(below.base);

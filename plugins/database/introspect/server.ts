@@ -8,7 +8,7 @@ import {
   type QualifiedName,
   type Representation,
 } from "../../../core/index.ts";
-import type { Wanted } from "./chosen-relations.ts";
+import type { AdditionalObjects } from "./chosen-relations.ts";
 
 interface ServerRow {
   readonly serverVersion: number;
@@ -53,13 +53,13 @@ export interface ServerFacts {
   readonly extensions: ReadonlyMap<string, string>;
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
-  readonly rivals: ReadonlySet<string>;
+  readonly shadowedNames: ReadonlySet<string>;
 }
 
 /** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
  *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without one
  *  does it choose an operator whose right side has another type. @rule R-TX-10 */
-const RIVALS = sql`
+const SHADOWED_NAMES = sql`
 with plain as materialized (
   select type.oid, 'c' in (type.typtype, element.typtype) as is_row
   from pg_catalog.pg_type type
@@ -123,7 +123,7 @@ const schemasIn = (path: string): readonly string[] =>
     .filter((name) => name !== "");
 
 /** @rule R-REP-1 R-MED-4 R-OAS-3 */
-export const loadServer = async (context: IntrospectContext, wanted: Wanted): Promise<ServerFacts> => {
+export const loadServer = async (context: IntrospectContext, wanted: AdditionalObjects): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
   const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);
   const named = value(
@@ -196,7 +196,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
       and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
   ) as aggregates,
-  (${RIVALS}) as rivals`);
+  (${SHADOWED_NAMES}) as rivals`);
   if (row === undefined) throw new Error("the server did not report its version");
   return {
     serverVersion: row.serverVersion,
@@ -205,7 +205,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
     schemas: row.schemas ?? [],
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),
-    rivals: new Set(row.rivals ?? []),
+    shadowedNames: new Set(row.rivals ?? []),
     mediaHandlers: (row.aggregates ?? []).map(buildMediaHandler),
   };
 };

@@ -5,7 +5,7 @@ import { channelSettings } from "../settings.ts";
 
 export { reloadAll } from "./reload-all.ts";
 
-const ASKS: ReadonlySet<string> = new Set(["", "reload schema", "reload config"]);
+const RELOAD_PAYLOADS: ReadonlySet<string> = new Set(["", "reload schema", "reload config"]);
 
 /** @rule R-SC-3 R-SC-5 */
 export const reloadChannel = definePlugin({
@@ -17,7 +17,7 @@ export const reloadChannel = definePlugin({
     context.listen(
       dbChannel,
       (payload) => {
-        if (ASKS.has(payload)) context.requestReload();
+        if (RELOAD_PAYLOADS.has(payload)) context.requestReload();
       },
       context.requestReload,
     );

@@ -85,10 +85,10 @@ type Version = Promise<string | undefined>;
 const versionOf = (model: Model): Version | undefined => model.parts[NAME] as Version | undefined;
 
 /** The largest share of time for checks, and for reloads if the schema changes constantly. */
-const SHARE_OF_LOOKING = 1 / 30;
-const SHARE_OF_RELOADING = 1 / 5;
+const MAX_CHECK_SHARE = 1 / 30;
+const MAX_RELOAD_SHARE = 1 / 5;
 /** A request within this time before the next check causes that check. */
-const LATELY_MS = 500;
+const RECENT_USE_MS = 500;
 /** The longest time that a request after a pause waits for the check, and for a reload. */
 const PATIENCE_MS = 2000;
 
@@ -119,12 +119,12 @@ export const reloadPoll = definePlugin({
     });
 
     /** Resolves when the model is up to date. */
-    const look = async (): Promise<void> => {
+    const checkVersion = async (): Promise<void> => {
       const startedAtMs = performance.now();
       const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests report a lost connection
       const seen = row?.version ?? undefined;
       if (isClosed) return;
-      schedule((performance.now() - startedAtMs) / SHARE_OF_LOOKING);
+      schedule((performance.now() - startedAtMs) / MAX_CHECK_SHARE);
       // the loader repeats a failed load
       if (seen === undefined || seen === asked || seen === (await loaded)) return;
       asked = seen;
@@ -132,46 +132,46 @@ export const reloadPoll = definePlugin({
       await context.reload().catch(() => undefined); // the error was logged
     };
 
-    const noteUse = async (): Promise<void> => {
+    const recordUse = async (): Promise<void> => {
       isUsed = true;
       context.setGate(undefined);
     };
 
     let looking: Promise<void> | undefined;
     /** Holds the first request after a pause, and requests that arrive in the meantime. */
-    const lookFirst = (): Promise<void> =>
+    const checkFirst = (): Promise<void> =>
       (looking ??= Promise.race([
-        look(),
+        checkVersion(),
         new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
       ]).then(() => {
         looking = undefined;
         context.setGate(undefined);
       }));
 
-    const lookIfUsed = (): void => {
+    const checkIfUsed = (): void => {
       const isLive = context.use(liveQueriesService)?.isIdle === false;
-      if (isUsed || isLive) return void look();
-      context.setGate(lookFirst);
-      after(intervalMs, lookIfUsed); // live queries may start
+      if (isUsed || isLive) return void checkVersion();
+      context.setGate(checkFirst);
+      scheduleAfter(intervalMs, checkIfUsed); // live queries may start
     };
 
-    const after = (ms: number, next: () => void): void => {
+    const scheduleAfter = (ms: number, next: () => void): void => {
       clearTimeout(timer);
       timer = setTimeout(next, ms);
       timer.unref();
     };
 
     const schedule = (atLeastMs: number): void =>
-      after(Math.max(intervalMs, atLeastMs) - LATELY_MS, () => {
+      scheduleAfter(Math.max(intervalMs, atLeastMs) - RECENT_USE_MS, () => {
         isUsed = false;
-        context.setGate(noteUse);
-        after(LATELY_MS, lookIfUsed);
+        context.setGate(recordUse);
+        scheduleAfter(RECENT_USE_MS, checkIfUsed);
       });
 
     context.onModel((model) => {
       const isFirst = loaded === undefined;
       loaded = versionOf(model);
-      if (asked !== undefined) schedule((performance.now() - askedAtMs) / SHARE_OF_RELOADING);
+      if (asked !== undefined) schedule((performance.now() - askedAtMs) / MAX_RELOAD_SHARE);
       else if (isFirst) schedule(0);
       asked = undefined;
     });

@@ -18,7 +18,7 @@ export const databaseSettings = definePlugin({
   apply: (_hooks, context) => {
     const { dbConfig, dbPreConfig } = context.options;
     if (!dbConfig) return;
-    const known = storable(context.settings);
+    const known = storableSettings(context.settings);
     context.addOptionSource({ name: "the database", read: (query) => readStored(query, known, dbPreConfig) });
   },
 });
@@ -26,7 +26,7 @@ export const databaseSettings = definePlugin({
 const PREFIX = "PGRST_";
 
 /** The settings that can be stored, by their name there, such as `pgrst.db_schemas`. */
-const storable = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
+const storableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
   new Map(
     settings
       .filter(({ isOption, isFixed }) => isOption && isFixed !== true)

@@ -21,7 +21,7 @@ const checkPosition: Check = (position, path) => {
   }
 };
 
-const each =
+const checkEach =
   (check: Check): Check =>
   (coordinates, path) => {
     for (const part of listOf(coordinates, path)) check(part, path);
@@ -30,13 +30,13 @@ const each =
 const checkLine: Check = (line, path) => {
   const positions = listOf(line, path);
   if (positions.length < 2) throw parseFailed("A LineString needs at least 2 Positions", path);
-  each(checkPosition)(line, path);
+  checkEach(checkPosition)(line, path);
 };
 
 const checkRing: Check = (ring, path) => {
   const positions = listOf(ring, path);
   if (positions.length < 4) throw parseFailed("A LinearRing needs at least 4 Positions", path);
-  each(checkPosition)(ring, path);
+  checkEach(checkPosition)(ring, path);
   const shown = (position: Json | undefined): string =>
     (position as readonly Json[]).map((number) => Number(numberText(number))).join(); // checked just above
   if (shown(positions[0]) !== shown(positions[positions.length - 1]))
@@ -45,11 +45,11 @@ const checkRing: Check = (ring, path) => {
 
 const COORDINATES: ReadonlyMap<string, Check> = new Map([
   ["Point", checkPosition],
-  ["MultiPoint", each(checkPosition)],
+  ["MultiPoint", checkEach(checkPosition)],
   ["LineString", checkLine],
-  ["MultiLineString", each(checkLine)],
-  ["Polygon", each(checkRing)],
-  ["MultiPolygon", each(each(checkRing))],
+  ["MultiLineString", checkEach(checkLine)],
+  ["Polygon", checkEach(checkRing)],
+  ["MultiPolygon", checkEach(checkEach(checkRing))],
 ]);
 
 /** @throws RelApiError `parse-failed` at the place of the column value, never deeper */

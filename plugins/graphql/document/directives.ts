@@ -1,7 +1,7 @@
 /** Checks where directives are allowed, and decides whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
-import { misspelt } from "../../shared/hints.ts";
+import { unknownNameFacts } from "../../shared/hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import {
   readBoolean,
@@ -10,19 +10,13 @@ import {
   type InputContext,
   type InputPosition as InputPlace,
 } from "../plan/input.ts";
-import type {
-  DirectivePlace as Place,
-  Directives,
-  DirectiveSpec,
-  GqlDirective,
-  ReadDirectives,
-} from "../directives.ts";
+import type { DirectiveUse as Place, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";
 
 const CONDITION = { if: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: false } };
 
 const SELECTIONS = ["a field", "a fragment spread", "an inline fragment"] as const;
 
-const OF_DIALECT: Directives = {
+const DIALECT_DIRECTIVES: Directives = {
   include: { places: SELECTIONS, arguments: CONDITION },
   skip: { places: SELECTIONS, arguments: CONDITION },
   cached: {
@@ -35,7 +29,7 @@ const OF_DIALECT: Directives = {
   _multiple_top_level_fields: { places: ["a subscription"], arguments: {} },
 };
 
-const WORDS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
+const LOCATION_OF_OPERATION: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
   query: "a query",
   mutation: "a mutation",
   subscription: "a subscription",
@@ -49,17 +43,17 @@ export const directivesOf = (added: readonly GqlDirective[]): Directives => ({
     added.map((directive) => [
       directive.name,
       {
-        places: directive.on.map((operation) => WORDS[operation]),
+        places: directive.on.map((operation) => LOCATION_OF_OPERATION[operation]),
         arguments: Object.fromEntries(Object.keys(directive.arguments).map((argument) => [argument, FLAG])),
         added: directive,
       },
     ]),
   ),
-  ...OF_DIALECT,
+  ...DIALECT_DIRECTIVES,
 });
 
 /** `path` is the path of the selection set, or `$` for the operation. @throws RelApiError */
-const checkPlaces = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
+const checkLocations = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of directives) {
@@ -68,7 +62,7 @@ const checkPlaces = (known: Directives, directives: readonly DirectiveNode[], pl
       throw validationFailed(
         `directive '${name.value}' is not defined in the schema`,
         path,
-        misspelt(name.value, Object.keys(known)),
+        unknownNameFacts(name.value, Object.keys(known)),
       );
     if (!spec.places.includes(place))
       throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
@@ -115,7 +109,7 @@ export const isIncluded = (
 ): boolean => {
   if (directives === undefined || directives.length === 0) return true;
   const known = context.schema.directives;
-  checkPlaces(known, directives, place, path);
+  checkLocations(known, directives, place, path);
   let isKept = true;
   for (const directive of directives) {
     checkArguments(known, directive, path, (_, input, place, at) => {
@@ -125,15 +119,15 @@ export const isIncluded = (
   return isKept;
 };
 
-const NONE: ReadDirectives = new Map();
+const NO_DIRECTIVES: ReadDirectives = new Map();
 
 /** Reads the directives of the operation itself. Returns the arguments of the directives that plugins read. @throws
  *  RelApiError */
 export const readOperationDirectives = (context: InputContext, operation: OperationDefinitionNode): ReadDirectives => {
   const directives = operation.directives ?? [];
-  if (directives.length === 0) return NONE;
+  if (directives.length === 0) return NO_DIRECTIVES;
   const known = context.schema.directives;
-  checkPlaces(known, directives, WORDS[operation.operation], "$");
+  checkLocations(known, directives, LOCATION_OF_OPERATION[operation.operation], "$");
   const read = new Map<string, Readonly<Record<string, boolean>>>();
   for (const directive of directives) {
     const name = directive.name.value;

@@ -48,16 +48,16 @@ const partOf = (value: Json, key: string | number): Json =>
   (value as Readonly<Record<string | number, Json>>)[key] as Json; // earlier questions have checked the container
 
 /** Returns the value at that path in other values of the variables. */
-export const heldIn = (variables: VariableValues, place: VariablePath): Json => {
-  if ("of" in place) return partOf(heldIn(variables, place.of), place.key);
+export const valueAt = (variables: VariableValues, place: VariablePath): Json => {
+  if ("of" in place) return partOf(valueAt(variables, place.of), place.key);
   const value = variables.get(place.variable);
   return value !== undefined && "json" in value ? value.json : null;
 };
 
 /** The member names of an object, the length of a list, or the kind of another value. */
-type Shape = readonly string[] | number | "null" | "leaf";
+type ValueShape = readonly string[] | number | "null" | "leaf";
 
-const shapeOf = (value: Json): Shape => {
+const shapeOf = (value: Json): ValueShape => {
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length;
   return isPlainObject(value) ? Object.keys(value) : "leaf";
@@ -73,7 +73,7 @@ const question = <Answer>(
   key: (answer: Answer) => unknown,
 ): Question<WithVariables, Answer> => ({
   name,
-  of: ({ variables }) => of(heldIn(variables, place)),
+  of: ({ variables }) => of(valueAt(variables, place)),
   key,
 });
 
@@ -82,9 +82,9 @@ const kindQuestion = (name: string): Question<WithVariables, Kind> => ({
   of: ({ variables }) => kindOf(variables, name),
 });
 
-const shapeKey = (shape: Shape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
+const shapeKey = (shape: ValueShape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
 
-const whole = (value: Json): Json => value;
+const wholeValue = (value: Json): Json => value;
 
 /** Identifies parts by numbers, because their paths would be long. Equal answers lead to equal numbers. */
 interface Observer {
@@ -92,11 +92,17 @@ interface Observer {
   count: number;
 }
 
-const held = (observer: Observer, bound: Json, variable: string, place: VariablePath, depth: number): VariablePart => {
+const trackedPart = (
+  observer: Observer,
+  bound: Json,
+  variable: string,
+  place: VariablePath,
+  depth: number,
+): VariablePart => {
   const number = observer.count++;
-  const shape = (): Shape => observer.ask(question(`shape ${number}`, place, shapeOf, shapeKey));
+  const shape = (): ValueShape => observer.ask(question(`shape ${number}`, place, shapeOf, shapeKey));
   const part = (key: string | number): VariablePart =>
-    held(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
+    trackedPart(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
   return {
     place,
     variable,
@@ -114,7 +120,7 @@ const held = (observer: Observer, bound: Json, variable: string, place: Variable
       check(length);
       return Array.from({ length }, (_, i) => part(i));
     },
-    value: () => observer.ask(question(`value ${number}`, place, whole, writeJson)),
+    value: () => observer.ask(question(`value ${number}`, place, wholeValue, writeJson)),
     described: (name, describe) => observer.ask(question(`${name} ${number}`, place, describe, planKey)),
     get found() {
       return foundInVariable(bound);
@@ -137,7 +143,7 @@ export const observeVariables = (
       const value = atHand.get(name);
       const kind = observer.ask(kindQuestion(name));
       if (kind === "absent" || value === undefined) return undefined;
-      return "json" in value ? held(observer, value.json, name, { variable: name }, 0) : value;
+      return "json" in value ? trackedPart(observer, value.json, name, { variable: name }, 0) : value;
     },
     close: () => {
       atHand = new Map();
@@ -156,5 +162,5 @@ const kindOf = (variables: VariableValues, name: string): Kind => {
 };
 
 /** Creates variables without tracking, for values that each request reads again under a cached plan. */
-export const unobserved = (variables: VariableValues): ObservedVariables =>
+export const withoutTracking = (variables: VariableValues): ObservedVariables =>
   observeVariables((question) => question.of({ variables }), variables);

@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { misspelt } from "../../shared/hints.ts";
+import { unknownNameFacts } from "../../shared/hints.ts";
 import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
 
 export interface ParsedDocument {
@@ -108,7 +108,7 @@ const chooseOperation = (
     throw validationFailed(
       `no such operation found in the document: "${operationName}"`,
       "$",
-      misspelt(
+      unknownNameFacts(
         operationName,
         operations.flatMap(({ name }) => name?.value ?? []),
       ),

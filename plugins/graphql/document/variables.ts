@@ -13,7 +13,7 @@ import {
 import type { BoundValue, Json, SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
-import { misspelt } from "../../shared/hints.ts";
+import { unknownNameFacts } from "../../shared/hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -34,14 +34,17 @@ export type VariableValue = { readonly json: Json } | { readonly literal: ValueN
 
 export type VariableValues = ReadonlyMap<string, VariableValue>;
 
-interface Uses {
+interface VariableUses {
   readonly names: ReadonlySet<string>;
   /** The names in order of their first use. */
   readonly first: readonly string[];
 }
 
 /** Returns the names of all variables that the operation and its fragments use. */
-const usesOf = (operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Uses => {
+const usesOf = (
+  operation: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): VariableUses => {
   const names = new Set<string>();
   const seen = new Set<string>();
   const inValue = (value: ValueNode): void => {
@@ -131,7 +134,7 @@ export const readVariables = (
     throw validationFailed(
       `unbound variable "${declared.unbound}"`,
       "$",
-      misspelt(declared.unbound, declared.declarations.keys()),
+      unknownNameFacts(declared.unbound, declared.declarations.keys()),
     );
   if (takesUnknown) return values;
   let unexpected: string[] | undefined;
@@ -140,7 +143,7 @@ export const readVariables = (
     throw validationFailed(
       `unexpected variables in variableValues: ${unexpected.sort().join(", ")}`,
       "$",
-      misspelt(unexpected[0] ?? "", declared.used),
+      unknownNameFacts(unexpected[0] ?? "", declared.used),
     );
   return values;
 };
@@ -171,7 +174,7 @@ export const lookUpIn =
   };
 
 /** @rule G-VAR-8 */
-export const fits = (declaration: Declaration, type: GraphQLInputType, hasDefault: boolean): boolean => {
+export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDefault: boolean): boolean => {
   const isNullable = declaration.type.kind !== "NonNullType";
   if (
     isNullable &&

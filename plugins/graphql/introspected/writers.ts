@@ -19,7 +19,7 @@ import {
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
-import type { Collector, Selected } from "./selected.ts";
+import type { Collector, SelectedField } from "./selected.ts";
 
 type Write<Source> = (source: Source) => string;
 
@@ -37,11 +37,11 @@ type Member<Source> = string | Write<Source> | WriteParts<Source>;
 
 const NULL = "null";
 
-const text = (value: string | null | undefined): string =>
+const jsonText = (value: string | null | undefined): string =>
   value === null || value === undefined ? NULL : JSON.stringify(value);
 
 /** GraphQL names contain no characters that JSON escapes. */
-const nameText = (name: string): string => `"${name}"`;
+const quoteName = (name: string): string => `"${name}"`;
 
 const listOf = <Source>(sources: readonly Source[], write: Write<Source>): string => {
   let body = "[";
@@ -99,29 +99,31 @@ const kindOf = (type: GraphQLType): string =>
               ? '"INTERFACE"'
               : '"SCALAR"';
 
-const nameOf = (type: GraphQLType): string => (isNonNullType(type) || isListType(type) ? NULL : nameText(type.name));
+const nameOf = (type: GraphQLType): string => (isNonNullType(type) || isListType(type) ? NULL : quoteName(type.name));
 
 /** @rule G-TYP-40 */
 const descriptionOf = (type: GraphQLType): string =>
-  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : text(type.description);
+  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : jsonText(type.description);
 
 const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string => {
   if (defaultValue === undefined) return NULL;
   const node = astFromValue(defaultValue, type);
-  return node === null || node === undefined ? NULL : text(print(node));
+  return node === null || node === undefined ? NULL : jsonText(print(node));
 };
 
 /** The fields of types that the builder made are already sorted. */
-const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
+const sortedByName = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
   [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
 /** Writes the members that fields, arguments and enum values share. @rule G-INT-3 */
-const common = (name: string): Member<{ readonly name: string; readonly description?: string | null | undefined }> => {
+const commonMembers = (
+  name: string,
+): Member<{ readonly name: string; readonly description?: string | null | undefined }> => {
   switch (name) {
     case "name":
-      return (source) => nameText(source.name);
+      return (source) => quoteName(source.name);
     case "description":
-      return (source) => text(source.description);
+      return (source) => jsonText(source.description);
     case "isDeprecated":
     case "isRepeatable":
       return "false";
@@ -143,7 +145,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const object = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
-    memberOf: (selected: Selected) => Member<Source>,
+    memberOf: (selected: SelectedField) => Member<Source>,
   ): WriteParts<Source> => {
     const members: (Partial<WriteParts<Source>> & { readonly before: string; readonly write: Write<Source> })[] = [];
     let before = "{";
@@ -151,7 +153,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       parents.map((node) => node.selectionSet),
       typeName,
     )) {
-      const member = selected.name === "__typename" ? nameText(typeName) : memberOf(selected);
+      const member = selected.name === "__typename" ? quoteName(typeName) : memberOf(selected);
       before += `${members.length === 0 && before === "{" ? "" : ","}${JSON.stringify(selected.key)}:`;
       if (typeof member === "string") {
         before += member;
@@ -181,7 +183,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const inputValue = (nodes: readonly FieldNode[]) =>
     object<GraphQLArgument | GraphQLInputField>("__InputValue", nodes, ({ name, nodes: inner }) => {
       if (name === "defaultValue") return defaultOf;
-      if (name !== "type") return common(name);
+      if (name !== "type") return commonMembers(name);
       const write = reference(inner);
       return (source) => write(source.type);
     });
@@ -192,18 +194,20 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
         const { write } = inputValue(inner);
         return ({ args }) => listOf(args, write);
       }
-      if (name !== "type") return common(name);
+      if (name !== "type") return commonMembers(name);
       const write = reference(inner);
       return (source) => write(source.type);
     });
 
   const enumValue = (nodes: readonly FieldNode[]) =>
-    object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => common(name));
+    object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => commonMembers(name));
 
   const objectsWith = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
-    sorted([...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)));
+    sortedByName(
+      [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)),
+    );
 
-  const typeMember = ({ name, nodes }: Selected): Member<GraphQLType> => {
+  const typeMember = ({ name, nodes }: SelectedField): Member<GraphQLType> => {
     switch (name) {
       case "kind":
         return kindOf;
@@ -228,7 +232,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
             !isObjectType(of) && !isInterfaceType(of)
               ? NULL
               : isIntrospectionType(of.name)
-                ? listOf(sorted(Object.values(of.getFields())), write)
+                ? listOf(sortedByName(Object.values(of.getFields())), write)
                 : listOfMembers(of.getFields(), write),
           parts: function* (of) {
             if (!isObjectType(of)) return yield NULL;
@@ -245,7 +249,9 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       case "enumValues": {
         const { write } = enumValue(nodes);
         return (of) =>
-          isEnumType(of) ? listOf(isIntrospectionType(of.name) ? sorted(of.getValues()) : of.getValues(), write) : NULL;
+          isEnumType(of)
+            ? listOf(isIntrospectionType(of.name) ? sortedByName(of.getValues()) : of.getValues(), write)
+            : NULL;
       }
       case "ofType": {
         const write = reference(nodes);
@@ -263,7 +269,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const directive = (nodes: readonly FieldNode[]) =>
     object<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
       if (name === "locations") return (source) => JSON.stringify([...source.locations].sort());
-      if (name !== "args") return common(name);
+      if (name !== "args") return commonMembers(name);
       const { write } = inputValue(inner);
       return (source) => listOf(source.args, write);
     });

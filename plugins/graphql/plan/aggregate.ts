@@ -6,7 +6,7 @@ import { itemPosition, readBoolean, readEnum, readList } from "./input.ts";
 import { capOf, type ListArguments } from "./lists.ts";
 import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
-import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+import { eachArgument, eachSelection, subselection, type SelectedField } from "./selection.ts";
 
 /** Plans the selection on rows, which may be aggregates again. */
 type PlanRow = (
@@ -19,7 +19,7 @@ type PlanRow = (
 /** `selected` is the field of type `T_aggregate`. `planRow` plans its nodes. */
 export const planAggregate = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   from: ReadFrom,
   list: ListArguments,
   planRow: PlanRow,
@@ -43,11 +43,15 @@ export const planAggregate = (
 });
 
 /** `{ count sum { sold } }`. */
-export const planAggregateFields = (planner: Planner, selected: Selected): readonly Output[] =>
+export const planAggregateFields = (planner: Planner, selected: SelectedField): readonly Output[] =>
   planLevel(planner, selected, (one) => planFields(planner, one));
 
 /** Plans the fields of an object on one level, including `__typename`. */
-const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected) => Output): readonly Output[] => {
+const planLevel = (
+  planner: Planner,
+  selected: SelectedField,
+  plan: (field: SelectedField) => Output,
+): readonly Output[] => {
   const outputs: Output[] = [];
   const type = subselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
@@ -58,16 +62,20 @@ const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected)
   return outputs;
 };
 
-const planFields = (planner: Planner, selected: Selected): Output => {
+const planFields = (planner: Planner, selected: SelectedField): Output => {
   const { part, as } = selected;
   if (part?.kind === "count") return planCount(planner, selected);
   if (part?.kind !== "aggregate-function")
     throw new TypeError(`an aggregate field stands for ${part?.kind ?? "nothing"}`);
   const { fn } = part;
-  return { kind: "object", as, of: planLevel(planner, selected, (column) => planFolded(planner, column, fn)) };
+  return {
+    kind: "object",
+    as,
+    of: planLevel(planner, selected, (column) => planComputedAggregate(planner, column, fn)),
+  };
 };
 
-const planFolded = (planner: Planner, selected: Selected, fn: string): Output => {
+const planComputedAggregate = (planner: Planner, selected: SelectedField, fn: string): Output => {
   const { part, as } = selected;
   if (part?.kind === "column") {
     eachArgument(planner, selected, () => {});
@@ -89,7 +97,7 @@ const folded = (as: string, fn: string, of: Expression, isText: boolean): Output
 });
 
 /** @rule G-AGG-3 */
-const planCount = (planner: Planner, selected: Selected): Output => {
+const planCount = (planner: Planner, selected: SelectedField): Output => {
   let of: readonly Expression[] = [];
   let isDistinct = false;
   eachArgument(planner, selected, ({ part, input, place, path }) => {

@@ -11,29 +11,29 @@ import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts"
 import { argumentLeaves } from "./custom.ts";
 import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
-import { eachSelection, subselection, type Selected } from "./selection.ts";
+import { eachSelection, subselection, type SelectedField } from "./selection.ts";
 
 /** The type and the selected members of a result. */
-interface Shape {
+interface ResultShape {
   readonly type: GraphQLOutputType;
-  readonly members: readonly Member[];
+  readonly members: readonly ShapeMember[];
 }
 
-interface Member {
+interface ShapeMember {
   readonly as: string;
   readonly name: string;
   /** The key of the member in the result. */
   readonly key: string;
   readonly leaves: FunctionField["leaves"];
   /** The shape of the member. Undefined for `__typename`. */
-  readonly shape: Shape | undefined;
+  readonly shape: ResultShape | undefined;
 }
 
-const shapeOf = (planner: Planner, selected: Selected): Shape => {
+const shapeOf = (planner: Planner, selected: SelectedField): ResultShape => {
   const { type } = selected.field;
   const object = subselection(selected);
   if (object === undefined) return { type, members: [] };
-  const members: Member[] = [];
+  const members: ShapeMember[] = [];
   eachSelection(planner, object, selected.selections, selected.path, (selection) => {
     if (selection.kind === "typename") {
       members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
@@ -46,18 +46,20 @@ const shapeOf = (planner: Planner, selected: Selected): Shape => {
   return { type, members };
 };
 
-const given = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
-  Object.fromEntries(leaves.map(([name, { now, again }]) => [name, again === undefined ? now : again(variables)]));
+const argumentValues = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
+  Object.fromEntries(
+    leaves.map(([name, { value: now, recompute: again }]) => [name, again === undefined ? now : again(variables)]),
+  );
 
-const selectionOf = ({ members }: Shape, variables: VariableValues): readonly GqlSelected[] =>
+const selectionOf = ({ members }: ResultShape, variables: VariableValues): readonly GqlSelected[] =>
   members.flatMap(({ as, name, key, leaves, shape }) =>
     shape === undefined
       ? []
-      : [{ as, name, key, arguments: given(leaves, variables), selection: selectionOf(shape, variables) }],
+      : [{ as, name, key, arguments: argumentValues(leaves, variables), selection: selectionOf(shape, variables) }],
   );
 
 /** Writes text, because the keys of a response may be any names, and must have the order of selection. */
-const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
+const textOf = ({ type, members }: ResultShape, value: Json | undefined): string => {
   if (isNonNullType(type)) {
     if (value === null || value === undefined) throw new TypeError(`null where the schema says "${type.toString()}"`);
     return textOf({ type: type.ofType, members }, value);
@@ -79,7 +81,7 @@ const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
   return `{${texts.join(",")}}`;
 };
 
-export const planFunctionField = (planner: Planner, selected: Selected, part: CustomPart): FunctionField => {
+export const planFunctionField = (planner: Planner, selected: SelectedField, part: CustomPart): FunctionField => {
   const shape = shapeOf(planner, selected);
   return {
     origin: `plugin "${part.plugin ?? "?"}", field "${selected.name}"`,
@@ -91,7 +93,7 @@ export const planFunctionField = (planner: Planner, selected: Selected, part: Cu
 };
 
 export const argumentsOf = ({ leaves }: FunctionField, variables: VariableValues): GqlFunctionRequest["arguments"] =>
-  given(leaves, variables);
+  argumentValues(leaves, variables);
 
 export interface CallTemplate {
   readonly field: FunctionField;

@@ -13,7 +13,7 @@ import { bindColumn, type Planner } from "./planner.ts";
 import { gqlPart } from "../parts.ts";
 import type { GqlComputedField } from "../value-types.ts";
 
-interface Fixed {
+interface FixedArguments {
   readonly row?: number;
   readonly session?: number;
 }
@@ -24,7 +24,7 @@ const THE_ROW: RoutineArgument = { value: { constant: null }, isRow: true };
  *  @rule G-FN-5 */
 const assemble = (
   routine: Routine,
-  fixed: Fixed,
+  fixed: FixedArguments,
   given: ReadonlyMap<number, ValueRef>,
   path: string,
 ): readonly RoutineArgument[] => {
@@ -52,7 +52,7 @@ const assemble = (
 export const planArguments = (
   planner: Planner,
   routine: Routine,
-  fixed: Fixed,
+  fixed: FixedArguments,
   args: { readonly input: Input; readonly place: InputPosition } | undefined,
   path: string,
 ): readonly RoutineArgument[] => {
@@ -67,16 +67,16 @@ export const planArguments = (
   return assemble(routine, fixed, given, path);
 };
 
-export const fixedOf = (field: GqlComputedField): Fixed => ({
+export const fixedArgumentsOf = (field: GqlComputedField): FixedArguments => ({
   row: field.tableArgument,
   ...(field.sessionArgument === undefined ? {} : { session: field.sessionArgument }),
 });
 
-const nothingGiven: ReadonlyMap<number, ValueRef> = new Map();
+const noArguments: ReadonlyMap<number, ValueRef> = new Map();
 
 /** Returns the arguments in positions that accept none from the client: `where`, `order_by`. */
 export const rowArguments = (field: GqlComputedField): { readonly arguments?: readonly RoutineArgument[] } => {
-  const list = assemble(field.routine, fixedOf(field), nothingGiven, "$");
+  const list = assemble(field.routine, fixedArgumentsOf(field), noArguments, "$");
   return list.length === 0 ? {} : { arguments: list };
 };
 

@@ -3,7 +3,7 @@ import { type OnConflict, type Predicate } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
 import { itemPosition, positionOf, readEnum, readList, readObject, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
-import { narrowed, planWhere } from "./where.ts";
+import { withoutTrue, planWhere } from "./where.ts";
 import { gqlPart } from "../parts.ts";
 
 export const planConflict = (planner: Planner, input: Input, place: InputPosition, path: string): OnConflict => {
@@ -19,7 +19,7 @@ export const planConflict = (planner: Planner, input: Input, place: InputPositio
     } else if (part.name === "update_columns") {
       update = planColumns(planner, value, positionOf(field), at, path);
     } else if (part.name === "where") {
-      where = narrowed(planWhere(planner, value, positionOf(field), at));
+      where = withoutTrue(planWhere(planner, value, positionOf(field), at));
     }
   });
   return { target: { constraint }, update, ...(where && { where }) };

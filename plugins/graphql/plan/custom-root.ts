@@ -2,22 +2,23 @@
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { gqlTypeFacts } from "../build.ts";
-import { isListField, misplaced, planPlan, planStatement } from "./custom.ts";
+import { isListField, misplacedFieldError, planPlan, planStatement } from "./custom.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
-import type { Selected } from "./selection.ts";
+import type { SelectedField } from "./selection.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
-const planOf = (planner: Planner, selected: Selected, part: PartServedBy<"plan">) =>
+const planOf = (planner: Planner, selected: SelectedField, part: PartServedBy<"plan">) =>
   planPlan(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));
 
-const origin = ({ name }: Selected, { plugin }: CustomPart): string => `plugin "${plugin ?? "?"}", field "${name}"`;
+const origin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
+  `plugin "${plugin ?? "?"}", field "${name}"`;
 
 /** Plans a field that reads. @throws TypeError if its plan writes */
-export const planCustomRead = (planner: Planner, selected: Selected, part: CustomPart): BundleField => {
+export const planCustomRead = (planner: Planner, selected: SelectedField, part: CustomPart): BundleField => {
   if ("statement" in part) return planStatement(planner, selected, part);
-  if (!("plan" in part)) throw misplaced(part);
+  if (!("plan" in part)) throw misplacedFieldError(part);
   const read = planOf(planner, selected, part);
   if (read.kind !== "read") throw new TypeError(`${origin(selected, part)}: only mutations may write`);
   return { as: selected.as, read, ...(isListField(selected) ? {} : { one: true }) };
@@ -26,7 +27,7 @@ export const planCustomRead = (planner: Planner, selected: Selected, part: Custo
 /** Plans a field of a mutation as a part of a bundle or as a step. */
 export const planCustomField = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   part: PartServedBy<"plan">,
 ): BundleField | StepTemplate => {
   const plan = planOf(planner, selected, part);

@@ -9,30 +9,30 @@ import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts
 import { gqlTypeFacts } from "../build.ts";
 import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
-import { leafInput, type Leaf } from "./input.ts";
+import { leafInput, type LeafInput } from "./input.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bind, type Planner } from "./planner.ts";
-import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
+import { eachArgument, eachSelection, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
 
 /** The error for a field in the wrong type. The builder excludes such fields from schemas. */
-export const misplaced = ({ plugin }: CustomPart): Error =>
+export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
   new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
 
 /** An argument that is bound or read. If it is read, its value becomes part of the plan's cache key. */
-interface Given {
-  readonly leaf: Leaf;
+interface ReadArgument {
+  readonly leaf: LeafInput;
   look(): Json;
 }
 
-const givenOf = (planner: Planner, { input, place, path }: GivenArgument): Given => {
+const readArgument = (planner: Planner, { input, place, path }: GivenArgument): ReadArgument => {
   const { type } = place;
   if (input.kind === "held") throw new TypeError("an argument is given in the document");
   const { node } = input;
   const coerced = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : foundInLiteral(node));
-  const { now, again } = leafInput(planner, input, place, path, false);
+  const { value: now, recompute: again } = leafInput(planner, input, place, path, false);
   return {
-    leaf: { now: coerced(now), again: again && ((variables) => coerced(again(variables))) },
+    leaf: { value: coerced(now), recompute: again && ((variables) => coerced(again(variables))) },
     look: () =>
       coerced(
         leafOf(node, (variable) => {
@@ -43,39 +43,39 @@ const givenOf = (planner: Planner, { input, place, path }: GivenArgument): Given
   };
 };
 
-const givenArguments = (planner: Planner, selected: Selected): ReadonlyMap<string, Given> => {
-  const given = new Map<string, Given>();
+const givenArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<string, ReadArgument> => {
+  const given = new Map<string, ReadArgument>();
   for (const { name, defaultValue } of selected.field.args) {
     if (defaultValue === undefined) continue;
     const value = defaultValue as Json; // the plugin wrote the default value
-    given.set(name, { leaf: { now: value, again: undefined }, look: () => value });
+    given.set(name, { leaf: { value: value, recompute: undefined }, look: () => value });
   }
   // arguments with a part are read by `list`
   eachArgument(planner, selected, (argument) => {
-    if (argument.part === undefined) given.set(argument.name, givenOf(planner, argument));
+    if (argument.part === undefined) given.set(argument.name, readArgument(planner, argument));
   });
   return given;
 };
 
 /** Returns the arguments as leaves, whose values are made when the request runs. */
-export const argumentLeaves = (planner: Planner, selected: Selected): readonly (readonly [string, Leaf])[] =>
+export const argumentLeaves = (planner: Planner, selected: SelectedField): readonly (readonly [string, LeafInput])[] =>
   [...givenArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
-const sourceOf = ({ now, again }: Leaf): ValueSource =>
+const sourceOf = ({ value: now, recompute: again }: LeafInput): ValueSource =>
   again === undefined ? { fixed: plainText(now) } : { make: (variables) => plainText(again(variables)) };
 
-type RowPlanner = (type: GraphQLObjectType, selected: Selected) => readonly Output[];
+type RowPlanner = (type: GraphQLObjectType, selected: SelectedField) => readonly Output[];
 
 /** Returns the selection on an object of a plugin's own type. */
-const ownFields = (planner: Planner, selected: Selected, planRows: RowPlanner): readonly GqlOwnSelected[] => {
+const ownFields = (planner: Planner, selected: SelectedField, planRows: RowPlanner): readonly GqlOwnSelected[] => {
   const type = subselection(selected);
   const fields: GqlOwnSelected[] = [];
   if (type === undefined) return fields;
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
     const { as } = selection;
-    const none = (): readonly never[] => [];
+    const noFields = (): readonly never[] => [];
     if (selection.kind === "typename")
-      return void fields.push({ as, name: "__typename", type, fields: none, rows: none });
+      return void fields.push({ as, name: "__typename", type, fields: noFields, rows: noFields });
     fields.push({
       as,
       name: selection.name,
@@ -97,7 +97,7 @@ const ownFields = (planner: Planner, selected: Selected, planRows: RowPlanner): 
  *  request checks them. */
 const withSelection = <Result>(
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   relation: Relation | undefined,
   planRows: RowPlanner,
   rows: (type?: GraphQLObjectType) => readonly Output[],
@@ -139,7 +139,7 @@ const withSelection = <Result>(
 
 /** Plans the selection on the rows of a type, which is by default the type of the field. */
 const rowsOf =
-  (selected: Selected, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
+  (selected: SelectedField, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
   (type = own): readonly Output[] => {
     const scope = type && gqlTypeFacts(type)?.scope;
     if (type === undefined || (scope !== "row" && scope !== "record"))
@@ -150,7 +150,7 @@ const rowsOf =
 /** Plans a field of rows. */
 export const planOutput = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   part: PartServedBy<"output">,
   relation: Relation | undefined,
   planRows: RowPlanner,
@@ -162,7 +162,7 @@ export const planOutput = (
 /** Plans a field of a root. */
 export const planPlan = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   part: PartServedBy<"plan">,
   planRows: RowPlanner,
 ): ReturnType<PartServedBy<"plan">["plan"]> => {
@@ -172,9 +172,13 @@ export const planPlan = (
 };
 
 /** The field is a list in the schema. */
-export const isListField = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
+export const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
-export const planStatement = (planner: Planner, selected: Selected, part: PartServedBy<"statement">): BundleField => {
+export const planStatement = (
+  planner: Planner,
+  selected: SelectedField,
+  part: PartServedBy<"statement">,
+): BundleField => {
   subselection(selected);
   const given: [string, ValueRef][] = argumentLeaves(planner, selected).map(([name, leaf]) => [
     name,

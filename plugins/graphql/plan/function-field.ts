@@ -2,7 +2,7 @@
 import type { Json } from "../../../core/index.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";
-import type { Leaf } from "./input.ts";
+import type { LeafInput } from "./input.ts";
 
 export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 export type PartServedBy<Way extends string> = Extract<CustomPart, Readonly<Record<Way, unknown>>>;
@@ -11,7 +11,7 @@ export type PartServedBy<Way extends string> = Extract<CustomPart, Readonly<Reco
 export interface FunctionField {
   readonly origin: string;
   readonly path: string;
-  readonly leaves: readonly (readonly [string, Leaf])[];
+  readonly leaves: readonly (readonly [string, LeafInput])[];
   readonly selection: (variables: VariableValues) => readonly GqlSelected[];
   /** Returns the response text of a result. @throws TypeError if the result does not fit the schema */
   text(result: Json): string;

@@ -3,21 +3,21 @@ import { relationOf, type Assignment, type Predicate, type Relation, type Update
 import { gqlPart, type GqlInput, type GqlInputField, type GqlWriting } from "../parts.ts";
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
 import { isNull, itemPosition, open, positionOf, readBoolean, readList, readObject } from "./input.ts";
-import { insertFirst, insertRelated, orRefused, type Build } from "./nested-insert.ts";
+import { insertFirst, insertRelated, catchRefused, type InsertBuild } from "./nested-insert.ts";
 import { bindColumn, countWrites, type Planner } from "./planner.ts";
-import { noParts, refuseDoubled, takePart, updateOf, type Given, type UpdateParts } from "./update-parts.ts";
-import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
-import { sequenceStep, writeStep, type Answer, type StepTemplate } from "./writes.ts";
+import { noParts, rejectDuplicates, addPart, updateOf, type LocatedInput, type UpdateParts } from "./update-parts.ts";
+import { allOf, nameOf, withoutTrue, planWhere } from "./where.ts";
+import { sequenceStep, writeStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
 /** `path` is the path of the arguments. */
-export const planFurther = (
+export const planUpdateAdditions = (
   planner: Planner,
   relation: Relation,
   parts: UpdateParts,
   path: string,
-): ((answer: Answer) => StepTemplate) => {
-  const build: Build = { planner, steps: [], pending: [] };
-  const { made: root, refusal } = orRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
+): ((answer: WriteAnswer) => StepTemplate) => {
+  const build: InsertBuild = { planner, steps: [], pending: [] };
+  const { made: root, refusal } = catchRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
   const [only, ...more] = build.steps;
   if (only?.write.kind === "update" && only.write.locks !== true && more.length === 0) {
     const { write } = only;
@@ -29,7 +29,7 @@ export const planFurther = (
 
 /** Adds the update and returns its step. `place` is the path of the update, for errors of the database. */
 const addUpdate = (
-  build: Build,
+  build: InsertBuild,
   relation: Relation,
   parts: UpdateParts,
   among: Predicate | undefined,
@@ -40,11 +40,13 @@ const addUpdate = (
   countWrites(planner);
   const own = updateOf(planner, relation, parts, path);
   const writing = writingOf(build, relation);
-  const further = parts.further.flatMap(({ part, ...given }) => part.writes(inputOf(planner, given), writing) ?? []);
+  const further = parts.pluginArguments.flatMap(
+    ({ part, ...given }) => part.writes(inputOf(planner, given), writing) ?? [],
+  );
   const decided = new Map<string, Assignment>();
   for (const { assignments = [] } of further) for (const each of assignments) decided.set(each.column, each);
   const assignments = [...(own.assignments ?? []), ...decided.values()];
-  refuseDoubled(planner, relation, assignments, path);
+  rejectDuplicates(planner, relation, assignments, path);
   const conditions = [among, own.where].filter((one) => one !== undefined);
   const write: Update = {
     kind: "update",
@@ -60,7 +62,7 @@ const addUpdate = (
   return step;
 };
 
-const writingOf = (build: Build, relation: Relation): GqlWriting => {
+const writingOf = (build: InsertBuild, relation: Relation): GqlWriting => {
   const { planner, steps } = build;
   return {
     schema: planner.schema,
@@ -70,17 +72,17 @@ const writingOf = (build: Build, relation: Relation): GqlWriting => {
       return steps.push(make(steps.length)) - 1;
     },
     where: (given) => {
-      const { input, place, path } = givenOf(given);
-      return narrowed(planWhere(planner, input, place, path));
+      const { input, place, path } = sourceOfInput(given);
+      return withoutTrue(planWhere(planner, input, place, path));
     },
     value: (given, type) => {
-      const { input, place, path } = givenOf(given);
+      const { input, place, path } = sourceOfInput(given);
       return bindColumn(planner, input, place, { ...type, isNullable: false }, path);
     },
     insert: (given, along, parent) => {
       const target = relationOf(planner.schema.model, along.target);
       if (target === undefined) throw new TypeError("a relationship leads to a relation of the model");
-      const found = { relationship: along, target, ...readRelated(planner, givenOf(given), along.isToOne) };
+      const found = { relationship: along, target, ...readRelated(planner, sourceOfInput(given), along.isToOne) };
       if (found.rows.length === 0) return undefined;
       const at = `${given.path}.data`;
       if (parent === undefined) return insertFirst(build, found, at);
@@ -88,12 +90,12 @@ const writingOf = (build: Build, relation: Relation): GqlWriting => {
       return undefined;
     },
     update: (given, target, among) => {
-      const { input, place, path } = givenOf(given);
+      const { input, place, path } = sourceOfInput(given);
       const parts = noParts();
       countValue(planner);
       readObject(planner, input, place, path, (field) => {
         countValue(planner);
-        takePart(planner, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path);
+        addPart(planner, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path);
       });
       return addUpdate(build, target, parts, among, path, path);
     },
@@ -101,16 +103,16 @@ const writingOf = (build: Build, relation: Relation): GqlWriting => {
 };
 
 /** The input with the members that plugins do not see. */
-interface Held extends GqlInputField {
-  readonly given: Given;
+interface InputWithSource extends GqlInputField {
+  readonly given: LocatedInput;
 }
 
-const givenOf = (input: GqlInput): Given => (input as Held).given; // inputOf makes every GqlInput
+const sourceOfInput = (input: GqlInput): LocatedInput => (input as InputWithSource).given; // inputOf makes every GqlInput
 
 /** `name` is the name of a field. */
-const inputOf = (planner: Planner, given: Given, name = "", part?: GqlInputField["part"]): GqlInputField => {
+const inputOf = (planner: Planner, given: LocatedInput, name = "", part?: GqlInputField["part"]): GqlInputField => {
   const { input, place, path } = given;
-  const held: Held = {
+  const held: InputWithSource = {
     given,
     name,
     part,
@@ -123,7 +125,7 @@ const inputOf = (planner: Planner, given: Given, name = "", part?: GqlInputField
       countValue(planner);
       readObject(planner, input, place, path, (each) => {
         countValue(planner);
-        const of: Given = { input: each.input, place: positionOf(each.field), path: each.path };
+        const of: LocatedInput = { input: each.input, place: positionOf(each.field), path: each.path };
         fields.push(inputOf(planner, of, each.field.name, gqlPart(each.field)));
       });
       return fields;

@@ -24,9 +24,9 @@ import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
-import { heldIn, type VariablePart, type ObservedVariables } from "../document/observed.ts";
+import { valueAt, type VariablePart, type ObservedVariables } from "../document/observed.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
-import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
+import { fitsType, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
 import {
   expectedFor,
   expectedList,
@@ -36,7 +36,7 @@ import {
   notOneOf,
   tooMany,
   validationFailed,
-  variableMisfit,
+  variableTypeMismatch,
 } from "../errors.ts";
 
 export interface InputContext {
@@ -51,7 +51,7 @@ export interface InputContext {
 /** An input: a literal, which may be a variable, or a variable part. */
 export type Input =
   | { readonly kind: "literal"; readonly node: ValueNode }
-  | { readonly kind: "held"; readonly held: VariablePart };
+  | { readonly kind: "held"; readonly part: VariablePart };
 
 /** The schema's definition of an input position. */
 export interface InputPosition {
@@ -74,8 +74,8 @@ const NULL: Input = { kind: "literal", node: NULL_NODE };
 /** @throws RelApiError G-VAR-6 */
 export const checkVariable = (context: InputContext, name: string, place: InputPosition, path: string): void => {
   const declaration = context.declarations.get(name);
-  if (declaration !== undefined && !fits(declaration, place.type, place.hasDefault))
-    throw variableMisfit(name, declaration.typeText, String(place.type), path);
+  if (declaration !== undefined && !fitsType(declaration, place.type, place.hasDefault))
+    throw variableTypeMismatch(name, declaration.typeText, String(place.type), path);
 };
 
 /** Opens a variable. From then on, its value determines the plan. */
@@ -85,7 +85,7 @@ export const open = (context: InputContext, input: Input, place: InputPosition, 
   checkVariable(context, name, place, path);
   const value = context.variables.open(name);
   if (value === undefined) return NULL;
-  return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
+  return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", part: value };
 };
 
 /** Returns true for a variable without a value or default, if the option says that it counts as omitted.
@@ -103,9 +103,10 @@ export const isAbsent = (context: InputContext, input: Input, place: InputPositi
 
 /** The input is already opened. */
 export const isNull = (input: Input): boolean =>
-  input.kind === "held" ? input.held.isNull() : input.node.kind === "NullValue";
+  input.kind === "held" ? input.part.isNull() : input.node.kind === "NullValue";
 
-export const found = (input: Input): string => (input.kind === "held" ? input.held.found : foundInLiteral(input.node));
+export const foundText = (input: Input): string =>
+  input.kind === "held" ? input.part.found : foundInLiteral(input.node);
 
 // --- objects --------------------------------------------------------------------------------------------------------
 
@@ -123,17 +124,17 @@ const requiredFields = memoize((type: GraphQLInputObjectType): readonly string[]
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-interface Members {
+interface InputMembers {
   readonly names: readonly string[];
   /** Returns the input of a field. Undefined if the object has no such field. */
   readonly inputOf: (name: string) => Input | undefined;
 }
 
-const membersOf = (context: InputContext, given: Input, place: InputPosition, path: string): Members => {
+const membersOf = (context: InputContext, given: Input, place: InputPosition, path: string): InputMembers => {
   const input = open(context, given, place, path);
   const type = getNamedType(place.type);
   if (input.kind === "literal") {
-    if (input.node.kind !== "ObjectValue") throw expectedFor("an object", type.name, found(input), path);
+    if (input.node.kind !== "ObjectValue") throw expectedFor("an object", type.name, foundText(input), path);
     const nodes = new Map(input.node.fields.map((field) => [field.name.value, field.value]));
     return {
       names: input.node.fields.map((field) => field.name.value),
@@ -143,11 +144,11 @@ const membersOf = (context: InputContext, given: Input, place: InputPosition, pa
       },
     };
   }
-  const { held } = input;
+  const { part: held } = input;
   if (held.depth > MAX_DEPTH)
     throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
   const names = held.members();
-  if (names === undefined) throw expectedFor("an object", type.name, found(input), path);
+  if (names === undefined) throw expectedFor("an object", type.name, foundText(input), path);
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined)
     throw validationFailed(
@@ -155,7 +156,7 @@ const membersOf = (context: InputContext, given: Input, place: InputPosition, pa
       path,
     );
   const known = new Set(names);
-  return { names, inputOf: (name) => (known.has(name) ? { kind: "held", held: held.member(name) } : undefined) };
+  return { names, inputOf: (name) => (known.has(name) ? { kind: "held", part: held.member(name) } : undefined) };
 };
 
 /** Visits the fields of an input object in name order and returns their order in the request. Refuses unknown keys
@@ -215,9 +216,9 @@ export const readList = (
     check(nodes.length);
     return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: atIndex(path, i) }));
   }
-  const items = input.held.items(check);
+  const items = input.part.items(check);
   if (items === undefined) return [{ input, path: atIndex(path, 0) }];
-  return items.map((held, i) => ({ input: { kind: "held", held }, path: atIndex(path, i) }));
+  return items.map((part, i) => ({ input: { kind: "held", part }, path: atIndex(path, i) }));
 };
 
 /** Returns the position of the items of a list position. */
@@ -233,8 +234,8 @@ export const itemPosition = (place: InputPosition): InputPosition => {
 export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
   const input = open(context, given, place, path);
   const value =
-    input.kind === "held" ? input.held.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
-  if (typeof value !== "boolean") throw expectedFor("a boolean", "Boolean", found(input), path);
+    input.kind === "held" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
+  if (typeof value !== "boolean") throw expectedFor("a boolean", "Boolean", foundText(input), path);
   return value;
 };
 
@@ -242,8 +243,8 @@ export const readBoolean = (context: InputContext, given: Input, place: InputPos
 export const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
   const input = open(context, given, place, path);
   const value =
-    input.kind === "held" ? input.held.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
-  if (typeof value !== "string") throw expectedFor("a string", "String", found(input), path);
+    input.kind === "held" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
+  if (typeof value !== "string") throw expectedFor("a string", "String", foundText(input), path);
   return value;
 };
 
@@ -252,11 +253,11 @@ export const readInt = (context: InputContext, given: Input, place: InputPositio
   const input = open(context, given, place, path);
   const text =
     input.kind === "held"
-      ? numberText(input.held.value())
+      ? numberText(input.part.value())
       : input.node.kind === "IntValue"
         ? input.node.value
         : undefined;
-  if (text === undefined) throw expectedFor("a 32-bit integer", "Int", found(input), path);
+  if (text === undefined) throw expectedFor("a 32-bit integer", "Int", foundText(input), path);
   return Number(checkInteger(text, 32, path));
 };
 
@@ -283,8 +284,8 @@ export const readEnum = (context: InputContext, given: Input, place: InputPositi
   const type = getNamedType(place.type) as GraphQLEnumType; // the caller passes only enum positions
   const input = open(context, given, place, path);
   const name =
-    input.kind === "held" ? input.held.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
-  if (typeof name !== "string") throw expectedFor("an enum value", type.name, found(input), path);
+    input.kind === "held" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
+  if (typeof name !== "string") throw expectedFor("an enum value", type.name, foundText(input), path);
   const value = type.getValue(name);
   if (value === undefined || value === null)
     throw notOneOf(
@@ -313,10 +314,10 @@ const holdsVariable = (node: ValueNode): boolean => {
 };
 
 /** A value that is only bound. It is coerced now, and again for other values of the variables. */
-export interface Leaf {
-  readonly now: Json;
+export interface LeafInput {
+  readonly value: Json;
   /** Coerces the value for other variables. Undefined if it does not depend on variables. */
-  readonly again: ((variables: VariableValues) => Json) | undefined;
+  readonly recompute: ((variables: VariableValues) => Json) | undefined;
 }
 
 /** With `isJson`, enum literals in the value are strings, and its lists are not lists of the schema. */
@@ -326,16 +327,16 @@ export const leafInput = (
   place: InputPosition,
   path: string,
   isJson: boolean,
-): Leaf => {
+): LeafInput => {
   if (input.kind === "held") {
-    const { bound, place } = input.held;
-    return { now: bound, again: (variables) => heldIn(variables, place) };
+    const { bound, place } = input.part;
+    return { value: bound, recompute: (variables) => valueAt(variables, place) };
   }
   const { node } = input;
   checkItems(context, node, place, path);
   const read = (lookUp: LookUp): Json => leafOf(node, lookUp, isJson);
   return {
-    now: read(lookUpIn(context.variables.bound)),
-    again: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined,
+    value: read(lookUpIn(context.variables.bound)),
+    recompute: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined,
   };
 };

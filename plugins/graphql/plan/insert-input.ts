@@ -17,7 +17,7 @@ import {
   type Input,
   type InputPosition,
 } from "./input.ts";
-import { countWrites, isJsonValue, refuseStringLiteral, type Planner } from "./planner.ts";
+import { countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
 import { gqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -97,10 +97,10 @@ const readCell = (
   column: Column,
   value: GqlValueType,
 ): InputCell => {
-  refuseStringLiteral(value, input, path);
+  rejectStringLiteral(value, input, path);
   const leaf = leafInput(planner, input, positionOf(field), path, isJsonValue(value));
-  const fixed = coerceColumn(value, leaf.now, path);
-  const { again } = leaf;
+  const fixed = coerceColumn(value, leaf.value, path);
+  const { recompute: again } = leaf;
   return {
     column,
     value,

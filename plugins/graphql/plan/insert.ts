@@ -1,6 +1,6 @@
 /** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
 import { memoize, type OnConflict, type Relation } from "../../../core/index.ts";
-import { heldIn, unobserved } from "../document/observed.ts";
+import { valueAt, withoutTracking } from "../document/observed.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
 import { open } from "./input.ts";
@@ -16,19 +16,19 @@ import {
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
-import { quickRows, rowsOfShape, shapeOfRows, type QuickRows } from "./quick-rows.ts";
-import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
+import { createPlainRowReader, rowsOfShape, shapeOfRows, type ReadPlainRows } from "./quick-rows.ts";
+import { eachArgument, type GivenArgument, type SelectedField } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
 /** Returns a string if no rows are written, because the response is then known. */
 export const planInsert = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   relation: Relation,
   isOne: boolean,
 ): StepTemplate | string => {
   let rows: readonly InputRow[] = [];
-  let quick: QuickRows = notQuick;
+  let quick: ReadPlainRows = readNoPlainRows;
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
   eachArgument(planner, selected, (argument) => {
@@ -37,7 +37,7 @@ export const planInsert = (
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
     else {
       given = argument;
-      if (part.name !== "object") quick = quickRows(place.type);
+      if (part.name !== "object") quick = createPlainRowReader(place.type);
       rows =
         part.name === "object"
           ? [readRow(planner, input, place, path)]
@@ -58,17 +58,17 @@ export const planInsert = (
   return writeStep(planner, write, answer, path);
 };
 
-const notQuick: QuickRows = () => undefined;
+const readNoPlainRows: ReadPlainRows = () => undefined;
 
 /** Reads a list for its rows or its errors, without effect on the plan. */
-const readAside = (
+const readWithoutEffect = (
   planner: Planner,
   { input, place, path }: GivenArgument,
   variables: VariableValues,
 ): readonly InputRow[] => {
   const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.heldValues };
   return readRows(
-    { ...planner, budget, variables: unobserved(variables), sources: [], opened: [] },
+    { ...planner, budget, variables: withoutTracking(variables), sources: [], opened: [] },
     input,
     place,
     path,
@@ -77,13 +77,17 @@ const readAside = (
 
 /** Reads the rows of a variable, without nested data. The plan depends on their columns, and on whether all rows have
  *  them, but not on the number of rows. */
-const readPlainRows = (planner: Planner, given: GivenArgument, quick: QuickRows): readonly InputRow[] | undefined => {
+const readPlainRows = (
+  planner: Planner,
+  given: GivenArgument,
+  quick: ReadPlainRows,
+): readonly InputRow[] | undefined => {
   const opened = open(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
-  const shape = opened.held.described("rows", shapeOfRows(given.place.type));
+  const shape = opened.part.described("rows", shapeOfRows(given.place.type));
   if (shape === null) return undefined;
-  const read = quick(opened.held.bound);
-  if (read === undefined) return readAside(planner, given, planner.variables.bound); // reports the error with its path
+  const read = quick(opened.part.bound);
+  if (read === undefined) return readWithoutEffect(planner, given, planner.variables.bound); // reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.heldValues += read.valueCount;
@@ -91,11 +95,16 @@ const readPlainRows = (planner: Planner, given: GivenArgument, quick: QuickRows)
 };
 
 /** The numbers of values in the lists of a request. */
-const heldValues = memoize((_variables: VariableValues) => new Map<QuickRows, number>());
+const valueCounts = memoize((_variables: VariableValues) => new Map<ReadPlainRows, number>());
 
 /** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
-const checkHeld = (planner: Planner, variables: VariableValues, quick: QuickRows, valueCount: number): void => {
-  const counts = heldValues(variables);
+const checkValueCount = (
+  planner: Planner,
+  variables: VariableValues,
+  quick: ReadPlainRows,
+  valueCount: number,
+): void => {
+  const counts = valueCounts(variables);
   counts.set(quick, valueCount);
   const { budget } = planner;
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -109,16 +118,16 @@ const payloadSource = (
   given: GivenArgument,
   rows: readonly InputRow[],
   isOne: boolean,
-  quick: QuickRows,
+  quick: ReadPlainRows,
 ): ValueSource => {
   const opened = open(planner, given.input, given.place, given.path);
   if (!isOne && opened.kind === "held") {
-    const { place } = opened.held;
+    const { place } = opened.part;
     return {
       make: (variables) => {
-        const read = quick(heldIn(variables, place));
-        if (read === undefined) return rowsText(readAside(planner, given, variables), variables);
-        checkHeld(planner, variables, quick, read.valueCount);
+        const read = quick(valueAt(variables, place));
+        if (read === undefined) return rowsText(readWithoutEffect(planner, given, variables), variables);
+        checkValueCount(planner, variables, quick, read.valueCount);
         return read.list;
       },
     };

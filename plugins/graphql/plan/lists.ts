@@ -6,7 +6,7 @@ import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, validationFailed } from "../errors.ts";
 import {
   checkInteger,
-  found,
+  foundText,
   isNull,
   itemPosition,
   open,
@@ -17,8 +17,8 @@ import {
 } from "./input.ts";
 import { planOrderBy } from "./order.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
-import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
-import { narrowed, planWhere } from "./where.ts";
+import { eachArgument, type GivenArgument, type SelectedField } from "./selection.ts";
+import { withoutTrue, planWhere } from "./where.ts";
 import { gqlPart } from "../parts.ts";
 
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset">;
@@ -30,7 +30,7 @@ export const capOf = ({ schema }: Planner): { readonly cap?: number } =>
 /** `other` receives the arguments that do not belong to a list. */
 export const planListArguments = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   other: (argument: GivenArgument) => void = () => {},
 ): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
@@ -42,10 +42,12 @@ export const planListArguments = (
     }
     switch (part.name) {
       case "where":
-        if (!isNull(open(planner, input, place, path))) list.where = narrowed(planWhere(planner, input, place, path));
+        if (!isNull(open(planner, input, place, path)))
+          list.where = withoutTrue(planWhere(planner, input, place, path));
         return;
       case "having":
-        if (!isNull(open(planner, input, place, path))) list.having = narrowed(planWhere(planner, input, place, path));
+        if (!isNull(open(planner, input, place, path)))
+          list.having = withoutTrue(planWhere(planner, input, place, path));
         return;
       case "order_by": {
         const terms = planOrderBy(planner, input, place, path);
@@ -89,7 +91,7 @@ const bindUnlessNull = (
   // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
   const param = bindLeaf(planner, input, place, path, false, (value) =>
-    value === null ? null : write(value, isVariable ? foundInVariable(value) : found(input), path),
+    value === null ? null : write(value, isVariable ? foundInVariable(value) : foundText(input), path),
   );
   return { param };
 };

@@ -7,11 +7,11 @@ import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { argumentsOf, planFunctionField } from "./call.ts";
 import type { LoadTemplate, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
-import type { Selected } from "./selection.ts";
+import type { SelectedField } from "./selection.ts";
 
 type LoadPart = PartServedBy<"load">;
 
-export const planLoad = (planner: Planner, selected: Selected, part: LoadPart): Output => {
+export const planLoad = (planner: Planner, selected: SelectedField, part: LoadPart): Output => {
   const output: Output = {
     kind: "object",
     as: selected.as,

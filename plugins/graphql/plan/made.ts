@@ -3,10 +3,10 @@ import type { GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import type { PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
-import type { Selected } from "./selection.ts";
+import type { SelectedField } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
 
-export interface Made {
+export interface OperationParts {
   readonly steps: StepTemplate[];
   readonly calls: CallTemplate[];
 }
@@ -14,10 +14,15 @@ export interface Made {
 export type CallPart = PartServedBy<"run">;
 
 /** The field is resolved by a plugin's function. */
-export const isCall = (selected: Selected): selected is Selected & { readonly part: CallPart } =>
+export const isCall = (selected: SelectedField): selected is SelectedField & { readonly part: CallPart } =>
   selected.part?.kind === "custom" && "run" in selected.part;
 
-export const planCall = (planner: Planner, selected: Selected, part: CallPart, { calls }: Made): GqlOutput => ({
+export const planCall = (
+  planner: Planner,
+  selected: SelectedField,
+  part: CallPart,
+  { calls }: OperationParts,
+): GqlOutput => ({
   as: selected.as,
   call: calls.push({ field: planFunctionField(planner, selected, part), run: part.run, live: part.live }) - 1,
 });

@@ -8,13 +8,13 @@ import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
 import type { Parts } from "../role-schema.ts";
-import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+import { eachArgument, eachSelection, subselection, type SelectedField } from "./selection.ts";
 
 /** Validates a meta field like any other field. The schema then resolves it as JSON text. `pieces` writes it in time
  *  slices, because the text of a large schema takes long. `text` writes it synchronously. */
 export const planMetaField = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
 ): Extract<GqlOutput, { readonly pieces: unknown }> => {
   checkField(planner, selected, 0);
   const { schema, document } = planner;
@@ -37,7 +37,7 @@ const LISTS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces
 const WHOLES: ReadonlySet<string> = new Set(["__type", "types"]);
 
 /** `around` is the number of enclosing lists. @rule G-LIM-5 */
-const checkField = (planner: Planner, selected: Selected, around: number): void => {
+const checkField = (planner: Planner, selected: SelectedField, around: number): void => {
   const isList = LISTS.has(selected.name);
   const lists = isList ? around + 1 : around;
   const { options } = planner.schema;
@@ -55,7 +55,7 @@ const checkField = (planner: Planner, selected: Selected, around: number): void 
 };
 
 /** Returns one node with the selections of all occurrences. */
-const answeredNode = ({ node, selections }: Selected): FieldNode => {
+const answeredNode = ({ node, selections }: SelectedField): FieldNode => {
   if (selections.length < 2) return node;
   const selectionSet: SelectionSetNode = {
     ...(selections[0] as SelectionSetNode),

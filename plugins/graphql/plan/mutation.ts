@@ -4,11 +4,11 @@ import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
 import { countWrites, openStep, type Planner } from "./planner.ts";
 import { planKey, planReadField } from "./query.ts";
-import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+import { eachArgument, eachSelection, subselection, type SelectedField } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
-import { isCall, planCall, type Made } from "./made.ts";
+import { isCall, planCall, type OperationParts } from "./made.ts";
 import { planCustomField } from "./custom-root.ts";
-import { nameOf, narrowed, planWhere } from "./where.ts";
+import { nameOf, withoutTrue, planWhere } from "./where.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
@@ -18,7 +18,7 @@ export const planMutationFields = (
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   path: string,
-  made: Made,
+  made: OperationParts,
 ): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
   eachSelection(planner, type, sets, path, (selection) => {
@@ -28,11 +28,11 @@ export const planMutationFields = (
   return outputs;
 };
 
-const planField = (planner: Planner, selected: Selected, made: Made): GqlOutput => {
+const planField = (planner: Planner, selected: SelectedField, made: OperationParts): GqlOutput => {
   const { part, as } = selected;
   const { steps } = made;
   if (isCall(selected)) return planCall(planner, selected, selected.part, made);
-  const add = (step: StepTemplate | string): GqlOutput =>
+  const addStep = (step: StepTemplate | string): GqlOutput =>
     typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 };
   const own = openStep(planner);
   switch (part?.kind) {
@@ -48,21 +48,21 @@ const planField = (planner: Planner, selected: Selected, made: Made): GqlOutput 
         ),
       }; // a namespace is an object
     case "insert":
-      return add(planInsert(own, selected, part.relation, false));
+      return addStep(planInsert(own, selected, part.relation, false));
     case "insert-one":
-      return add(planInsert(own, selected, part.relation, true));
+      return addStep(planInsert(own, selected, part.relation, true));
     case "update":
     case "update-by-pk":
-      return add(planUpdate(own, selected, part.relation));
+      return addStep(planUpdate(own, selected, part.relation));
     case "update-many":
       return { as, list: planUpdateMany(own, selected, part.relation).map((step) => steps.push(step) - 1) };
     case "delete":
     case "delete-by-pk":
-      return add(planDelete(own, selected, part.relation));
+      return addStep(planDelete(own, selected, part.relation));
     default: {
       const field =
         part?.kind === "custom" && "plan" in part ? planCustomField(own, selected, part) : planReadField(own, selected);
-      if (field !== undefined && "planned" in field) return add(field);
+      if (field !== undefined && "planned" in field) return addStep(field);
       if (field === undefined) throw new TypeError(`a mutation field stands for ${part?.kind ?? "nothing"}`);
       const plan = { kind: "bundle", fields: [field] } as const;
       return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: own.sources, path: "$" }) - 1 };
@@ -71,14 +71,15 @@ const planField = (planner: Planner, selected: Selected, made: Made): GqlOutput 
 };
 
 /** `delete_T`, `delete_T_by_pk`. @rule G-DEL-1 G-DEL-2 G-DEL-3 */
-const planDelete = (planner: Planner, selected: Selected, relation: Relation): StepTemplate => {
+const planDelete = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
   const isOne = selected.part?.kind === "delete-by-pk";
   countWrites(planner);
   let where: Predicate | undefined;
   if (isOne) where = planKey(planner, selected);
   else {
     eachArgument(planner, selected, ({ part, input, place, path }) => {
-      if (part?.kind === "argument" && part.name === "where") where = narrowed(planWhere(planner, input, place, path));
+      if (part?.kind === "argument" && part.name === "where")
+        where = withoutTrue(planWhere(planner, input, place, path));
     });
   }
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);

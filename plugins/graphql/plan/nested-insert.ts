@@ -14,7 +14,7 @@ import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText } from "./insert-rows.ts";
 import { bind, columnRef, type Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
-import { sequenceStep, type Answer, type StepTemplate } from "./writes.ts";
+import { sequenceStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
 /** An earlier row whose key another row takes over. */
 interface Parent {
@@ -26,7 +26,7 @@ interface Parent {
 
 type FoundRelated = Omit<InputRelated, "name" | "isBefore">;
 
-export interface Build {
+export interface InsertBuild {
   readonly planner: Planner;
   readonly steps: SequenceStep[];
   /** The requirements of each open level, whose own step is not added yet. */
@@ -34,7 +34,7 @@ export interface Build {
 }
 
 /** Ends the planning of a field, because no later row is reached. It is caught in this file. @rule G-NST-11 */
-class Refused {
+class RefusedInsert {
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
@@ -42,8 +42,8 @@ class Refused {
   }
 }
 
-const refuse = (build: Build, message: string, path: string): never => {
-  throw new Refused({ message, path, requires: build.pending.flat() });
+const rejectInsert = (build: InsertBuild, message: string, path: string): never => {
+  throw new RefusedInsert({ message, path, requires: build.pending.flat() });
 };
 
 /** `path` is the path of the argument. */
@@ -52,28 +52,28 @@ export const planNestedInsert = (
   relation: Relation,
   rows: readonly InputRow[],
   conflict: OnConflict | undefined,
-  answer: Answer,
+  answer: WriteAnswer,
   path: string,
 ): StepTemplate => {
-  const build: Build = { planner, steps: [], pending: [] };
-  const { made: rootSteps, refusal } = orRefused(() =>
+  const build: InsertBuild = { planner, steps: [], pending: [] };
+  const { made: rootSteps, refusal } = catchRefused(() =>
     rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i))),
   );
   return sequenceStep(planner, nameOf(relation), build.steps, rootSteps ?? [], answer, path, refusal);
 };
 
 /** Returns the result of `make`, or the refusal that ended it. @rule G-NST-11 */
-export const orRefused = <Made>(make: () => Made): { readonly made?: Made; readonly refusal?: Refusal } => {
+export const catchRefused = <Made>(make: () => Made): { readonly made?: Made; readonly refusal?: Refusal } => {
   try {
     return { made: make() };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedInsert)) throw error;
     return { refusal: error.refusal };
   }
 };
 
 /** Inserts the one row that precedes the rows to which it belongs. Returns its step. `path` is the path of the row. */
-export const insertFirst = (build: Build, { target, rows, conflict }: FoundRelated, path: string): number =>
+export const insertFirst = (build: InsertBuild, { target, rows, conflict }: FoundRelated, path: string): number =>
   insertRow(build, target, rows[0] as InputRow, conflict, [], undefined, path); // to-one data is one row
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
@@ -81,7 +81,7 @@ const quoted = (columns: readonly string[]): string => columns.map((column) => `
 /** Inserts a row and its related rows. `determined` has the cells that an earlier row provides. Returns the row's
  *  step. */
 const insertRow = (
-  build: Build,
+  build: InsertBuild,
   relation: Relation,
   row: InputRow,
   conflict: OnConflict | undefined,
@@ -92,8 +92,8 @@ const insertRow = (
   const requires: StepRequirement[] = [...(parent?.requires ?? [])];
   build.pending.push(requires);
   const before = row.related.filter((related) => related.isBefore);
-  refuseDetermined(build, relation, row, determined, path);
-  refuseDoubled(build, relation, row, before, determined, path);
+  rejectDeterminedColumns(build, relation, row, determined, path);
+  rejectDuplicateColumns(build, relation, row, before, determined, path);
   const cells = new Map<string, Cell>();
   for (const related of before) {
     const at = atKey(path, related.name);
@@ -121,7 +121,7 @@ const insertRow = (
 };
 
 /** Inserts array relationships first, then object relationships whose columns are on the other side. */
-const insertAfter = (build: Build, row: InputRow, parent: Parent, path: string): void => {
+const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: string): void => {
   const after = row.related.filter((related) => !related.isBefore);
   for (const related of [
     ...after.filter((one) => !one.relationship.isToOne),
@@ -132,7 +132,7 @@ const insertAfter = (build: Build, row: InputRow, parent: Parent, path: string):
 };
 
 /** `path` is the path of the rows. */
-export const insertRelated = (build: Build, related: FoundRelated, parent: Parent, path: string): void => {
+export const insertRelated = (build: InsertBuild, related: FoundRelated, parent: Parent, path: string): void => {
   const { target, rows, conflict } = related;
   const determined = related.relationship.columns.map(([own, other]) =>
     stepCell(other, parent.step, parent.relation, own),
@@ -143,7 +143,7 @@ export const insertRelated = (build: Build, related: FoundRelated, parent: Paren
   }
   const { requires } = parent;
   build.pending.push(requires);
-  rows.forEach((row, i) => refuseDetermined(build, target, row, determined, atIndex(path, i)));
+  rows.forEach((row, i) => rejectDeterminedColumns(build, target, row, determined, atIndex(path, i)));
   build.pending.pop();
   const { planner } = build;
   const param = bind(
@@ -169,8 +169,8 @@ const needsRow = ({ name }: Relation, step: number, path: string): StepRequireme
 });
 
 /** @rule G-NST-4 */
-const refuseDetermined = (
-  build: Build,
+const rejectDeterminedColumns = (
+  build: InsertBuild,
   relation: Relation,
   row: InputRow,
   determined: readonly Cell[],
@@ -181,7 +181,7 @@ const refuseDetermined = (
     .filter((column) => row.cells.some((cell) => cell.column.name === column));
   if (given.length === 0) return;
   const names = given.map((column) => build.planner.schema.columnName(relation, column));
-  refuse(
+  rejectInsert(
     build,
     `cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`,
     path,
@@ -189,8 +189,8 @@ const refuseDetermined = (
 };
 
 /** @rule G-NST-5 */
-const refuseDoubled = (
-  build: Build,
+const rejectDuplicateColumns = (
+  build: InsertBuild,
   relation: Relation,
   row: InputRow,
   before: readonly InputRelated[],
@@ -203,7 +203,7 @@ const refuseDoubled = (
     const doubled = relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
     if (doubled.length === 0) continue;
     const names = doubled.map((column) => build.planner.schema.columnName(relation, column));
-    refuse(
+    rejectInsert(
       build,
       `cannot insert object relationship "${name}" as ${quoted(names)} column values are already determined`,
       atKey(path, name),

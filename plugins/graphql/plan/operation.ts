@@ -8,16 +8,16 @@ import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
 import type { CallTemplate } from "./call.ts";
 import { loadsOf, type StepLoads } from "./load.ts";
-import { isCall, planCall, type CallPart, type Made } from "./made.ts";
+import { isCall, planCall, type CallPart, type OperationParts } from "./made.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner } from "./planner.ts";
 import { planReadField } from "./query.ts";
-import { eachSelection, subselection, type Selected } from "./selection.ts";
+import { eachSelection, subselection, type SelectedField } from "./selection.ts";
 import { stepOf, type StepTemplate } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
-const unsentOf = ({ opened }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
+const unsentFields = ({ opened }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
   const sent = new Set(steps.map(({ sources }) => sources));
   return opened.filter((sources) => !sent.has(sources)).flat();
 };
@@ -46,7 +46,7 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
   const { operation } = parsed;
   const sets = [operation.selectionSet];
   if (operation.operation === "mutation") {
-    const made: Made = { steps: [], calls: [] };
+    const made: OperationParts = { steps: [], calls: [] };
     const outputs = planMutationFields(planner, root, sets, "$", made);
     return {
       kind: "mutation",
@@ -54,7 +54,7 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       access: "read write",
       ...made,
       plans: plansOf(made.steps),
-      unsent: unsentOf(planner, made.steps),
+      unsent: unsentFields(planner, made.steps),
       loads: loadsOf(planner, made.steps),
       outputs,
     };
@@ -80,13 +80,13 @@ const countFields = ({ outputs, steps }: Pick<OperationTemplate, "outputs" | "st
 /** The maximum number of fields in one statement. PostgreSQL's limit is 1664 columns. */
 const MAX_BUNDLE = 1600;
 
-interface Reads {
+interface PendingReads {
   readonly planner: Planner;
   readonly kind: "query" | "subscription";
   isVolatile: boolean;
   fields: BundleField[];
   step: Planner;
-  readonly made: Made;
+  readonly made: OperationParts;
   readonly outputs: GqlOutput[];
 }
 
@@ -98,7 +98,7 @@ const planReads = (
   sets: readonly SelectionSetNode[],
   kind: "query" | "subscription",
 ): Omit<OperationTemplate, "directives"> => {
-  const reads: Reads = {
+  const reads: PendingReads = {
     planner,
     kind,
     isVolatile: false,
@@ -131,14 +131,14 @@ const planReads = (
     access: reads.isVolatile ? "read write" : "read only",
     ...reads.made,
     plans: plansOf(reads.made.steps),
-    unsent: unsentOf(planner, reads.made.steps),
+    unsent: unsentFields(planner, reads.made.steps),
     loads: loadsOf(planner, reads.made.steps),
     outputs: reads.outputs,
     isIntrospecting: reads.outputs.some((output) => "pieces" in output),
   };
 };
 
-const planField = (reads: Reads, selected: Selected): BundleField => {
+const planField = (reads: PendingReads, selected: SelectedField): BundleField => {
   const { part, as } = selected;
   if (part?.kind === "namespace") {
     const fields: BundleField[] = [];
@@ -157,13 +157,13 @@ const planField = (reads: Reads, selected: Selected): BundleField => {
 };
 
 /** A call splits the statement, as an introspection field does. */
-const addCall = (reads: Reads, selected: Selected, part: CallPart): void => {
+const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): void => {
   closeBundle(reads);
   reads.outputs.push(planCall(reads.planner, selected, part, reads.made));
 };
 
 /** Returns true if a function resolves a field of the namespace. This is known before any field of it is planned. */
-const holdsCall = (planner: Planner, selected: Selected): boolean => {
+const holdsCall = (planner: Planner, selected: SelectedField): boolean => {
   const { fields } = planner.budget;
   let found = false;
   const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
@@ -175,7 +175,7 @@ const holdsCall = (planner: Planner, selected: Selected): boolean => {
 };
 
 /** Adds a namespace that needs several outputs. */
-const addNamespace = (reads: Reads, selected: Selected): void => {
+const addNamespace = (reads: PendingReads, selected: SelectedField): void => {
   closeBundle(reads);
   const outer = reads.outputs.splice(0);
   const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
@@ -189,13 +189,13 @@ const addNamespace = (reads: Reads, selected: Selected): void => {
   reads.outputs.push(...outer, { as: selected.as, of });
 };
 
-const addText = (reads: Reads, as: string, text: string, selected: Selected): void => {
+const addText = (reads: PendingReads, as: string, text: string, selected: SelectedField): void => {
   subselection(selected);
   closeBundle(reads);
   reads.outputs.push({ as, text });
 };
 
-const addMetaField = (reads: Reads, selected: Selected): void => {
+const addMetaField = (reads: PendingReads, selected: SelectedField): void => {
   const { schema } = reads.planner;
   // @rule G-INT-9
   if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
@@ -205,7 +205,7 @@ const addMetaField = (reads: Reads, selected: Selected): void => {
 
 /** Known results need no statement. The result of a single field is spliced into the response here, because PostgreSQL
  *  would copy it twice to add the braces. */
-const closeBundle = (reads: Reads): void => {
+const closeBundle = (reads: PendingReads): void => {
   const { fields, step } = reads;
   const [only, ...others] = fields;
   if (only === undefined) return;

@@ -19,9 +19,9 @@ import { nameOf } from "./where.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 
 /** Converts an expression over a related row to an expression over the current row. */
-type Lift = (inner: Expression) => Expression;
+type LiftExpression = (inner: Expression) => Expression;
 
-const onTheRow: Lift = (inner) => inner;
+const unchanged: LiftExpression = (inner) => inner;
 
 export const planOrderBy = (planner: Planner, input: Input, place: InputPosition, path: string): readonly OrderBy[] => {
   if (isNull(open(planner, input, place, path))) return [];
@@ -29,14 +29,14 @@ export const planOrderBy = (planner: Planner, input: Input, place: InputPosition
   const items = readList(planner, input, place, path, (count) => {
     if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
   });
-  return items.flatMap((item) => planTerms(planner, item.input, itemPosition(place), onTheRow, item.path));
+  return items.flatMap((item) => planTerms(planner, item.input, itemPosition(place), unchanged, item.path));
 };
 
 const planTerms = (
   planner: Planner,
   input: Input,
   place: InputPosition,
-  lift: Lift,
+  lift: LiftExpression,
   path: string,
 ): readonly OrderBy[] =>
   inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
@@ -57,18 +57,18 @@ const inWrittenOrder = (
   return written.flatMap((name) => terms.get(name) ?? []);
 };
 
-const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift): readonly OrderBy[] => {
+const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
   const { input, path } = given;
   const place = positionOf(given.field);
   // @rule G-ORD-4
   if (isNull(open(planner, input, place, path))) return [];
   switch (part.kind) {
     case "column":
-      return [direct(planner, given, lift({ kind: "column", name: part.column.name }))];
+      return [planDirection(planner, given, lift({ kind: "column", name: part.column.name }))];
     case "ordering":
       return [planOrdering(planner, given, part.ordering, { kind: "column", name: part.column.name }, lift)];
     case "expression":
-      return [direct(planner, given, lift(part.expression))];
+      return [planDirection(planner, given, lift(part.expression))];
     case "members":
       return planTerms(planner, input, place, lift, path);
     case "relationship":
@@ -89,7 +89,7 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
       );
     case "computed": {
       const { field } = part;
-      if (field.target === undefined) return [direct(planner, given, lift(computedExpression(field)))];
+      if (field.target === undefined) return [planDirection(planner, given, lift(computedExpression(field)))];
       const { routine, target } = { routine: nameOf(field.routine), target: nameOf(field.target) };
       return planAggregateTerms(
         planner,
@@ -110,7 +110,7 @@ const planOrdering = (
   { field, input, path }: FieldInput,
   { name, operands }: OrderingSpec,
   of: Expression,
-  lift: Lift,
+  lift: LiftExpression,
 ): OrderBy => {
   const given = new Map<string, ValueRef>();
   let order: OrderBy | undefined;
@@ -127,7 +127,7 @@ const planOrdering = (
     if (part?.kind === "operand-field")
       given.set(part.name, bindColumn(planner, member.input, place, part.value, member.path));
     else if (part?.kind === "argument" && !isNull(open(planner, member.input, place, member.path)))
-      order = direct(planner, member, of);
+      order = planDirection(planner, member, of);
   });
   return order === undefined ? { by: by(), direction: "asc", nulls: "last" } : { ...order, by: by() };
 };
@@ -144,17 +144,17 @@ const planAggregateTerms = (
     if (part.kind === "count")
       return isNull(open(planner, given.input, positionOf(given.field), given.path))
         ? []
-        : [direct(planner, given, aggregate("count", []))];
+        : [planDirection(planner, given, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
     return inWrittenOrder(planner, given.input, positionOf(given.field), given.path, (column, columnPart) => {
       if (columnPart.kind !== "column" || isNull(open(planner, column.input, positionOf(column.field), column.path)))
         return [];
-      return [direct(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
+      return [planDirection(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
     });
   });
 
 /** @rule G-ORD-3 */
-const direct = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
+const planDirection = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
   const part = gqlPart(readEnum(planner, input, positionOf(field), path));
   return part?.kind === "direction" ? { by, direction: part.direction, nulls: part.nulls } : { by };
 };

@@ -12,7 +12,7 @@ import {
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
 import { expectedFor, tooMany } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
-import { found, leafInput, type Input, type InputContext, type InputPosition } from "./input.ts";
+import { foundText, leafInput, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -106,15 +106,15 @@ export const bindLeaf = (
   coerce: (value: Json) => BoundValue,
 ): number => {
   const leaf = leafInput(planner, input, place, path, isJsonPlace);
-  const now = coerce(leaf.now);
+  const now = coerce(leaf.value);
   planner.budget.boundLength -= now?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
-  const { again } = leaf;
+  const { recompute: again } = leaf;
   return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };
 
 /** Refuses a string literal for an enum. A string in a variable is allowed. @rule G-COE-7 */
-export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
+export const rejectStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
   if (
     enumTable === undefined ||
@@ -122,7 +122,7 @@ export const refuseStringLiteral = (value: GqlValueType, input: Input, path: str
     ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)
   )
     return;
-  throw expectedFor("an enum value", value.scalar, found(input), path);
+  throw expectedFor("an enum value", value.scalar, foundText(input), path);
 };
 
 export const isJsonValue = (value: GqlValueType): boolean =>
@@ -136,7 +136,7 @@ export const bindColumn = (
   value: GqlValueType,
   path: string,
 ): ValueRef => {
-  refuseStringLiteral(value, input, path);
+  rejectStringLiteral(value, input, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(value), (given) => coerceColumn(value, given, path));
   // for a variable, the most frequent case, later requests need not read the document
   if (input.kind === "literal" && input.node.kind === "Variable")

@@ -8,12 +8,12 @@ import { planCustomRead } from "./custom-root.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
-import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
+import { eachArgument, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
 import { allOf, nameOf } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
 /** Plans a field that reads. Undefined for other parts. */
-export const planReadField = (planner: Planner, selected: Selected): BundleField | undefined => {
+export const planReadField = (planner: Planner, selected: SelectedField): BundleField | undefined => {
   const { part, as } = selected;
   switch (part?.kind) {
     case "list": {
@@ -40,7 +40,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
   }
 };
 
-export const rowsOf = (planner: Planner, selected: Selected, from: ReadFrom, list: Partial<Read>): Read => {
+export const rowsOf = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
   const type = subselection(selected) as GraphQLObjectType; // root fields that read have rows
   return {
     kind: "read",
@@ -52,7 +52,7 @@ export const rowsOf = (planner: Planner, selected: Selected, from: ReadFrom, lis
 };
 
 /** Returns the predicate for the key in the arguments. */
-export const planKey = (planner: Planner, selected: Selected): Predicate => {
+export const planKey = (planner: Planner, selected: SelectedField): Predicate => {
   const parts: Predicate[] = [];
   eachArgument(planner, selected, (argument) => parts.push(...keyPart(planner, argument)));
   return allOf(parts);
@@ -66,7 +66,7 @@ const keyPart = (planner: Planner, { part, input, place, path }: GivenArgument):
 
 type FunctionPart = Extract<GqlPart, { readonly kind: "function" }>;
 
-const planFunction = (planner: Planner, selected: Selected, part: FunctionPart): BundleField => {
+const planFunction = (planner: Planner, selected: SelectedField, part: FunctionPart): BundleField => {
   const { routine, relation, sessionArgument } = part;
   let args: GivenArgument | undefined;
   const list = planListArguments(planner, selected, (argument) => {
@@ -86,7 +86,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
   }
   const given: ListArguments = {
     ...list,
-    where: list.where === undefined ? isSomething(relation) : allOf([isSomething(relation), list.where]),
+    where: list.where === undefined ? hasRow(relation) : allOf([hasRow(relation), list.where]),
   };
   return part.isAggregate
     ? { as, read: planAggregate(planner, selected, { call }, given, planRow) }
@@ -94,7 +94,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
 };
 
 /** A row with only NULLs counts as no row. The test of a key is sufficient. @rule G-FN-3 */
-const isSomething = (relation: Relation): Predicate => {
+const hasRow = (relation: Relation): Predicate => {
   const names =
     relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);
   const tests = names.map((name): Predicate => ({

@@ -18,7 +18,7 @@ import type { GqlValueType } from "../value-types.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
 
 /** A field of a row that is a column. */
-interface QuickCell {
+interface PlainCell {
   readonly column: string;
   readonly value: GqlValueType;
   /** The coerced text is already JSON. */
@@ -33,10 +33,10 @@ interface RowShape {
   readonly isComplete: boolean;
 }
 
-type QuickType = ReadonlyMap<string, QuickCell>;
+type PlainType = ReadonlyMap<string, PlainCell>;
 
-const quickType = memoize((type: GraphQLInputObjectType): QuickType => {
-  const cells = new Map<string, QuickCell>();
+const plainTypeOf = memoize((type: GraphQLInputObjectType): PlainType => {
+  const cells = new Map<string, PlainCell>();
   for (const field of Object.values(type.getFields())) {
     const part = gqlPart(field);
     if (part?.kind !== "column") continue;
@@ -50,7 +50,7 @@ const quickType = memoize((type: GraphQLInputObjectType): QuickType => {
 });
 
 /** Undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
-const textsOf = (row: Json, cells: QuickType): TextRow | undefined => {
+const textsOf = (row: Json, cells: PlainType): TextRow | undefined => {
   if (!isPlainObject(row)) return undefined;
   const texts: [string, string | null][] = [];
   for (const name of Object.keys(row)) {
@@ -70,25 +70,25 @@ const jsonOf = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
     })
     .join(",")}}`;
 
-interface ReadRows {
+interface PlainRows {
   readonly list: SentValue;
   /** The number of objects and their fields. */
   readonly valueCount: number;
 }
 
 /** Reads the value of a variable. Undefined if the slower reader has to read it. */
-export type QuickRows = (held: Json) => ReadRows | undefined;
+export type ReadPlainRows = (held: Json) => PlainRows | undefined;
 
 /** `type` is the type of the list of objects. A list is read once, even if several callers read it. */
-export const quickRows = (type: GraphQLInputType): QuickRows => {
+export const createPlainRowReader = (type: GraphQLInputType): ReadPlainRows => {
   const row = getNamedType(type);
   if (!isInputObjectType(row)) return () => undefined;
-  const known = new WeakMap<object, ReadRows>();
+  const known = new WeakMap<object, PlainRows>();
   return (held) => {
     if (!Array.isArray(held)) return undefined;
     const before = known.get(held);
     if (before !== undefined) return before;
-    const cells = quickType(row);
+    const cells = plainTypeOf(row);
     const jsonColumns = new Set([...cells.values()].flatMap(({ column, isText }) => (isText ? [column] : [])));
     try {
       const rows: TextRow[] = [];
@@ -117,7 +117,7 @@ export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape |
   const row = getNamedType(type);
   return (held) => {
     if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
-    const cells = quickType(row);
+    const cells = plainTypeOf(row);
     const names = new Set<string>();
     let fewest = Infinity;
     for (const one of held as readonly Json[]) {

@@ -5,10 +5,10 @@ import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-import { computedExpression, fixedOf, planArguments } from "./computed.ts";
-import { found, isNull, type Input, type InputPosition } from "./input.ts";
+import { computedExpression, fixedArgumentsOf, planArguments } from "./computed.ts";
+import { foundText, isNull, type Input, type InputPosition } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
-import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
+import { eachArgument, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
 
 /** The types that the option `stringifyNumericTypes` converts to strings. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
@@ -17,7 +17,7 @@ export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
   planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
 /** Wraps values that JSON functions would not print as the contract requires. @rule G-TYP-23 G-TYP-34 */
-export const shown = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
+export const shownValue = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };
@@ -28,7 +28,7 @@ export const shown = (planner: Planner, value: GqlValueType, of: Expression): Ex
 
 export const planColumn = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   part: Extract<GqlPart, { readonly kind: "column" }>,
 ): Expression => {
   let path: readonly PathKey[] | undefined;
@@ -36,7 +36,7 @@ export const planColumn = (
     path = planJsonPath(planner, argument) ?? path;
   });
   subselection(selected);
-  return shown(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
+  return shownValue(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
 };
 
 /** Plans the argument `path` of json columns. @rule G-COE-11 G-COE-12 */
@@ -58,7 +58,7 @@ const bindPath = (planner: Planner, input: Input, place: InputPosition, path: st
       throw expectedFor(
         "a string",
         "String",
-        isLiteral && !isNull(input) ? found(input) : foundInVariable(value),
+        isLiteral && !isNull(input) ? foundText(input) : foundInVariable(value),
         path,
       );
     const { options } = planner.schema;
@@ -75,7 +75,7 @@ export type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
 
 export const planComputedValue = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   part: ComputedPart,
   value: GqlValueType,
 ): Expression => {
@@ -84,17 +84,17 @@ export const planComputedValue = (
     path = planJsonPath(planner, argument) ?? path;
   });
   subselection(selected);
-  return shown(planner, value, computedExpression(part.field, given, path));
+  return shownValue(planner, value, computedExpression(part.field, given, path));
 };
 
 /** Plans only the expression, for aggregates of a computed field. */
-export const planComputedOperand = (planner: Planner, selected: Selected, part: ComputedPart): Expression =>
+export const planComputedOperand = (planner: Planner, selected: SelectedField, part: ComputedPart): Expression =>
   computedExpression(part.field, planFieldArguments(planner, selected, part));
 
 /** @rule G-CF-3 */
 const planFieldArguments = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   { field }: ComputedPart,
   other: (argument: GivenArgument) => void = () => {},
 ) => {
@@ -103,5 +103,5 @@ const planFieldArguments = (
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
     else other(argument);
   });
-  return planArguments(planner, field.routine, fixedOf(field), args, `${selected.path}.args.args`);
+  return planArguments(planner, field.routine, fixedArgumentsOf(field), args, `${selected.path}.args.args`);
 };

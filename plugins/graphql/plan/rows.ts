@@ -5,13 +5,13 @@ import type { Embed, EmbedSource, Expression, Output, QualifiedName, Read } from
 import type { GqlPart } from "../parts.ts";
 import { gqlTypeFacts } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
-import { fixedOf, planArguments } from "./computed.ts";
-import { misplaced, planOutput } from "./custom.ts";
+import { fixedArgumentsOf, planArguments } from "./computed.ts";
+import { misplacedFieldError, planOutput } from "./custom.ts";
 import { capOf, planListArguments } from "./lists.ts";
 import { planLoad } from "./load.ts";
 import type { Planner } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
-import { eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
+import { eachSelection, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
 import { nameOf } from "./where.ts";
 
 export const planRow = (
@@ -28,7 +28,7 @@ export const planRow = (
   return outputs;
 };
 
-const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selected): Output => {
+const planRowField = (planner: Planner, type: GraphQLObjectType, selected: SelectedField): Output => {
   const { part, as } = selected;
   switch (part?.kind) {
     case "column":
@@ -55,7 +55,7 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
           planRow(planner, row, selections, path),
         );
       if ("load" in part) return planLoad(planner, selected, part);
-      throw misplaced(part);
+      throw misplacedFieldError(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);
   }
@@ -71,7 +71,7 @@ const embed = (as: string, mode: string, via: EmbedSource, read: Read): Embed =>
   read,
 });
 
-const rowsOf = (planner: Planner, selected: Selected, target: QualifiedName, list: Partial<Read>): Read => {
+const rowsOf = (planner: Planner, selected: SelectedField, target: QualifiedName, list: Partial<Read>): Read => {
   const type = subselection(selected) as GraphQLObjectType; // fields of related rows have an object type
   return {
     kind: "read",
@@ -84,7 +84,7 @@ const rowsOf = (planner: Planner, selected: Selected, target: QualifiedName, lis
 
 const planRelationship = (
   planner: Planner,
-  selected: Selected,
+  selected: SelectedField,
   part: Extract<GqlPart, { readonly kind: "relationship" }>,
 ): Output => {
   const list = planListArguments(planner, selected);
@@ -97,14 +97,14 @@ const planRelationship = (
   );
 };
 
-const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPart): Output => {
+const planComputedRows = (planner: Planner, selected: SelectedField, part: ComputedPart): Output => {
   const { field } = part;
   if (field.target === undefined) throw new TypeError(`computed field ${field.name} has neither a value nor rows`);
   let args: GivenArgument | undefined;
   const list = planListArguments(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
   });
-  const given = planArguments(planner, field.routine, fixedOf(field), args, `${selected.path}.args.args`);
+  const given = planArguments(planner, field.routine, fixedArgumentsOf(field), args, `${selected.path}.args.args`);
   const via = { routine: nameOf(field.routine), ...(given.length > 0 && { arguments: given }), isToOne: false };
   return embed(
     selected.as,
@@ -115,11 +115,11 @@ const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPa
 };
 
 /** Returns true if the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
-export const looksFurther = (outputs: readonly Output[]): boolean =>
+export const readsOtherRows = (outputs: readonly Output[]): boolean =>
   outputs.some((output) => {
     if (output.kind === "embed") return true;
     if (output.kind === "value") return isComputed(output.value);
-    return (output.kind === "object" || output.kind === "nodes") && looksFurther(output.of);
+    return (output.kind === "object" || output.kind === "nodes") && readsOtherRows(output.of);
   });
 
 const isComputed = (value: Expression): boolean =>

@@ -23,7 +23,7 @@ import type { Planner } from "./planner.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 import { gqlTypeFacts } from "../build.ts";
 
-interface Collected {
+interface CollectedField {
   readonly as: string;
   readonly node: FieldNode;
   readonly selections: SelectionSetNode[];
@@ -53,7 +53,7 @@ const argumentsText = (node: FieldNode): string =>
     .sort()
     .join();
 
-const isSameCall = (a: FieldNode, b: FieldNode): boolean => a === b || argumentsText(a) === argumentsText(b);
+const haveSameArguments = (a: FieldNode, b: FieldNode): boolean => a === b || argumentsText(a) === argumentsText(b);
 
 /** Collects fields by response name, in the order of their first occurrence. `path` is the path of the selection set.
  *  @rule G-DOC-9 G-DOC-11 G-DOC-12 */
@@ -62,8 +62,8 @@ const collect = (
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   path: string,
-): ReadonlyMap<string, Collected> => {
-  const fields = new Map<string, Collected>();
+): ReadonlyMap<string, CollectedField> => {
+  const fields = new Map<string, CollectedField>();
   const isOfType = (condition: string): boolean =>
     condition === type.name || type.getInterfaces().some(({ name }) => name === condition);
   const spread = new Set<string>();
@@ -79,7 +79,7 @@ const collect = (
         `selection of both '${known.node.name.value}' and '${node.name.value}' specify the same response name, '${as}'`,
         path,
       );
-    if (!isSameCall(known.node, node))
+    if (!haveSameArguments(known.node, node))
       throw validationFailed(`inconsistent arguments between multiple selections of field '${node.name.value}'`, path);
     if (node.selectionSet !== undefined) known.selections.push(node.selectionSet);
   };
@@ -104,7 +104,7 @@ const collect = (
   return fields;
 };
 
-export interface Selected {
+export interface SelectedField {
   /** The response name. */
   readonly as: string;
   readonly name: string;
@@ -118,13 +118,13 @@ export interface Selected {
 
 export type Selection =
   | { readonly kind: "typename"; readonly as: string; readonly value: string }
-  | ({ readonly kind: "field" } & Selected);
+  | ({ readonly kind: "field" } & SelectedField);
 
 /** Returns the candidates for suggestions. With many tables, the names of a root are omitted, because building all of
  *  them takes long. */
-const MAX_TABLES_NEAR = 1600;
-const namesNear = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
-  gqlTypeFacts(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_NEAR
+const MAX_TABLES_FOR_SUGGESTIONS = 1600;
+const suggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
+  gqlTypeFacts(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
     ? []
     : Object.keys(type.getFields());
 
@@ -144,31 +144,31 @@ export const eachSelection = (
     const name = node.name.value;
     const at = atKey(setPath, name);
     if (name === "__typename") {
-      refuseArguments(node, at);
-      refuseSelections(selections, at);
+      rejectArguments(node, at);
+      rejectSelections(selections, at);
       visit({ kind: "typename", as, value: type.name });
       continue;
     }
     const field = planner.schema.fieldOf(type, name) ?? find(name);
-    if (field === undefined) throw fieldNotFound(name, type.name, at, namesNear(planner, type));
+    if (field === undefined) throw fieldNotFound(name, type.name, at, suggestionCandidates(planner, type));
     visit({ kind: "field", as, name, node, field, part: gqlPart(field), path: at, selections });
   }
 };
 
-const refuseArguments = (node: FieldNode, path: string): void => {
+const rejectArguments = (node: FieldNode, path: string): void => {
   const [first] = node.arguments ?? [];
   if (first !== undefined) throw noSuchArgument(node.name.value, first.name.value, path, []);
 };
 
-const refuseSelections = (selections: readonly SelectionSetNode[], path: string): void => {
+const rejectSelections = (selections: readonly SelectionSetNode[], path: string): void => {
   if (selections.length > 0) throw validationFailed("unexpected subselection set for non-object field", path);
 };
 
 /** Returns the object type of a field. Undefined for a scalar. @rule G-DOC-6 */
-export const subselection = (selected: Selected): GraphQLObjectType | undefined => {
+export const subselection = (selected: SelectedField): GraphQLObjectType | undefined => {
   const type = getNamedType(selected.field.type);
   if (!isObjectType(type)) {
-    refuseSelections(selected.selections, selected.path);
+    rejectSelections(selected.selections, selected.path);
     return undefined;
   }
   if (selected.selections.length === 0)
@@ -195,7 +195,11 @@ const factsOf = memoize((all: readonly GraphQLArgument[]): ArgumentFacts => ({
 }));
 
 /** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
-export const eachArgument = (planner: Planner, selected: Selected, visit: (argument: GivenArgument) => void): void => {
+export const eachArgument = (
+  planner: Planner,
+  selected: SelectedField,
+  visit: (argument: GivenArgument) => void,
+): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
   const { byName, required } = factsOf(selected.field.args);
   if (nodes.length === 0 && required.length === 0) return;

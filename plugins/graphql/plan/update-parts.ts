@@ -12,29 +12,29 @@ import { gqlPart, type GqlPart } from "../parts.ts";
 import { bindList } from "./comparison.ts";
 import { positionOf, readObject, type FieldInput, type Input, type InputPosition } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
+import { allOf, nameOf, withoutTrue, planWhere } from "./where.ts";
 
 /** A value with its position and path. */
-export interface Given {
+export interface LocatedInput {
   readonly input: Input;
   readonly place: InputPosition;
   readonly path: string;
 }
 
 /** A plugin's own argument. */
-export interface FurtherArgument extends Given {
+export interface PluginArgument extends LocatedInput {
   readonly part: Extract<GqlPart, { readonly kind: "further" }>;
 }
 
 export interface UpdateParts {
   readonly assignments: { readonly column: Column; readonly operator: string; readonly operand: ValueRef }[];
-  readonly further: FurtherArgument[];
+  readonly pluginArguments: PluginArgument[];
   where: Predicate | undefined;
 }
 
-export const noParts = (): UpdateParts => ({ assignments: [], further: [], where: undefined });
+export const noParts = (): UpdateParts => ({ assignments: [], pluginArguments: [], where: undefined });
 
-export const takePart = (
+export const addPart = (
   planner: Planner,
   parts: UpdateParts,
   part: GqlPart | undefined,
@@ -49,11 +49,11 @@ export const takePart = (
       if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
     });
   } else if (part?.kind === "argument" && part.name === "where") {
-    parts.where = narrowed(planWhere(planner, input, place, path));
+    parts.where = withoutTrue(planWhere(planner, input, place, path));
   } else if (part?.kind === "argument" && part.name === "pk_columns") {
     parts.where = planKeyObject(planner, input, place, path);
   } else if (part?.kind === "further") {
-    parts.further.push({ part, input, place, path });
+    parts.pluginArguments.push({ part, input, place, path });
   }
 };
 
@@ -100,20 +100,20 @@ export const updateOf = (planner: Planner, relation: Relation, parts: UpdatePart
     operator,
     operand,
   }));
-  refuseDoubled(planner, relation, assignments, path);
+  rejectDuplicates(planner, relation, assignments, path);
   return { kind: "update", relation: nameOf(relation), ...(parts.where && { where: parts.where }), assignments };
 };
 
 /** @rule G-UPD-4 */
-export const refuseDoubled = (
+export const rejectDuplicates = (
   planner: Planner,
   relation: Relation,
   assignments: readonly Assignment[],
   path: string,
 ): void => {
-  const isDoubled = ({ name }: Column): boolean => assignments.filter(({ column }) => column === name).length > 1;
+  const isDuplicate = ({ name }: Column): boolean => assignments.filter(({ column }) => column === name).length > 1;
   const names = relation.columns
-    .filter(isDoubled)
+    .filter(isDuplicate)
     .map((column) => `'${planner.schema.columnName(relation, column.name)}'`);
   if (names.length > 0) throw validationFailed(`Column found in multiple operators: [${names.join(", ")}].`, path);
 };

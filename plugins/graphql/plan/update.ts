@@ -1,12 +1,12 @@
 /** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
 import type { Relation } from "../../../core/index.ts";
 import { gqlPart } from "../parts.ts";
-import { planFurther } from "./further.ts";
+import { planUpdateAdditions } from "./further.ts";
 import { itemPosition, positionOf, readList, readObject } from "./input.ts";
 import { countWrites, openStep, type Planner } from "./planner.ts";
-import { eachArgument, type Selected } from "./selection.ts";
-import { noParts, takePart, updateOf, type UpdateParts } from "./update-parts.ts";
-import { planOneRow, planResponse, writeStep, type Answer, type StepTemplate } from "./writes.ts";
+import { eachArgument, type SelectedField } from "./selection.ts";
+import { noParts, addPart, updateOf, type UpdateParts } from "./update-parts.ts";
+import { planOneRow, planResponse, writeStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
 /** Errors of these arguments precede those of the selection. */
 const planParts = (
@@ -14,31 +14,35 @@ const planParts = (
   relation: Relation,
   parts: UpdateParts,
   path: string,
-): ((answer: Answer) => StepTemplate) => {
-  if (parts.further.length > 0) return planFurther(planner, relation, parts, path);
+): ((answer: WriteAnswer) => StepTemplate) => {
+  if (parts.pluginArguments.length > 0) return planUpdateAdditions(planner, relation, parts, path);
   countWrites(planner);
   const update = updateOf(planner, relation, parts, path);
   return (answer) => writeStep(planner, update, answer, "$");
 };
 
-export const planUpdate = (planner: Planner, selected: Selected, relation: Relation): StepTemplate => {
+export const planUpdate = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
   const parts = noParts();
-  eachArgument(planner, selected, ({ part, input, place, path }) => takePart(planner, parts, part, input, place, path));
+  eachArgument(planner, selected, ({ part, input, place, path }) => addPart(planner, parts, part, input, place, path));
   const planned = planParts(planner, relation, parts, `${selected.path}.args`);
   const isOne = selected.part?.kind === "update-by-pk";
   return planned(isOne ? planOneRow(planner, selected) : planResponse(planner, selected));
 };
 
 /** Plans one step per element, in order. @rule G-UPD-8 */
-export const planUpdateMany = (planner: Planner, selected: Selected, relation: Relation): readonly StepTemplate[] => {
-  const updates: { readonly planner: Planner; readonly planned: (answer: Answer) => StepTemplate }[] = [];
+export const planUpdateMany = (
+  planner: Planner,
+  selected: SelectedField,
+  relation: Relation,
+): readonly StepTemplate[] => {
+  const updates: { readonly planner: Planner; readonly planned: (answer: WriteAnswer) => StepTemplate }[] = [];
   eachArgument(planner, selected, ({ part, input, place, path }) => {
     if (part?.kind !== "argument" || part.name !== "updates") return;
     for (const item of readList(planner, input, place, path)) {
       const own = openStep(planner);
       const parts = noParts();
       readObject(own, item.input, itemPosition(place), item.path, (field) =>
-        takePart(own, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path),
+        addPart(own, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path),
       );
       updates.push({ planner: own, planned: planParts(own, relation, parts, item.path) });
     }

@@ -22,11 +22,11 @@ export const allOf = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
 
 /** Returns undefined for a condition that always holds. */
-export const narrowed = (predicate: Predicate): Predicate | undefined =>
+export const withoutTrue = (predicate: Predicate): Predicate | undefined =>
   predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
 
 /** Runs `plan` for the rows of a relationship. @rule G-LIM-4 */
-const onRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
+const countRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
   if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
   if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");
   const planned = plan();
@@ -68,7 +68,7 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
         return planComparison(planner, input, place, computedExpression(part.field), part.value, path);
       const { routine, target } = part.field;
       if (target === undefined) return [];
-      const where = narrowed(onRelated(planner, () => planWhere(planner, input, place, path)));
+      const where = withoutTrue(countRelated(planner, () => planWhere(planner, input, place, path)));
       return [
         {
           kind: "computed-rows",
@@ -80,11 +80,11 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
       ];
     }
     case "relationship": {
-      const where = narrowed(onRelated(planner, () => planWhere(planner, input, place, path)));
+      const where = withoutTrue(countRelated(planner, () => planWhere(planner, input, place, path)));
       return [{ kind: "related", relationship: part.relationship.id, ...(where && { where }) }];
     }
     case "relationship-aggregate":
-      return [onRelated(planner, () => planAggregatePredicate(planner, input, place, part.relationship.id, path))];
+      return [countRelated(planner, () => planAggregatePredicate(planner, input, place, part.relationship.id, path))];
     default:
       return [];
   }
@@ -118,7 +118,7 @@ const planAggregatePredicate = (
     if (name?.kind !== "argument") return;
     if (name.name === "arguments") of = planColumns(planner, value, positionOf(field), at, part.columns);
     else if (name.name === "distinct") isDistinct = readBoolean(planner, value, positionOf(field), at);
-    else if (name.name === "filter") where = narrowed(planWhere(planner, value, positionOf(field), at));
+    else if (name.name === "filter") where = withoutTrue(planWhere(planner, value, positionOf(field), at));
     // it is the last of the four in name order, so the left side is complete
     else if (name.name === "predicate")
       compare = (left) => planComparison(planner, value, positionOf(field), left, part.value, at);

@@ -14,8 +14,8 @@ import type {
   Update,
 } from "../../../core/index.ts";
 import type { Planner } from "./planner.ts";
-import { looksFurther, planRow } from "./rows.ts";
-import { eachSelection, subselection, type Selected } from "./selection.ts";
+import { readsOtherRows, planRow } from "./rows.ts";
+import { eachSelection, subselection, type SelectedField } from "./selection.ts";
 import type { GqlStep } from "../operations.ts";
 import type { ValueSource } from "../document/variables.ts";
 
@@ -35,13 +35,13 @@ export const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false
 });
 
 /** The result of a write: an object with the written rows, or the only row. */
-export interface Answer {
+export interface WriteAnswer {
   readonly isOne: boolean;
   readonly output: readonly Output[];
 }
 
 /** Plans the fields of `T_mutation_response`. @rule G-OUT-7 */
-export const planResponse = (planner: Planner, selected: Selected): Answer => {
+export const planResponse = (planner: Planner, selected: SelectedField): WriteAnswer => {
   const output: Output[] = [];
   const type = subselection(selected) as GraphQLObjectType; // a mutation response is an object
   eachSelection(planner, type, selected.selections, selected.path, (selection) => {
@@ -57,26 +57,27 @@ export const planResponse = (planner: Planner, selected: Selected): Answer => {
   return { isOne: false, output };
 };
 
-export const planOneRow = (planner: Planner, selected: Selected): Answer => {
+export const planOneRow = (planner: Planner, selected: SelectedField): WriteAnswer => {
   const type = subselection(selected) as GraphQLObjectType; // fields that write one row return it
   return { isOne: true, output: planRow(planner, type, selected.selections, selected.path) };
 };
 
-const readWritten = (written: QualifiedName, answer: Answer, steps?: readonly number[]): Read => ({
+const readWritten = (written: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({
   kind: "read",
   from: { written, ...(steps && { steps }) },
   shape: answer.isOne ? "rows" : "aggregate",
   output: answer.output,
 });
 
-type Write = Insert | Update | Delete;
+type WritePlan = Insert | Update | Delete;
 
-const targetOf = (write: Write): QualifiedName =>
+const targetOf = (write: WritePlan): QualifiedName =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
 /** Plans one write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
-export const writeStep = (planner: Planner, write: Write, answer: Answer, path: string): StepTemplate => {
-  if (looksFurther(answer.output)) return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
+export const writeStep = (planner: Planner, write: WritePlan, answer: WriteAnswer, path: string): StepTemplate => {
+  if (readsOtherRows(answer.output))
+    return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
   return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
 };
 
@@ -86,7 +87,7 @@ export const sequenceStep = (
   target: QualifiedName,
   steps: readonly SequenceStep[],
   rootSteps: readonly number[],
-  answer: Answer,
+  answer: WriteAnswer,
   path: string,
   refusal?: Refusal,
   isCurrent?: true,
@@ -103,7 +104,7 @@ export const sequenceStep = (
 };
 
 /** Returns the result of a write without rows. @rule G-INS-2 */
-export const emptyAnswer = (answer: Answer): string =>
+export const emptyAnswer = (answer: WriteAnswer): string =>
   answer.isOne
     ? "null"
     : `{${answer.output.map((output) => `${JSON.stringify("as" in output ? output.as : "")}:${emptyValue(output)}`).join(",")}}`;

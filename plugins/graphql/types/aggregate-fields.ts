@@ -17,16 +17,16 @@ export const functionsOf = memoize(({ aggregates }: Registry) =>
 );
 
 /** Returns true if the aggregate accepts a column of this type. @rule G-OUT-8 G-OUT-9 */
-export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
+export const acceptsType = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
   const spec = build.schema.registry.aggregates.get(fn);
-  return spec !== undefined && isTaken(spec, value);
+  return spec !== undefined && acceptsValue(spec, value);
 };
 
 const matcherOf = memoize(({ types = [], exceptTypes = [] }: AggregateSpec) =>
   memoize((type: PgType) => matchesType({ types, exceptTypes }, type)),
 );
 
-export const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean =>
+export const acceptsValue = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean =>
   enumTable === undefined && matcherOf(spec)(type);
 
 /** Returns the result type of the aggregate for values of this type. */
@@ -52,7 +52,7 @@ export const aggregateFunctionsOf = (build: GqlBuild): ReturnType<GqlBuild["aggr
     fn: spec.name,
     name: build.fieldName(word),
     of: (value) => {
-      if (!isTaken(spec, value)) return undefined;
+      if (!acceptsValue(spec, value)) return undefined;
       const { result } = spec;
       return result === undefined
         ? { ...value, isNullable: true }

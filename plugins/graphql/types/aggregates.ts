@@ -2,7 +2,7 @@
  *  `albums_aggregate` in rows and in `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
-import { aggregateFieldsType, aggregatedType, functionsOf, isTaken } from "./aggregate-fields.ts";
+import { aggregateFieldsType, aggregatedType, functionsOf, acceptsValue } from "./aggregate-fields.ts";
 import { hasEmbed, roleTableOf } from "./role-table.ts";
 import { isRootShown } from "./queries.ts";
 import {
@@ -48,12 +48,12 @@ const arrayRelationships = (context: GqlFieldContext) => {
 };
 
 /** Returns the array relationships whose rows the role may aggregate. */
-const aggregated = (context: GqlFieldContext) =>
+const aggregatedRelationships = (context: GqlFieldContext) =>
   arrayRelationships(context).filter((each) => roleTableOf(context.build, each.table).mayAggregate);
 
 const rowFields = (context: GqlFieldContext): GqlFields =>
   fieldsOf(
-    (hasEmbed(context.build, "aggregate") ? aggregated(context) : []).map((each) => {
+    (hasEmbed(context.build, "aggregate") ? aggregatedRelationships(context) : []).map((each) => {
       const type = aggregateType(context.build, each.table);
       const { relationship, target } = each;
       return (
@@ -126,7 +126,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || spec === undefined) return {};
   return fieldsOf(
     roleTableOf(build, table)
-      .readable.filter(({ value }) => isTaken(spec, value))
+      .readable.filter(({ value }) => acceptsValue(spec, value))
       .map((each) => [
         each.name,
         {
@@ -184,7 +184,7 @@ const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || spec === undefined || direction === undefined) return {};
   return fieldsOf(
     roleTableOf(build, table)
-      .readable.filter(({ value }) => isTaken(spec, value))
+      .readable.filter(({ value }) => acceptsValue(spec, value))
       .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
   );
 };

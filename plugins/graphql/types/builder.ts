@@ -72,18 +72,18 @@ const noQueries: GqlFields = {
   },
 };
 
-const isSame = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
+const isSameSpec = (a: GqlTypeSpec, b: GqlTypeSpec): boolean =>
   a.scope === b.scope &&
   a.relation === b.relation &&
   a.routine === b.routine &&
   a.computedField === b.computedField &&
   a.fn === b.fn;
 
-type MadeType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType;
+type BuiltGraphqlType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType;
 
-interface Made {
+interface BuiltType {
   readonly spec: GqlTypeSpec;
-  readonly type: MadeType | undefined;
+  readonly type: BuiltGraphqlType | undefined;
 }
 
 /** A schema that can be prepared before the first request. */
@@ -114,7 +114,7 @@ const TABLES_AT_ONCE = 10;
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, source, values, view, hooks, registry, options } = parts;
   const { names, ownTypes } = source;
-  const made = new Map<string, Made>();
+  const made = new Map<string, BuiltType>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
 
   const builder = createFieldBuilder(hooks);
@@ -163,9 +163,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   /** Caches types by name. Returns undefined for an invalid name, or one that belongs to another type or table. */
-  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: (spec: GqlTypeSpec) => Type): Type | undefined => {
+  const registerType = <Type extends BuiltGraphqlType>(
+    spec: GqlTypeSpec,
+    make: (spec: GqlTypeSpec) => Type,
+  ): Type | undefined => {
     const found = made.get(spec.name);
-    if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
+    if (found !== undefined) return isSameSpec(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
     const owner = ownTypes.get(spec.name);
     if (
       !isLegalName(spec.name) ||
@@ -183,13 +186,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     if (isSplit && isRootScope(spec.scope)) splitRoots.set(type, spec);
     return type;
   };
-  const object = (spec: GqlTypeSpec): LazyObjectType | undefined => keep(spec, makeObject);
+  const object = (spec: GqlTypeSpec): LazyObjectType | undefined => registerType(spec, makeObject);
 
   const makeInputObject = (spec: GqlTypeSpec): LazyInputType => new LazyInputType(spec, takeFields);
-  const inputObject = (spec: GqlTypeSpec): LazyInputType | undefined => keep(spec, makeInputObject);
+  const inputObject = (spec: GqlTypeSpec): LazyInputType | undefined => registerType(spec, makeInputObject);
 
   const enumeration: GqlBuild["enumeration"] = (spec) =>
-    keep(
+    registerType(
       { name: spec.name, scope: "enum", ...(spec.relation && { relation: spec.relation }) },
       () =>
         new GraphQLEnumType({
@@ -202,13 +205,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
 
   /** Returns undefined for a scalar with a table's name, because both cannot be in one schema. It is also undefined if
    *  no plugin reads and writes values of the type. */
-  const usable = (value: GqlValueType | undefined): GqlValueType | undefined => {
+  const usableValue = (value: GqlValueType | undefined): GqlValueType | undefined => {
     if (value === undefined || ownTypes.get(value.scalar) !== undefined) return undefined;
     const writer = WRITERS.get((value.element ?? value).type.name);
     return writer !== undefined && !registry.functions.has(writer) ? undefined : value;
   };
 
-  const named = (value: GqlValueType) => {
+  const withNamedType = (value: GqlValueType) => {
     const { enumTable } = value;
     if (enumTable === undefined) return values.scalarType(value.scalar);
     const table = source.tableOf.get(nameKey(enumTable.relation));
@@ -227,7 +230,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const valueTypeOf = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
-    if (value.element === undefined) return named(value) ?? GraphQLString; // the name of the enum may belong to another type
+    if (value.element === undefined) return withNamedType(value) ?? GraphQLString; // the name of the enum may belong to another type
     return list(valueTypeOf(value.element) as GraphQLScalarType); // a scalar, enum or list, each of which may be null
   };
 
@@ -286,10 +289,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     valueOutput: valueTypeOf,
     valueInput: valueTypeOf,
     comparison: (value) => inputObject(comparisonSpec(names, values.canonical(value))),
-    valueType: (type, isNullable) => usable(values.find(type, isNullable)),
-    argumentType: (type) => usable(values.findArgument(type)),
+    valueType: (type, isNullable) => usableValue(values.find(type, isNullable)),
+    argumentType: (type) => usableValue(values.findArgument(type)),
     columnValue: ({ column, enumTable }) => {
-      const plain = usable(values.find(column.type, !column.notNull));
+      const plain = usableValue(values.find(column.type, !column.notNull));
       if (plain === undefined || enumTable === undefined) return plain;
       const table = source.tableOf.get(nameKey(enumTable.relation));
       return table === undefined ? plain : { ...plain, scalar: names.typeName(table.word, "enum"), enumTable };

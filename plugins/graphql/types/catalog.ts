@@ -24,7 +24,7 @@ import {
   type Names,
 } from "./names.ts";
 import { defaultRelationships } from "./default-relationships.ts";
-import { once } from "./once.ts";
+import { memoizeValue } from "./once.ts";
 import { createOwnTypes, type OwnTypes } from "./own-types.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import { createTakenNames, type TakenNames } from "./taken-names.ts";
@@ -118,29 +118,30 @@ const entryRelationships = (
     return [{ name, relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }];
   });
 
-interface Wanted {
+interface WantedRelationship {
   /** The `nameKey` of the relation. */
   readonly key: string;
   readonly relation: Relation;
   readonly entry: GqlTableEntry | undefined;
 }
 
-const inOrder = (wanted: Wanted[]): readonly Wanted[] => wanted.sort((a, b) => byName(a.relation, b.relation));
+const sortByRelation = (wanted: WantedRelationship[]): readonly WantedRelationship[] =>
+  wanted.sort((a, b) => byName(a.relation, b.relation));
 
-const exposedRelations = ({ relations, schemas }: Model): readonly Wanted[] => {
+const exposedRelations = ({ relations, schemas }: Model): readonly WantedRelationship[] => {
   const exposed = new Set(schemas);
-  const wanted: Wanted[] = [];
+  const wanted: WantedRelationship[] = [];
   for (const [key, relation] of relations)
     if (exposed.has(relation.schema)) wanted.push({ key, relation, entry: undefined });
-  return inOrder(wanted);
+  return sortByRelation(wanted);
 };
 
-interface Named extends Wanted {
+interface NamedSource extends WantedRelationship {
   readonly word: GqlNamePart;
 }
 
 /** Returns the names of root fields that a table may have for any role. */
-const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] =>
+const rootNamesOf = ({ word, entry }: Pick<NamedSource, "word" | "entry">, names: Names): string[] =>
   (["select", "select_by_pk", "select_aggregate"] as const).map(
     (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...rootWords(key, word)),
   );
@@ -165,12 +166,12 @@ const TABLES_AT_ONCE = 16;
 
 /** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
-  wanted: readonly Wanted[],
+  wanted: readonly WantedRelationship[],
   names: Names,
   taken: TakenNames,
   warn: Warn,
-): Pieces<readonly Named[]> {
-  const named: Named[] = [];
+): Pieces<readonly NamedSource[]> {
+  const named: NamedSource[] = [];
   let count = 0;
   for (const { key, relation, entry } of wanted) {
     if (++count % TABLES_AT_ONCE === 0) yield;
@@ -207,7 +208,12 @@ export const createCatalog = function* (
     return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
   const taken = createTakenNames(ownTypesOf(customization, names));
-  const named = yield* nameTables(listed === undefined ? exposedRelations(model) : inOrder(listed), names, taken, warn);
+  const named = yield* nameTables(
+    listed === undefined ? exposedRelations(model) : sortByRelation(listed),
+    names,
+    taken,
+    warn,
+  );
   const tableOf = new Map<string, GqlTable>();
   const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));
 
@@ -219,9 +225,9 @@ export const createCatalog = function* (
 
   /** The members of a table are built when a document first uses it, because most of thousands of tables are never
    *  used. */
-  const served = ({ key: relationKey, relation, word, entry }: Named): GqlTable => {
+  const createTable = ({ key: relationKey, relation, word, entry }: NamedSource): GqlTable => {
     const enumTable = enumTables.get(relationKey);
-    const content = once(() => {
+    const content = memoizeValue(() => {
       const columns = columnsOf(relation, entry, names, enumTables, warn);
       const key = primaryKeyOf(relation, entry);
       const used = new Set(columns.map(({ name }) => name));
@@ -264,7 +270,7 @@ export const createCatalog = function* (
   const tablesByRoot = createRootIndex<GqlTable>();
   const ownTypes = createOwnTypes(registry, names, new Set(named.map(({ word }) => word.text)));
   for (const one of named) {
-    const table = served(one);
+    const table = createTable(one);
     tableOf.set(one.key, table);
     tablesByRoot.add(table);
     ownTypes.add(table);

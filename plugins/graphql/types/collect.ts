@@ -25,7 +25,7 @@ export const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
 };
 
 /** @rule G-INT-7 */
-export const ALWAYS_THERE: readonly GraphQLNamedType[] = [
+export const BUILT_IN_TYPES: readonly GraphQLNamedType[] = [
   GraphQLBoolean,
   GraphQLInt,
   GraphQLString,
@@ -33,7 +33,7 @@ export const ALWAYS_THERE: readonly GraphQLNamedType[] = [
 ];
 
 /** The number of fields of a type between two yields. Roots have thousands of fields. */
-const FIELDS_AT_ONCE = 100;
+const FIELDS_PER_SLICE = 100;
 
 /** Forgets the fields of a type, except of roots, whose fields take long to build. */
 const forgetFields = (type: GraphQLNamedType): void => {
@@ -43,7 +43,7 @@ const forgetFields = (type: GraphQLNamedType): void => {
 
 /** Yields each type once, in no particular order, and undefined between time slices. The fields of a type are forgotten
  *  when the next type is requested. */
-export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
+export const forEachType = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
   const found = new Set<GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
   const add = (type: GraphQLType): void => {
@@ -57,12 +57,12 @@ export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedTy
     for (const name in fields) {
       const field = fields[name]!; // the name is one of its keys
       add(field.type);
-      if (++count % FIELDS_AT_ONCE === 0) yield undefined;
+      if (++count % FIELDS_PER_SLICE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);
     }
   };
   for (const root of [schema.query, schema.mutation, schema.subscription]) if (root !== undefined) add(root);
-  for (const type of ALWAYS_THERE) add(type);
+  for (const type of BUILT_IN_TYPES) add(type);
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
     if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
       for (const one of type.getInterfaces()) add(one);

@@ -2,9 +2,9 @@
  *  a row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { aggregatedType, takes } from "./aggregate-fields.ts";
+import { aggregatedType, acceptsType } from "./aggregate-fields.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { hasEmbed, roleTableOf, ownParameters, type LensComputed } from "./role-table.ts";
+import { hasEmbed, roleTableOf, ownParameters, type RoleComputedField } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
@@ -42,17 +42,17 @@ const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
   });
 };
 
-const scalarPart = (table: GqlTable, { field, value }: LensComputed) =>
+const scalarPart = (table: GqlTable, { field, value }: RoleComputedField) =>
   ({ kind: "computed", field, relation: table.relation, value }) as const;
 const rowsPart = (table: GqlTable, { field }: RowsOf) =>
   ({ kind: "computed", field, relation: table.relation }) as const;
 
-const isJson = ({ value }: LensComputed): boolean => value.type.name === "json" || value.type.name === "jsonb";
+const isJson = ({ value }: RoleComputedField): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
 const scalarField = (
   build: GqlBuild,
   table: GqlTable,
-  each: LensComputed,
+  each: RoleComputedField,
   type = build.valueOutput(each.value),
 ): GqlField => ({
   config: {
@@ -143,7 +143,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
 };
 
 /** Some functions return a Float for columns. For a computed field they return its own type, as in the dialect. */
-const aggregateColumnType = (build: GqlBuild, fn: string, { value }: LensComputed): GraphQLOutputType =>
+const aggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleComputedField): GraphQLOutputType =>
   build.schema.registry.aggregates.get(fn)?.result === "Float"
     ? build.valueOutput(value)
     : aggregatedType(build, fn, value);
@@ -155,7 +155,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   return fieldsOf(
     roleTableOf(build, table)
-      .computed.filter(({ value }) => takes(build, fn, value))
+      .computed.filter(({ value }) => acceptsType(build, fn, value))
       .map(
         (each) =>
           [

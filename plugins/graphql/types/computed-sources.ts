@@ -18,7 +18,7 @@ type Warn = (message: string) => void;
 
 const VALUE_KINDS: ReadonlySet<string> = new Set(["base", "array", "domain", "enum", "range", "multirange"]);
 
-interface Fit {
+interface MatchedRoutine {
   readonly tableArgument: number;
   readonly target?: Relation;
 }
@@ -34,7 +34,7 @@ const fitOf = (
   routine: Routine,
   isServed: IsServed,
   tableArgument?: string,
-): Fit | undefined => {
+): MatchedRoutine | undefined => {
   if (routine.volatility === "volatile" || !hasPlainParameters(model, routine)) return undefined;
   const index =
     tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === tableArgument);
@@ -51,11 +51,11 @@ const fitOf = (
     : undefined;
 };
 
-const make = (
+const createField = (
   model: Model,
   name: string,
   routine: Routine,
-  fit: Fit,
+  fit: MatchedRoutine,
   session: ReadonlySet<string>,
   comment: string | null,
 ): GqlComputedField => {
@@ -103,7 +103,7 @@ export const defaultComputedFields = (
       const fit = fitOf(model, relation, routine, isServed);
       if (fit === undefined || used.has(routine.name) || !isLegalName(routine.name)) return [];
       used.add(routine.name);
-      return [make(model, routine.name, routine, fit, SESSION_NAMES, defaultComment(routine))];
+      return [createField(model, routine.name, routine, fit, SESSION_NAMES, defaultComment(routine))];
     });
 };
 
@@ -128,7 +128,7 @@ export const entryComputedFields = (
       return [];
     }
     return [
-      make(
+      createField(
         model,
         name,
         first.routine,

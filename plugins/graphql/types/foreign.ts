@@ -2,16 +2,16 @@
  *  @rule X-GQL-1 X-GQL-5 */
 import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
-import { isFor, isForeign, merge } from "./tap.ts";
+import { isFor, isPluginTap, mergeFields } from "./tap.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
-const ALL_WAYS = ["output", "plan", "statement", "run", "load"] as const;
-type Way = (typeof ALL_WAYS)[number];
+const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "load"] as const;
+type PlanKind = (typeof ALL_PLAN_KINDS)[number];
 
-const WAYS: Readonly<Partial<Record<GqlScope, readonly Way[]>>> = {
+const WAYS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = {
   query_root: ["plan", "statement", "run"],
   mutation_root: ["plan", "statement", "run"],
   subscription_root: ["plan", "statement"],
@@ -19,13 +19,18 @@ const WAYS: Readonly<Partial<Record<GqlScope, readonly Way[]>>> = {
   record: ["output"],
 };
 
-const wayOf = (part: CustomPart): Way | undefined => ALL_WAYS.find((way) => way in part);
+const wayOf = (part: CustomPart): PlanKind | undefined => ALL_PLAN_KINDS.find((way) => way in part);
 
 const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: CustomPart } =>
   field.toPlan.kind === "custom";
 
 /** Undefined if the role may not read the columns that the field needs. @throws Error that names the plugin */
-const checked = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
+const checkedField = (
+  plugin: string,
+  name: string,
+  field: GqlField,
+  context: GqlFieldContext,
+): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
   const refuse = (why: string): Error =>
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
@@ -59,7 +64,7 @@ const checked = (plugin: string, name: string, field: GqlField, context: GqlFiel
 /** The plugins outside the surface, by the field names that they added. */
 type Owners = Map<string, string>;
 
-const twice = (name: string, { typeName }: GqlFieldContext, owners: Owners, second: string): Error =>
+const duplicateFieldError = (name: string, { typeName }: GqlFieldContext, owners: Owners, second: string): Error =>
   new Error(
     `field "${name}" of type "${typeName}" is given by "${owners.get(name) ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
   );
@@ -72,7 +77,7 @@ const assertNames = (name: string, { config }: GqlField): void => {
 
 /** Returns the fields after a foreign tap. Names from the database take precedence, and names of other plugins' fields
  *  are refused. A tap that only changes the description or type of a field keeps its part. */
-const taken = (
+const mergePluginFields = (
   before: GqlFields,
   after: GqlFields,
   plugin: string,
@@ -86,8 +91,8 @@ const taken = (
       fields[name] = field;
       continue;
     }
-    if (was !== undefined && owners.has(name)) throw twice(name, context, owners, plugin);
-    const own = isCustom(field) ? (was ?? checked(plugin, name, field, context)) : field;
+    if (was !== undefined && owners.has(name)) throw duplicateFieldError(name, context, owners, plugin);
+    const own = isCustom(field) ? (was ?? checkedField(plugin, name, field, context)) : field;
     if (was === undefined) {
       assertNames(name, field);
       owners.set(name, plugin);
@@ -101,7 +106,7 @@ type FieldTap = (fields: GqlFields, context: GqlFieldContext) => GqlFields;
 
 /** Detects that two plugins add the same name. A tap might skip a name that exists, so it is called without the fields
  *  of other plugins. */
-const refuseHidden = (
+const rejectHidden = (
   before: GqlFields,
   run: FieldTap,
   plugin: string,
@@ -115,7 +120,8 @@ const refuseHidden = (
   } catch {
     return; // it changes fields of other plugins, which this call omits
   }
-  for (const name of owners.keys()) if (Object.hasOwn(alone, name)) throw twice(name, context, owners, plugin);
+  for (const name of owners.keys())
+    if (Object.hasOwn(alone, name)) throw duplicateFieldError(name, context, owners, plugin);
 };
 
 export interface FieldBuilder {
@@ -135,9 +141,9 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
   const add = (before: GqlFields, tap: (typeof taps)[number], owners: Owners, context: GqlFieldContext): GqlFields => {
     const run = tap.fn as FieldTap; // the type of a tap of this hook
     const after = run(before, context);
-    if (after === undefined || after === before || !isForeign(tap)) return after ?? before;
-    refuseHidden(before, run, tap.name, owners, context);
-    return taken(before, after, tap.name, owners, context);
+    if (after === undefined || after === before || !isPluginTap(tap)) return after ?? before;
+    rejectHidden(before, run, tap.name, owners, context);
+    return mergePluginFields(before, after, tap.name, owners, context);
   };
   /** Caches the taps of each scope. There may be tens of thousands of types, and for most of them only two or three
    *  taps apply. */
@@ -148,7 +154,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
     return known;
   };
   return {
-    isByTable: !taps.some(isForeign),
+    isByTable: !taps.some(isPluginTap),
     fieldsOf: (context) => {
       const owners: Owners = new Map();
       let fields = none;
@@ -159,7 +165,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
       const owners: Owners = new Map();
       let fields = none;
       for (const tap of tapsFor(context)) {
-        if (isForeign(tap)) {
+        if (isPluginTap(tap)) {
           fields = add(fields, tap, owners, context);
           continue;
         }
@@ -169,7 +175,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
           for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name is one of its keys
           yield;
         }
-        fields = merge(fields, added);
+        fields = mergeFields(fields, added);
         yield;
       }
       return fields;

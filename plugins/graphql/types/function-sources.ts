@@ -46,7 +46,7 @@ const returnedRelation = (
 };
 
 /** Returns the one function of a name that fits. Undefined if several fit. */
-const fitting = (
+const fittingFunction = (
   model: Model,
   routines: readonly Routine[],
   isServed: (name: QualifiedName) => boolean,
@@ -92,7 +92,7 @@ export const defaultFunctions = (
   const functions = [...model.routines.values()]
     .filter((routines) => routines[0] !== undefined && model.schemas.includes(routines[0].schema))
     .flatMap((routines) => {
-      const found = fitting(model, routines, isServed, warn);
+      const found = fittingFunction(model, routines, isServed, warn);
       return found === undefined ? [] : [found];
     })
     .sort((a, b) => byName(a.routine, b.routine))
@@ -121,7 +121,7 @@ export const entryFunctions = (
 ): GqlFunction[] => {
   const functions = entries
     .flatMap((entry): GqlFunction[] => {
-      const found = fitting(model, routinesOf(model, entry.routine), isServed, warn);
+      const found = fittingFunction(model, routinesOf(model, entry.routine), isServed, warn);
       if (found === undefined) return [];
       const { routine, relation } = found;
       const sessionArgument = sessionArgumentOf(

@@ -76,7 +76,7 @@ const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
   routine.returns.isSet || hasOperator(build, "is");
 
 /** Returns the functions of one root whose rows the role may read. */
-const served = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
+const servedFunctions = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
   build.source.functions.flatMap((fn) => {
     const table =
       fn.isMutation === isMutation && isPlannable(build, fn) && build.view.mayCall(fn)
@@ -87,11 +87,14 @@ const served = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table:
 
 const readFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
-    served(build, false).flatMap(({ fn, table }) => [rowsField(build, fn, table), aggregateField(build, fn, table)]),
+    servedFunctions(build, false).flatMap(({ fn, table }) => [
+      rowsField(build, fn, table),
+      aggregateField(build, fn, table),
+    ]),
   );
 
 const writeFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(served(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
+  fieldsOf(servedFunctions(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
 
 export const graphqlFunctions = definePlugin({
   name: "graphql-functions",

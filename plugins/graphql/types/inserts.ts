@@ -119,7 +119,7 @@ const relationshipFields = (context: GqlFieldContext): GqlFields => {
 
 const quotedList = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
-const isShown = ({ select, insert, update }: GqlTableRights, column: string): boolean =>
+const isVisibleColumn = ({ select, insert, update }: GqlTableRights, column: string): boolean =>
   [select, insert, update].some((right) => right?.columns.has(column) === true);
 
 const constraintEnum = (build: GqlBuild, table: GqlTable) =>
@@ -132,7 +132,7 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
         name,
         value: name,
         // a description names only columns of the role's schema
-        description: columns.every((column) => isShown(build.rights(table), column))
+        description: columns.every((column) => isVisibleColumn(build.rights(table), column))
           ? `unique or primary key constraint on columns ${quotedList(columns)}`
           : "unique or primary key constraint",
         part: { kind: "constraint", name, columns },

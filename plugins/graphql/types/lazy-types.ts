@@ -24,7 +24,7 @@ export const isRootScope = (scope: GqlScope | undefined): boolean =>
 
 /** Builds the members of a type, sorted by name. It has no prototype, because a column may be called `constructor`.
  *  @rule G-INT-2 */
-const inOrder = <From, To>(
+const mapSorted = <From, To>(
   record: Readonly<Record<string, From>>,
   make: (name: string, from: From) => To,
 ): Record<string, To> => {
@@ -89,7 +89,7 @@ export class LazyObjectType extends GraphQLObjectType {
   }
 
   override getFields(): GraphQLFieldMap<unknown, unknown> {
-    return (this.#fields ??= inOrder(this.#fieldsOf(this.#spec), outputField));
+    return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), outputField));
   }
 
   /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
@@ -121,7 +121,7 @@ export class LazyInputType extends GraphQLInputObjectType {
   }
 
   override getFields(): GraphQLInputFieldMap {
-    return (this.#fields ??= inOrder(this.#fieldsOf(this.#spec), inputField));
+    return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), inputField));
   }
 
   forgetFields(): void {

@@ -53,7 +53,7 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
 
 /** Concatenates the parts. If V8's `join` used names that were keys of objects, the result and all text that contains
  *  it would take two bytes per letter. */
-const joined = (words: readonly NamePart[]): string => {
+const joinWords = (words: readonly NamePart[]): string => {
   let text = "";
   for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
   return text;
@@ -102,13 +102,13 @@ const prefixWord = (prefix: string): GqlNamePart => ({
 const plainNames = (customization: GqlCustomization): Names => {
   const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
   return {
-    typeName: (...words) => typePrefix + joined(words) + typeSuffix,
-    sharedTypeName: (...words) => joined(words),
-    bareTypeName: (...words) => joined(words),
-    predicateTypeName: (...words) => joined(words),
+    typeName: (...words) => typePrefix + joinWords(words) + typeSuffix,
+    sharedTypeName: (...words) => joinWords(words),
+    bareTypeName: (...words) => joinWords(words),
+    predicateTypeName: (...words) => joinWords(words),
     namespaceTypeName: (name) => typePrefix + name + typeSuffix,
-    rootName: (...words) => rootPrefix + joined(words) + rootSuffix,
-    fieldName: (...words) => joined(words),
+    rootName: (...words) => rootPrefix + joinWords(words) + rootSuffix,
+    fieldName: (...words) => joinWords(words),
     enumValue: (name) => name,
   };
 };

@@ -1,5 +1,5 @@
 /** Computes a value on first use and caches it, because most roles use few tables of a large schema. */
-export const once = <Value>(make: () => Value): (() => Value) => {
+export const memoizeValue = <Value>(make: () => Value): (() => Value) => {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 };

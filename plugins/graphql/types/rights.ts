@@ -13,17 +13,17 @@ import {
   type Relation,
   type Session,
 } from "../../../core/index.ts";
-import { once } from "./once.ts";
+import { memoizeValue } from "./once.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
 
-const NOTHING: GqlTableRights = {};
+const NO_RIGHTS: GqlTableRights = {};
 
 /** The result is cached per list, because similar tables share a list. */
 const namesOf = memoize((columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)));
 
 /** Returns the columns with the privilege. They are all columns if the role has it on the relation. */
-const having = (
+const columnsWithPrivilege = (
   model: Model,
   role: string,
   relation: Relation,
@@ -35,11 +35,11 @@ const having = (
     : columns.filter((column) => mayUseColumn(model, role, relation, column, privilege));
 
 const writeRights = (model: Model, role: string, relation: Relation): GqlTableRights => {
-  if (!mayUseSchema(model, role, relation.schema)) return NOTHING;
+  if (!mayUseSchema(model, role, relation.schema)) return NO_RIGHTS;
   const { writable } = relation;
   const columns = writable.insert || writable.update ? writableColumns(relation) : [];
-  const insertable = writable.insert ? having(model, role, relation, "insert", columns) : [];
-  const updatable = writable.update ? having(model, role, relation, "update", columns) : [];
+  const insertable = writable.insert ? columnsWithPrivilege(model, role, relation, "insert", columns) : [];
+  const updatable = writable.update ? columnsWithPrivilege(model, role, relation, "update", columns) : [];
   const mayInsert = writable.insert && (insertable.length > 0 || mayUseRelation(model, role, relation, "insert"));
   return {
     ...(mayInsert ? { insert: { columns: namesOf(insertable), readsConflicts: true as const } } : {}),
@@ -53,7 +53,7 @@ const selectRights = (
   columns: readonly Column[],
   computed: () => readonly GqlComputedField[],
 ): NonNullable<GqlTableRights["select"]> => {
-  const computedFields = once(() => new Set(computed().map(({ name }) => name)));
+  const computedFields = memoizeValue(() => new Set(computed().map(({ name }) => name)));
   return {
     columns: namesOf(columns),
     get computedFields() {
@@ -63,7 +63,7 @@ const selectRights = (
   };
 };
 
-const adminView = (model: Model): GqlRoleAccess => ({
+const adminAccess = (model: Model): GqlRoleAccess => ({
   role: "admin",
   rights: (table) => ({
     ...writeRights(model, model.loginRole, table.relation),
@@ -72,10 +72,10 @@ const adminView = (model: Model): GqlRoleAccess => ({
   mayCall: () => true,
 });
 
-const grantView = (model: Model, role: string): GqlRoleAccess => {
+const accessByGrants = (model: Model, role: string): GqlRoleAccess => {
   const mayRead = (table: GqlTable): readonly Column[] =>
     mayUseSchema(model, role, table.relation.schema)
-      ? having(model, role, table.relation, "select", table.relation.columns)
+      ? columnsWithPrivilege(model, role, table.relation, "select", table.relation.columns)
       : [];
   return {
     role,
@@ -97,16 +97,16 @@ const grantView = (model: Model, role: string): GqlRoleAccess => {
 };
 
 /** The access of a role that is neither in the metadata nor in the database. */
-const emptyView: GqlRoleAccess = { role: "", rights: () => NOTHING, mayCall: () => false };
+const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: () => false };
 
 /** Reads only `role`, `isAdmin` and `isBackend` of the session, because the access for the next model is made from
  *  these. */
-export const viewOf = (model: Model, session: Session): GqlRoleAccess => {
-  if (session.isAdmin && session.role === "admin") return adminView(model);
+export const accessOf = (model: Model, session: Session): GqlRoleAccess => {
+  if (session.isAdmin && session.role === "admin") return adminAccess(model);
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
   const view = metadata?.view(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
-  const own = model.roles.get(session.role)?.isAssumable === true ? grantView(model, session.role) : emptyView;
+  const own = model.roles.get(session.role)?.isAssumable === true ? accessByGrants(model, session.role) : noAccess;
   return isClosed ? { ...own, isIntrospectionClosed: true, role: session.role } : own;
 };

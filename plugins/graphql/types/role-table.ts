@@ -1,7 +1,7 @@
 /** Builds role tables: the columns of a table by the operations that the role may use, with their value types. Each is
  *  built once per table and role. */
 import { memoize } from "../../../core/index.ts";
-import { once } from "./once.ts";
+import { memoizeValue } from "./once.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlBuild } from "../build.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
@@ -14,7 +14,7 @@ export interface RoleColumn extends GqlColumn {
 }
 
 /** A scalar computed field. */
-export interface LensComputed {
+export interface RoleComputedField {
   readonly field: GqlComputedField;
   readonly value: GqlValueType;
   /** It has no arguments other than the row and the session. */
@@ -34,14 +34,14 @@ export interface RoleTable {
   readonly mayAggregate: boolean;
   /** The relationships whose target the role may read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
-  readonly computed: readonly LensComputed[];
+  readonly computed: readonly RoleComputedField[];
 }
 
 const roleTables = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildRoleTable(build, table)));
 
 export const roleTableOf = (build: GqlBuild, table: GqlTable): RoleTable => roleTables(build)(table);
 
-const none: ReadonlySet<string> = new Set();
+const noColumns: ReadonlySet<string> = new Set();
 
 /** Returns true if a plugin provides the operator. Fields whose plans need an operator or an embedding mode exist only
  *  then. */
@@ -60,7 +60,7 @@ export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlCo
 const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
   const rights = build.rights(table);
   const { select, insert, update } = rights;
-  const columns = once(() =>
+  const columns = memoizeValue(() =>
     table.columns.flatMap((column): RoleColumn[] => {
       const { name } = column.column;
       const isUsed =
@@ -71,12 +71,12 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
         : [{ ...column, value, part: { kind: "column", column: column.column, relation: table.relation, value } }];
     }),
   );
-  const among = (names: ReadonlySet<string> = none) =>
-    once((): readonly RoleColumn[] => columns().filter(({ column }) => names.has(column.name)));
-  const readable = among(select?.columns);
-  const insertable = among(insert?.columns);
-  const updatable = among(update?.columns);
-  const key = once(() =>
+  const columnsAmong = (names: ReadonlySet<string> = noColumns) =>
+    memoizeValue((): readonly RoleColumn[] => columns().filter(({ column }) => names.has(column.name)));
+  const readable = columnsAmong(select?.columns);
+  const insertable = columnsAmong(insert?.columns);
+  const updatable = columnsAmong(update?.columns);
+  const key = memoizeValue(() =>
     table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
   );
   /** Looks up a single column, because this runs for every table, and most columns are never used. */
@@ -84,7 +84,7 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
     const column = table.columns.find((each) => each.column.name === name);
     return column !== undefined && build.columnValue(column) !== undefined;
   };
-  const relationships = once(() =>
+  const relationships = memoizeValue(() =>
     table.relationships.flatMap((relationship) => {
       const target = build.table(relationship.target);
       return target === undefined || build.rights(target).select === undefined
@@ -92,7 +92,7 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
         : [{ ...relationship, table: target }];
     }),
   );
-  const computed = once(() =>
+  const computed = memoizeValue(() =>
     table.computedFields.flatMap((field) => {
       const value =
         field.target === undefined && select?.computedFields.has(field.name) === true

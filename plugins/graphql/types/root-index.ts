@@ -3,7 +3,7 @@
 import type { GqlNamePart } from "../served.ts";
 
 /** A table or function with root fields. */
-interface Giving {
+interface RootFieldSource {
   readonly word: GqlNamePart;
   readonly rootFields: Readonly<Partial<Record<string, { readonly name?: string }>>>;
 }
@@ -19,12 +19,12 @@ const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
 /** The index is complete: a root field has a name from the metadata, or `rootName` makes it of name parts. The word of
  *  the table or function is one of these, and so is part of the name. */
-export const createRootIndex = <One extends Giving>(): RootIndex<One> => {
+export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> => {
   const all: One[] = [];
   const byWord = new Map<string, number[]>();
   const byName = new Map<string, number[]>();
   let longest = 0;
-  const put = (places: Map<string, number[]>, key: string, at: number): void => {
+  const addPosition = (places: Map<string, number[]>, key: string, at: number): void => {
     const known = places.get(key);
     if (known === undefined) places.set(key, [at]);
     else known.push(at);
@@ -34,10 +34,10 @@ export const createRootIndex = <One extends Giving>(): RootIndex<One> => {
       const at = all.push(one) - 1;
       const word = plain(one.word.text);
       longest = Math.max(longest, word.length);
-      put(byWord, word, at);
+      addPosition(byWord, word, at);
       for (const key in one.rootFields) {
         const name = one.rootFields[key]?.name;
-        if (name !== undefined) put(byName, name, at);
+        if (name !== undefined) addPosition(byName, name, at);
       }
     },
     find: (name) => {

@@ -49,7 +49,7 @@ export const rootField = (
 };
 
 /** Caches a function per table and role. */
-const perTable = <Answer>(
+const memoizePerTable = <Answer>(
   make: (build: GqlBuild, table: GqlTable) => Answer,
 ): ((build: GqlBuild, table: GqlTable) => Answer) => {
   const known = memoize((lens: RoleTable) => make(lens.build, lens.table));
@@ -57,7 +57,7 @@ const perTable = <Answer>(
 };
 
 /** @rule G-OUT-1 */
-export const rowType = perTable((build, table): GraphQLObjectType | undefined =>
+export const rowType = memoizePerTable((build, table): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.word),
     scope: "row",
@@ -67,7 +67,7 @@ export const rowType = perTable((build, table): GraphQLObjectType | undefined =>
 );
 
 /** @rule G-OUT-2 */
-export const aggregateType = perTable((build, table): GraphQLObjectType | undefined =>
+export const aggregateType = memoizePerTable((build, table): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.word, "aggregate"),
     scope: "aggregate",
@@ -77,7 +77,7 @@ export const aggregateType = perTable((build, table): GraphQLObjectType | undefi
 );
 
 /** @rule G-OUT-7 */
-export const mutationResponse = perTable((build, table): GraphQLObjectType | undefined =>
+export const mutationResponse = memoizePerTable((build, table): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.word, "mutation_response"),
     scope: "mutation_response",
@@ -87,7 +87,7 @@ export const mutationResponse = perTable((build, table): GraphQLObjectType | und
 );
 
 /** @rule G-INP-1 */
-export const boolExp = perTable((build, table): GraphQLInputObjectType | undefined =>
+export const boolExp = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.word, "bool_exp"),
     scope: "bool_exp",
@@ -97,7 +97,7 @@ export const boolExp = perTable((build, table): GraphQLInputObjectType | undefin
 );
 
 /** @rule G-INP-3 */
-export const orderBy = perTable((build, table): GraphQLInputObjectType | undefined => {
+export const orderBy = memoizePerTable((build, table): GraphQLInputObjectType | undefined => {
   const lens = roleTableOf(build, table);
   if (lens.readable.length === 0 && lens.computed.length === 0 && lens.relationships.length === 0) return undefined;
   return build.inputObject({
@@ -109,7 +109,7 @@ export const orderBy = perTable((build, table): GraphQLInputObjectType | undefin
 });
 
 /** @rule G-INP-4 */
-export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType | undefined =>
+export const aggregateOrderBy = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.word, "aggregate_order_by"),
     scope: "aggregate_order_by",
@@ -119,7 +119,7 @@ export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType 
 );
 
 /** @rule G-INP-6 G-NAM-6 */
-export const aggregateBoolExp = perTable((build, table): GraphQLInputObjectType | undefined =>
+export const aggregateBoolExp = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.bareTypeName(table.word, "aggregate_bool_exp"),
     scope: "aggregate_bool_exp",
@@ -136,7 +136,7 @@ export const enumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[
   columns.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-ENU-2 G-OUT-11 */
-export const selectColumn = perTable((build, table): GraphQLEnumType | undefined => {
+export const selectColumn = memoizePerTable((build, table): GraphQLEnumType | undefined => {
   const columns = enumerable(roleTableOf(build, table).readable);
   if (columns.length === 0) return undefined;
   return build.enumeration({

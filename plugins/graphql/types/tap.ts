@@ -7,15 +7,14 @@ import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable } from "../served.ts";
 
 /** Properties of a tap of this surface, which adds no plugins' own fields: the scopes to which it applies. */
-interface OfThisSurface {
+interface ScopedTap {
   readonly scopes: Readonly<Partial<Record<GqlScope, AddFields>>>;
 }
 
-export const isForeign = (tap: object): boolean => !("scopes" in tap);
+export const isPluginTap = (tap: object): boolean => !("scopes" in tap);
 
 /** Returns true if the tap may add fields to types of that scope. */
-export const isFor = (tap: object, scope: GqlScope): boolean =>
-  isForeign(tap) || scope in (tap as OfThisSurface).scopes;
+export const isFor = (tap: object, scope: GqlScope): boolean => isPluginTap(tap) || scope in (tap as ScopedTap).scopes;
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
@@ -26,24 +25,24 @@ export const tapFields = (
   scopes: Readonly<Partial<Record<GqlScope, AddFields>>>,
 ): void =>
   hooks.buildGqlField.tap(
-    { name: plugin, ...({ scopes } satisfies OfThisSurface) },
+    { name: plugin, ...({ scopes } satisfies ScopedTap) },
     (fields: GqlFields, context: GqlFieldContext) => {
       const added = scopes[context.scope]?.(context);
       if (added === undefined || isEmpty(added)) return fields;
-      return isEmpty(fields) ? added : merge(fields, added);
+      return isEmpty(fields) ? added : mergeFields(fields, added);
     },
   );
 
 /** A column may be called `constructor`, so inherited properties do not count as fields. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
-const givesWay = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
+const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
 
 /** Adds fields. An existing field stays, unless it comes from a plugin: names from the database take precedence.
  *  @rule X-GQL-5 X-ORD-3 */
-export const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
+export const mergeFields = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name) || givesWay(fields[name]!)) merged[name] = added[name]!; // the name is one of its keys
+  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name is one of its keys
   return merged;
 };
 

@@ -7,7 +7,7 @@ import { describedName } from "./names.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import { operatorFields, takes, updatesInput } from "./write-inputs.ts";
+import { operatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -29,7 +29,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || operator === undefined) return {};
   return fieldsOf(
     roleTableOf(build, table)
-      .updatable.filter((each) => takes(operator, each))
+      .updatable.filter((each) => acceptsColumn(operator, each))
       .map((each) => {
         const value = operandValue(build, operator, each);
         return (

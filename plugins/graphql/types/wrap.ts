@@ -6,17 +6,17 @@ import { GraphQLList, GraphQLNonNull, type GraphQLNullableType, type GraphQLType
 const REQUIRED = Symbol("required");
 const LIST = Symbol("list");
 
-interface Wrapped {
+interface WrappedTypes {
   [REQUIRED]?: unknown;
   [LIST]?: unknown;
 }
 
 export const required = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
-  ((type as Wrapped)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this type
+  ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this type
 
 /** `[T!]` */
 export const list = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>
-  ((type as Wrapped)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this type
+  ((type as WrappedTypes)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this type
 
 /** `[T!]!` */
 export const requiredList = <Type extends GraphQLNullableType>(

@@ -24,7 +24,7 @@ export const relatedInsert = (build: GqlBuild, table: GqlTable, isToOne: boolean
     description: `input type for inserting ${isToOne ? "object" : "array"} relation for remote table ${quoted(table)}`,
   });
 
-export const takes = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
+export const acceptsColumn = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
   operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
 
 /** Builds the input of an update operator: `T_delete_key_input` for `_delete_key`. */
@@ -46,7 +46,9 @@ const operatorInput = (
 export const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
   const { updatable } = roleTableOf(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
-    const type = updatable.some((each) => takes(operator, each)) ? operatorInput(build, table, operator) : undefined;
+    const type = updatable.some((each) => acceptsColumn(operator, each))
+      ? operatorInput(build, table, operator)
+      : undefined;
     if (type === undefined) return [];
     return [
       [

@@ -31,7 +31,7 @@ export const openChangeFeed = async (context: PluginContext, handlers: ChangeHan
   startFeed(await context.openReplication(), handlers, STATUS_MS);
 
 /** Adapts the handlers of another plugin, which receive only the keys of changed rows. @rule X-REP-2 */
-export const tellingKeys = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
+export const withKeysOnly = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
   committed: (xid, changes, lagMs) => committed(xid, keysOf(changes), lagMs),
   columns: (relation) => {
     const column = keyColumn(relation);
@@ -102,7 +102,7 @@ const startFeed = async (
   connection
     .copy(start, (bytes) => {
       silentCount = 0;
-      reader.take(bytes);
+      reader.readMessage(bytes);
     })
     .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
   return { end: close };
@@ -122,7 +122,7 @@ const MAX_ROW_BYTES = 1024 * 1024;
 const EPOCH_US = 946_684_800_000_000n;
 
 interface Reader {
-  take(bytes: Buffer): void;
+  readMessage(bytes: Buffer): void;
   /** `isAsking` requests a reply from the server. */
   status(isAsking?: boolean): void;
 }
@@ -174,7 +174,7 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
   };
 
   return {
-    take: (bytes) => {
+    readMessage: (bytes) => {
       if (bytes[0] === XLOG_DATA) {
         const at = bytes.readBigUInt64BE(9);
         if (at > position) position = at;

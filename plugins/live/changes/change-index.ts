@@ -4,32 +4,32 @@ import type { Cell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
 import type { TableFacts } from "../engine/base-tables.ts";
 import type { Kind } from "../engine/comparable.ts";
 import type { Conditions } from "../engine/conditions.ts";
-import { keyOfCells, wantedOf, type Wanted } from "../engine/keys.ts";
+import { keyOfCells, indexedValuesOf, type IndexedValues } from "../engine/keys.ts";
 
 /** The items that have conditions on these columns, by their values. */
-interface Shape<Item> {
+interface ColumnIndex<Item> {
   readonly columns: readonly string[];
   readonly kinds: readonly Kind[];
   readonly byKey: Map<string, Item | Set<Item>>;
 }
 
 /** An entry of the index, kept so that it can be removed. */
-export interface Mark<Item> {
-  readonly byKey: Shape<Item>["byKey"];
+export interface IndexEntry<Item> {
+  readonly byKey: ColumnIndex<Item>["byKey"];
   readonly key: string;
 }
 
 interface TableIndex<Item> {
   readonly facts: TableFacts;
-  readonly shapes: Map<string, Shape<Item>>;
+  readonly shapes: Map<string, ColumnIndex<Item>>;
 }
 
 export interface ChangeIndex<Item extends object> {
   /** For each table, the columns that have conditions. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
   /** Adds an item. Tables without conditions concern every item and are not part of the index. */
-  place(item: Item, query: LiveQuery, conditions: Conditions): readonly Mark<Item>[];
-  remove(item: Item, marks: readonly Mark<Item>[]): void;
+  place(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
+  remove(item: Item, marks: readonly IndexEntry<Item>[]): void;
   /** Adds the items that the rows concern to `into`. */
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
 }
@@ -49,13 +49,13 @@ export const createChangeIndex = <Item extends object>(
     return found;
   };
 
-  const shapeOf = (table: string, { shapes, facts }: TableIndex<Item>, wanted: Wanted): Shape<Item> => {
+  const shapeOf = (table: string, { shapes, facts }: TableIndex<Item>, wanted: IndexedValues): ColumnIndex<Item> => {
     const key = JSON.stringify(wanted.columns);
     let shape = shapes.get(key);
     if (shape === undefined) {
       shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map() }));
       const known = columns.get(table) ?? [];
-      const witness = facts.witness === undefined ? [] : [facts.witness];
+      const witness = facts.witnessColumn === undefined ? [] : [facts.witnessColumn];
       const all = [...new Set([...known, ...wanted.columns, ...witness])];
       if (all.length > known.length) {
         columns.set(table, all);
@@ -68,12 +68,12 @@ export const createChangeIndex = <Item extends object>(
   return {
     columns,
     place: (item, query, conditions) => {
-      const marks: Mark<Item>[] = [];
+      const marks: IndexEntry<Item>[] = [];
       for (const [table, choices] of conditions) {
         const index = choices && indexOf(table);
         if (choices === undefined || index === undefined) continue;
         for (const condition of choices) {
-          const wanted = wantedOf(condition, index.facts, query);
+          const wanted = indexedValuesOf(condition, index.facts, query);
           if (wanted.keys.length === 0) continue;
           const { byKey } = shapeOf(table, index, wanted);
           for (const key of wanted.keys) {
@@ -99,7 +99,7 @@ export const createChangeIndex = <Item extends object>(
       if (index === undefined) return;
       const { facts, shapes } = index;
       const keyAt = positionsOf(changed.columns, [...(facts.identity ?? [])]);
-      const witnessAt = facts.witness === undefined ? -1 : changed.columns.indexOf(facts.witness);
+      const witnessAt = facts.witnessColumn === undefined ? -1 : changed.columns.indexOf(facts.witnessColumn);
       const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt, witnessAt));
       for (const shape of shapes.values()) findInShape(shape, rows, positionsOf(changed.columns, shape.columns), into);
     },
@@ -134,7 +134,7 @@ const versionsOf = (
 };
 
 const findInShape = <Item extends object>(
-  { byKey, kinds }: Shape<Item>,
+  { byKey, kinds }: ColumnIndex<Item>,
   rows: readonly Versions[],
   positions: readonly number[],
   into: Set<Item>,

@@ -14,10 +14,10 @@ export type ChangeMessage =
   | readonly ["want", Readonly<Record<string, never>>, Columns?]
   | readonly ["leave"]
   | readonly ["lead", number]
-  | readonly ["change", number, readonly (readonly [relation: string])[], (readonly (ToldRows | 0)[])?]
+  | readonly ["change", number, readonly (readonly [relation: string])[], (readonly (MessageRows | 0)[])?]
   | readonly ["end"];
 
-type ToldRows = readonly [columns: readonly string[], rows: readonly RowChange[]];
+type MessageRows = readonly [columns: readonly string[], rows: readonly RowChange[]];
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
@@ -29,7 +29,7 @@ const isCells = (value: unknown): boolean =>
   value === null ||
   (Array.isArray(value) && value.every((cell) => cell === null || cell === 0 || typeof cell === "string"));
 
-const isTold = (value: unknown): boolean => {
+const isRowsMessage = (value: unknown): boolean => {
   if (value === 0) return true;
   if (!Array.isArray(value)) return false;
   const [columns, rows] = value as readonly unknown[];
@@ -50,7 +50,7 @@ const isMessage = (value: unknown): value is ChangeMessage => {
   if (kind === "lead") return true;
   if (kind !== "change" || !Array.isArray(second)) return false;
   const areNamed = second.every((item) => Array.isArray(item) && typeof item[0] === "string");
-  return areNamed && (third === undefined || (Array.isArray(third) && third.every(isTold)));
+  return areNamed && (third === undefined || (Array.isArray(third) && third.every(isRowsMessage)));
 };
 
 /** Returns undefined if the text is not a message of this version. */
@@ -75,7 +75,7 @@ export const tableChanges = ([, , relations, told]: Extract<
   );
 
 /** Encodes as many columns as fit. The values of the other columns are not reported. */
-export const encodeWant = (columns: ReadonlyMap<string, readonly string[]>, maxBytes: number): string => {
+export const encodeColumns = (columns: ReadonlyMap<string, readonly string[]>, maxBytes: number): string => {
   const fitting: Record<string, readonly string[]> = {};
   let bytes = FRAME_BYTES;
   for (const [relation, names] of columns) {
@@ -106,7 +106,7 @@ export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: nu
   };
   for (const [relation, rows] of changes) {
     const name = JSON.stringify([relation]);
-    const item = told(rows, maxBytes / SHARE);
+    const item = encodeRows(rows, maxBytes / SHARE);
     const size = Buffer.byteLength(name) + Buffer.byteLength(item) + 2;
     if (bytes + size > maxBytes) flush();
     names.push(name);
@@ -117,7 +117,7 @@ export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: nu
   return texts;
 };
 
-const told = (changed: ChangedRows | undefined, maxBytes: number): string => {
+const encodeRows = (changed: ChangedRows | undefined, maxBytes: number): string => {
   if (changed === undefined) return "0";
   const columns = JSON.stringify(changed.columns);
   const rows: string[] = [];

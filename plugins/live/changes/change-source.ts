@@ -9,9 +9,9 @@ export interface SharedChanges {
   /** Whether the database cannot report changes by replication. */
   readonly isRefused: boolean;
   /** Called when there are live queries. */
-  want(): void;
+  start(): void;
   /** Called when the last live query has ended. */
-  unwant(): void;
+  rest(): void;
   /** Called when the database was reached again. It may be a different server. */
   reached(): void;
   /** Called when `columns` has changed. */
@@ -38,14 +38,14 @@ export interface SharedChangesParts {
 
 /** Whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server starts or is
  *  full. An error without a state means that the server was not reached. */
-export const mayPass = (error: unknown): boolean => {
+export const isTemporary = (error: unknown): boolean => {
   if (!isRelApiError(error)) return false;
   const { sqlstate } = error.facts;
   return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
 };
 
 /** Whether a hot standby refused. It may be promoted later. */
-export const isOfStandby = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
+export const isStandbyError = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
 
 export const reasonOf = (error: unknown): string => {
   if (!isRelApiError(error)) return String(error);

@@ -6,7 +6,7 @@ import { createChanges } from "./changed-rows.ts";
 export interface Followers {
   readonly count: number;
   /** Records a sign of life, with the columns whose values the follower needs. */
-  heard(sender: string, columns: Columns): void;
+  recordFollower(sender: string, columns: Columns): void;
   forget(sender: string): void;
   /** Forgets followers that were silent for too long. */
   tick(): void;
@@ -40,7 +40,7 @@ export const createFollowers = (): Followers => {
     get count() {
       return followers.size;
     },
-    heard: (sender, columns) => {
+    recordFollower: (sender, columns) => {
       followers.set(sender, { silentTicks: 0, columns });
       merge();
     },

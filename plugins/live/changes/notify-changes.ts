@@ -3,7 +3,7 @@
 import { definePlugin, type Model, type PluginContext } from "../../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../../core/engine/sql/fragment.ts";
 import { dbChannel } from "../../shared/settings.ts";
-import { loadBases } from "../engine/base-tables.ts";
+import { loadBaseTables } from "../engine/base-tables.ts";
 import { liveQueriesService, watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
 
 const NAME = "notify-changes";
@@ -77,9 +77,9 @@ const createNotifications = (context: PluginContext): Notifications => {
     if (context.model() !== model) return;
     const had = told.size;
     const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
-    const isTold = ({ name, ancestors }: TableRow): boolean =>
+    const hasTriggers = ({ name, ancestors }: TableRow): boolean =>
       [name, ...(ancestors ?? [])].every((one) => triggered.has(one));
-    told = new Set(rows.filter(isTold).map(({ name }) => name));
+    told = new Set(rows.filter(hasTriggers).map(({ name }) => name));
     const below = new Map<string, string[]>();
     for (const { name, ancestors } of rows)
       for (const ancestor of ancestors ?? []) below.set(ancestor, [...(below.get(ancestor) ?? []), name]);
@@ -88,12 +88,12 @@ const createNotifications = (context: PluginContext): Notifications => {
     if (had > 0 || told.size > 0) rewatch();
   };
 
-  const heard = (relation: string): void => {
+  const onNotification = (relation: string): void => {
     const changedTables = [relation, ...(descendants.get(relation) ?? [])];
     for (const [changed, { relations }] of watchers) if (changedTables.some((name) => relations.has(name))) changed();
   };
 
-  const missed = (): void => {
+  const onMissed = (): void => {
     if (isDeaf) {
       isDeaf = false;
       return rewatch();
@@ -102,7 +102,7 @@ const createNotifications = (context: PluginContext): Notifications => {
   };
 
   /** Lets other change sources watch until notifications arrive. */
-  const unheard = (): void => {
+  const onListenFailure = (): void => {
     isDeaf = true;
     rewatch();
   };
@@ -122,7 +122,7 @@ const createNotifications = (context: PluginContext): Notifications => {
       )
         return undefined;
       watchers.set(changed, interest);
-      stop ??= context.listen(CHANNEL, heard, missed, unheard);
+      stop ??= context.listen(CHANNEL, onNotification, onMissed, onListenFailure);
       return () => {
         watchers.delete(changed);
         if (watchers.size > 0 || isDeaf) return;
@@ -151,7 +151,7 @@ export const liveTriggers = (take: (text: string) => void) =>
   });
 
 const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
-  const bases = await loadBases(context, model);
+  const bases = await loadBaseTables(context, model);
   const exposed = new Set([...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`));
   const names = await context.query<{ schema: string; name: string }>(
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,

@@ -10,7 +10,7 @@ import {
   type Interest,
   type Unwatch,
 } from "../api.ts";
-import { openChangeFeed, tellingKeys } from "./change-feed.ts";
+import { openChangeFeed, withKeysOnly } from "./change-feed.ts";
 import type { SharedChanges } from "./change-source.ts";
 import { createSharedChanges } from "./shared-changes.ts";
 
@@ -20,7 +20,7 @@ export const replicationChanges = definePlugin({
   before: ["notify-changes", "poll-changes"],
   apply: (_hooks, context) => {
     context.offer(changeFeedService, {
-      open: (handlers) => openChangeFeed(context, tellingKeys(handlers)),
+      open: (handlers) => openChangeFeed(context, withKeysOnly(handlers)),
     });
     // an embedded database has no replication
     if (context.options.database !== undefined) return;
@@ -43,11 +43,11 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
 
   const live = () => context.use(liveQueriesService);
 
-  const restWhenUnwatched = (): void => {
+  const closeWhenUnwatched = (): void => {
     clearTimeout(idleTimer);
     idleTimer = setTimeout(() => {
       // until the feed is open, other change sources watch the same tables
-      if (watcherCount === 0 && (source?.isOpen === true || live()?.isIdle === true)) source?.unwant();
+      if (watcherCount === 0 && (source?.isOpen === true || live()?.isIdle === true)) source?.rest();
     }, IDLE_MS);
   };
 
@@ -87,7 +87,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
             : "live queries hear of changes from the process that reads them for all",
         );
         live()?.rewatch();
-        restWhenUnwatched();
+        closeWhenUnwatched();
       },
       lost: (reason) => {
         logger.warn("lost logical replication for live queries", { reason });
@@ -108,7 +108,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     const { relations, isOpenEnded } = interest;
     const from = sourceOf();
     if (isOpenEnded || from.isRefused) return undefined;
-    from.want();
+    from.start();
     if (!from.isOpen) return undefined;
     watcherCount++;
     for (const relation of relations) {
@@ -125,7 +125,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         if (watching?.size === 0) byRelation.delete(relation);
       }
       gatherColumns(relations);
-      if (--watcherCount === 0) restWhenUnwatched();
+      if (--watcherCount === 0) closeWhenUnwatched();
     };
   };
 };

@@ -5,8 +5,8 @@ import { createHash } from "node:crypto";
 import type { Bus } from "../../cluster/api.ts";
 import type { ChangeFeed, TableChanges } from "../api.ts";
 import { openChangeFeed, openLockedFeed, type ChangeHandlers, type LockedFeed } from "./change-feed.ts";
-import { encodeChanges, encodeWant, readMessage, tableChanges, type ChangeMessage } from "./change-messages.ts";
-import { isOfStandby, mayPass, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
+import { encodeChanges, encodeColumns, readMessage, tableChanges, type ChangeMessage } from "./change-messages.ts";
+import { isStandbyError, isTemporary, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
 import { createFollowers, createGatherer } from "./followers.ts";
 import { createDispatch } from "./visible-commits.ts";
 
@@ -27,9 +27,9 @@ const ANSWER_MS = 100;
 const SPREAD_MS = 200;
 const RETRY_MS = 1000;
 const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 /** Attempts without lock and leader before a warning is logged. */
-const ATTEMPTS_TO_TELL = 15;
+const ATTEMPTS_BEFORE_WARNING = 15;
 
 /** A 64-bit lock key. */
 const lockOf = ({ group }: Bus): bigint =>
@@ -59,11 +59,11 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let wantTimer: NodeJS.Timeout | undefined;
   let leaveBus: (() => void) | undefined;
 
-  const say = (message: ChangeMessage): void => bus?.publish(TOPIC, JSON.stringify(message));
-  const sayWant = (): void => {
+  const publish = (message: ChangeMessage): void => bus?.publish(TOPIC, JSON.stringify(message));
+  const publishColumns = (): void => {
     clearTimeout(wantTimer);
     wantTimer = undefined;
-    if (bus?.isUp === true) bus.publish(TOPIC, encodeWant(columns, bus.maxBytes));
+    if (bus?.isUp === true) bus.publish(TOPIC, encodeColumns(columns, bus.maxBytes));
   };
 
   const columnsOf = (relation: string): readonly string[] | undefined =>
@@ -90,7 +90,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     lost: (reason) => {
       if (ofAttempt !== attempt || role !== "leading") return;
       feed = undefined;
-      say(["end"]);
+      publish(["end"]);
       seekAfter(reason, retryMs);
     },
   });
@@ -108,13 +108,13 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     attemptCount = 0;
     silentTicks = 0;
     unknownTicks = UNKNOWN_TICKS;
-    say(["lead", epoch]);
+    publish(["lead", epoch]);
     parts.opened(true);
-    restWhenUnwanted();
+    closeWhenUnwatched();
   };
 
   /** Stops when no process needs the feed. */
-  const restWhenUnwanted = (): void => {
+  const closeWhenUnwatched = (): void => {
     if (role === "leading" && !isWanted && followers.count === 0) void rest();
   };
 
@@ -123,7 +123,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     feed = undefined;
     attempt++;
     await ending?.end();
-    say(["end"]);
+    publish(["end"]);
   };
 
   // --- seeking ------------------------------------------------------------------------------------------------------
@@ -151,22 +151,22 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       const opened = await open(mine);
       if (isOver()) return void (await opened?.feed.end());
       if (opened !== undefined) return lead(opened);
-      if (++attemptCount === ATTEMPTS_TO_TELL)
+      if (++attemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
           "another process reads the changes for all, but nothing is heard of it on the bus; another change source is used",
         );
-      sayWant();
+      publishColumns();
       seek(RETRY_MS * (0.5 + Math.random() / 2));
     } catch (error) {
       if (isOver()) return;
-      if (!mayPass(error)) {
+      if (!isTemporary(error)) {
         void rest();
         role = "refused";
-        mayBePromoted = isOfStandby(error);
+        mayBePromoted = isStandbyError(error);
         return parts.refused(reasonOf(error));
       }
       seek(retryMs * (0.5 + Math.random() / 2));
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
   };
 
@@ -193,17 +193,17 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     else parts.opened(false);
   };
 
-  const hear = (text: string, sender: string): void => {
+  const receiveMessage = (text: string, sender: string): void => {
     const message = readMessage(text);
     if (message === undefined) return;
     switch (message[0]) {
       case "want":
         if (role !== "leading") return;
-        followers.heard(sender, message[2] ?? {});
-        return say(["lead", epoch]);
+        followers.recordFollower(sender, message[2] ?? {});
+        return publish(["lead", epoch]);
       case "leave":
         followers.forget(sender);
-        return restWhenUnwanted();
+        return closeWhenUnwatched();
       case "lead":
         return follow(sender, message[1]);
       case "change":
@@ -218,7 +218,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   const missedMessages = (): void => {
     if (role === "following") parts.missed();
-    if (role === "following" || role === "seeking") sayWant();
+    if (role === "following" || role === "seeking") publishColumns();
   };
 
   // --- every role ---------------------------------------------------------------------------------------------------
@@ -228,16 +228,16 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     tickCount++;
     silentTicks++;
     if (role === "following") {
-      if (tickCount % WANT_TICKS === 0) sayWant();
+      if (tickCount % WANT_TICKS === 0) publishColumns();
       if (silentTicks < SILENT_TICKS) return;
       seekAfter("nothing is heard of the process that reads the changes for all", Math.random() * SPREAD_MS);
     } else if (role === "leading") {
       followers.tick();
       unknownTicks--;
-      restWhenUnwanted();
+      closeWhenUnwatched();
       if (role !== "leading") return;
       if (bus?.isUp === true || bus?.isMissing === true) silentTicks = 0;
-      if (isFollowed() && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
+      if (isFollowed() && tickCount % LEAD_TICKS === 0) publish(["lead", epoch]);
       if (silentTicks < CUT_OFF_TICKS) return;
       void resign();
       seekAfter("the bus cannot be reached", RETRY_MS);
@@ -249,7 +249,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     clearTimeout(wantTimer);
     clearInterval(ticker);
     const resigned = role === "leading" ? resign() : undefined;
-    if (role === "seeking" || role === "following") say(["leave"]);
+    if (role === "seeking" || role === "following") publish(["leave"]);
     attempt++;
     role = "idle";
     leader = undefined;
@@ -262,9 +262,9 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const want = (): void => {
     isWanted = true;
     if (role !== "idle" || isClosed) return;
-    leaveBus = bus?.subscribe(TOPIC, hear, missedMessages);
+    leaveBus = bus?.subscribe(TOPIC, receiveMessage, missedMessages);
     if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
-    sayWant();
+    publishColumns();
     seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
   };
 
@@ -275,10 +275,10 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     get isRefused() {
       return role === "refused";
     },
-    want,
-    unwant: () => {
+    start: want,
+    rest: () => {
       isWanted = false;
-      if (role === "leading") restWhenUnwanted();
+      if (role === "leading") closeWhenUnwatched();
       else if (role !== "refused") void rest();
     },
     reached: () => {
@@ -288,7 +288,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       if (isWanted) want();
     },
     columnsChanged: () => {
-      if (role === "following") wantTimer ??= setTimeout(sayWant, ANSWER_MS);
+      if (role === "following") wantTimer ??= setTimeout(publishColumns, ANSWER_MS);
     },
     close: async () => {
       isClosed = true;

@@ -57,7 +57,7 @@ export const readRow = (
   if (action !== " INSERT" && action !== " UPDATE") return undefined;
   if (!text.startsWith(OLD_KEY, at)) {
     const after = readTuple(text, at, columns, isCut);
-    return after && [action === " INSERT" ? null : NOTHING, after.cells];
+    return after && [action === " INSERT" ? null : NO_CELLS, after.cells];
   }
   const before = readTuple(text, at + OLD_KEY.length, columns, isCut, true);
   if (before === undefined || !text.startsWith(NEW_TUPLE, before.end)) return undefined;
@@ -65,7 +65,7 @@ export const readRow = (
   return after && [before.cells, after.cells];
 };
 
-const NOTHING: readonly Cell[] = [];
+const NO_CELLS: readonly Cell[] = [];
 
 /** Reads to the end of the tuple if `isFollowed`, otherwise until all columns are found. */
 const readTuple = (
@@ -75,7 +75,7 @@ const readTuple = (
   isCut: boolean,
   isFollowed = false,
 ): { readonly cells: readonly Cell[]; readonly end: number } | undefined => {
-  if (text.startsWith("(no-tuple-data)", from)) return { cells: NOTHING, end: text.length };
+  if (text.startsWith("(no-tuple-data)", from)) return { cells: NO_CELLS, end: text.length };
   const cells: Cell[] = columns.map(() => 0);
   let missing = columns.length;
   let at = from;

@@ -5,10 +5,10 @@ import { sql } from "../../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
   /** `isOpenEnded` says that the relations are incomplete. */
-  of(relations: ReadonlySet<string>, isOpenEnded?: boolean): Bases;
+  of(relations: ReadonlySet<string>, isOpenEnded?: boolean): QueryTables;
 }
 
-export interface Bases {
+export interface QueryTables {
   /** Tables whose changes can affect reads of these relations. */
   readonly tables: ReadonlySet<string>;
   /** Whether reads also depend on something that no change source reports. */
@@ -23,10 +23,10 @@ export interface TableFacts {
   /** The columns whose old values the WAL contains for a changed row. Undefined if it contains all of them. */
   readonly identity: ReadonlySet<string> | undefined;
   /** The columns in which different texts may be equal. */
-  readonly loose: ReadonlySet<string>;
+  readonly looselyEqualColumns: ReadonlySet<string>;
   /** A column that a complete old row always contains, and an old row with only the key never does. Undefined if the
    *  identity is not the whole row. */
-  readonly witness: string | undefined;
+  readonly witnessColumn: string | undefined;
 }
 
 interface CatalogRow {
@@ -98,7 +98,7 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
   and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   and c.relpersistence <> 't'`;
 
-const witnessOf = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
+const witnessColumnOf = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
   const relation = relationOf(model, { schema, name: table });
   return relation?.columns.find(
     ({ name, notNull, isGenerated }) => notNull && !isGenerated && !relation.primaryKey.includes(name),
@@ -106,9 +106,9 @@ const witnessOf = (model: Model, { schema, relation: table }: CatalogRow): strin
 };
 
 /** @throws RelApiError if the catalog query fails */
-export const loadBases = async (context: PluginContext, model: Model): Promise<BaseTables> => {
+export const loadBaseTables = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
-  const load = (relations: ReadonlySet<string>, areMore: boolean): Bases => {
+  const load = (relations: ReadonlySet<string>, areMore: boolean): QueryTables => {
     const tables = new Set<string>();
     const seen = new Set<string>();
     const reached = new Set<string>();
@@ -133,8 +133,8 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
       const identity = row.identity === null ? undefined : new Set(row.identity);
       named.set(name, {
         identity,
-        loose: new Set(row.loose),
-        witness: row.identity === null ? witnessOf(model, row) : undefined,
+        looselyEqualColumns: new Set(row.loose),
+        witnessColumn: row.identity === null ? witnessColumnOf(model, row) : undefined,
       });
     }
     return {
@@ -151,12 +151,12 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
 };
 
 /** Returns the base tables of a model, and loads them once. */
-export const createBases = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
+export const createBaseTables = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
   const byModel = new WeakMap<Model, Promise<BaseTables>>();
   return (model) => {
     let found = byModel.get(model);
     if (found === undefined) {
-      found = loadBases(context, model);
+      found = loadBaseTables(context, model);
       byModel.set(model, found);
       found.catch(() => byModel.delete(model)); // the next call tries again
     }

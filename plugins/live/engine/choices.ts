@@ -17,18 +17,18 @@ export interface ColumnTerms {
 }
 
 /** Alternatives of which one must hold. If one of them is empty, every row matches, and `ANY` replaces the list. */
-export type Choice = readonly Condition[];
+export type Alternatives = readonly Condition[];
 
 /** Matches every row. */
-export const ANY: Choice = [new Map()];
-export const isAny = (choice: Choice): boolean => choice.some((condition) => condition.size === 0);
+export const ANY_ROW: Alternatives = [new Map()];
+export const isAnyRow = (choice: Alternatives): boolean => choice.some((condition) => condition.size === 0);
 
 /** The largest number of alternatives. Beyond it, the conditions are weakened. */
 const MAX_CHOICES = 16;
 
-export const either = (parts: readonly Choice[]): Choice => {
+export const anyOfAlternatives = (parts: readonly Alternatives[]): Alternatives => {
   const all = parts.flat();
-  if (isAny(all)) return ANY;
+  if (isAnyRow(all)) return ANY_ROW;
   // `a = 1 or a = 2` becomes `a in (1, 2)`
   const single = new Map<string, ColumnTerms>();
   const others: Condition[] = [];
@@ -42,14 +42,15 @@ export const either = (parts: readonly Choice[]): Choice => {
     single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
   const found = [...others, ...[...single].map((one): Condition => new Map([one]))];
-  return found.length > MAX_CHOICES ? ANY : found;
+  return found.length > MAX_CHOICES ? ANY_ROW : found;
 };
 
-export const both = (a: Choice, b: Choice): Choice => {
-  if (isAny(a)) return b;
-  if (isAny(b)) return a;
+export const bothAlternatives = (a: Alternatives, b: Alternatives): Alternatives => {
+  if (isAnyRow(a)) return b;
+  if (isAnyRow(b)) return a;
   if (a.length * b.length > MAX_CHOICES) return a.length <= b.length ? a : b;
   return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
 };
 
-export const allOf = (parts: readonly Choice[]): Choice => parts.reduce(both, ANY);
+export const allAlternatives = (parts: readonly Alternatives[]): Alternatives =>
+  parts.reduce(bothAlternatives, ANY_ROW);

@@ -5,14 +5,14 @@ import type { LiveQuery } from "../api.ts";
 import type { CohortFacts } from "./runner.ts";
 
 /** `isRow` says that the query is one row of a statement over many subscribers. */
-export type KeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
+export type CohortKeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
 /** Numbers and texts are memoized, because thousands of subscribers have the same program, session and settings. */
-export const createCohortKeys = (): KeyOf => {
+export const createCohortKeys = (): CohortKeyOf => {
   let lastNumber = 0;
   const numberOf = memoize((_program: Program) => ++lastNumber);
   const textOf = memoize((part: object) => JSON.stringify(part));
-  const textOfOthers = memoize((session: Session) => JSON.stringify(othersOf(session)));
+  const textOfOthers = memoize((session: Session) => JSON.stringify(remainingSession(session)));
 
   return (
     { session, schema, keepsLoginPath = false, settings = NO_SETTINGS, isolation, programs },
@@ -37,7 +37,7 @@ const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
 
 /** The session without the members in which callers of one statement may differ. The statement is proven not to read
  *  these members. */
-const othersOf = (session: Session): object => ({
+const remainingSession = (session: Session): object => ({
   ...session,
   claims: undefined,
   claimsText: undefined,
@@ -45,9 +45,9 @@ const othersOf = (session: Session): object => ({
   expiresAtMs: undefined,
 });
 
-const NOTHING: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
-export const factsOf = (
+export const keyFacts = (
   key: string,
   query: LiveQuery,
   isShared: boolean,
@@ -66,7 +66,7 @@ export const factsOf = (
     },
     relations:
       programs.length === 1
-        ? (programs[0]?.program.relations ?? NOTHING)
+        ? (programs[0]?.program.relations ?? NO_NAMES)
         : new Set(programs.flatMap(({ program }) => [...program.relations])),
     isOpenEnded: followsClock || programs.some(({ program }) => program.isOpenEnded),
   };

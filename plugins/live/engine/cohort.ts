@@ -2,10 +2,10 @@
  *  which is one row of the statement. */
 import type { Signal } from "../../../core/index.ts";
 import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";
-import type { Mark } from "../changes/change-index.ts";
-import type { Limiter, Pace } from "./limiter.ts";
-import { isLost, isOfAll, isOverTime } from "./failures.ts";
-import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
+import type { IndexEntry } from "../changes/change-index.ts";
+import type { Limiter, RunSpeed } from "./limiter.ts";
+import { isUnavailable, isSharedFailure, isOverTime } from "./failures.ts";
+import { createSlowLane, type RunHistory, type RunSpeedMeter } from "./pace.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
 /** One subscriber of an entry. */
@@ -26,16 +26,16 @@ export interface Subscription {
   planned: Promise<LiveQuery> | undefined;
 }
 
-export interface Entry extends Runnable, Paced {
+export interface Entry extends Runnable, RunHistory {
   readonly cohort: Cohort;
   readonly key: string;
   readonly subscriptions: Set<Subscription>;
   /** The hash of the result that its served subscribers have. */
   hash: string | undefined;
   /** The positions of the entry in the index of changes. */
-  marks: readonly Mark<Entry>[];
+  marks: readonly IndexEntry<Entry>[];
   /** Whether a subscriber waits for its first result. */
-  isWanted: boolean;
+  awaitsFirstResult: boolean;
   /** Whether it failed in a run of its own. It is excluded from batches until it succeeds. */
   isFaulty: boolean;
 }
@@ -70,7 +70,7 @@ export interface CohortParts {
   /** Delivers a result to the subscriber; never throws. */
   readonly answer: (subscription: Subscription, result: LiveResult) => void;
   readonly limiter: Limiter;
-  readonly meter: PaceMeter;
+  readonly meter: RunSpeedMeter;
   readonly batchSize: number;
   /** Emitted after each successful run. */
   readonly ran: Signal<LiveRun>;
@@ -84,23 +84,23 @@ export interface CohortParts {
 const GATHER_MS = 3;
 /** The longest pause between runs of a cohort, so that a burst of changes causes one run. A pause is otherwise as long
  *  as the last run. */
-const LONGEST_GAP_MS = 100;
+const MAX_GAP_MS = 100;
 /** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
 const REST_TIMES = 5;
-const NO_MARKS: readonly Mark<Entry>[] = [];
+const NO_MARKS: readonly IndexEntry<Entry>[] = [];
 const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 3000;
+const MAX_RETRY_MS = 3000;
 /** After this many failed runs, subscribers without a result receive the error. */
-const FAILURES_TO_TELL = 3;
+const FAILURES_BEFORE_WARNING = 3;
 
 /** Whether all of its subscribers pause after a run that exceeded its time limit. @rule G-SUB-17 */
-const isResting = ({ subscriptions }: Entry, nowMs: number): boolean => {
+const isPaused = ({ subscriptions }: Entry, nowMs: number): boolean => {
   for (const { restsUntilMs } of subscriptions) if (restsUntilMs <= nowMs) return false;
   return subscriptions.size > 0;
 };
 
 /** Whether all of its subscribers are too slow to receive another result now. @rule G-SUB-17 */
-const isUnread = ({ subscriptions }: Entry): boolean => {
+const isClientBehind = ({ subscriptions }: Entry): boolean => {
   for (const { stage, subscriber } of subscriptions)
     if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
   return subscriptions.size > 0;
@@ -183,12 +183,12 @@ export const createCohort = ({
   };
 
   /** Returns the subscriptions of a failed run to the waiting stage. */
-  const putBack = (batch: readonly Entry[]): void => {
+  const requeue = (batch: readonly Entry[]): void => {
     for (const entry of batch) {
       for (const subscription of entry.subscriptions) {
         if (subscription.stage !== "running") continue;
         subscription.stage = "waiting";
-        entry.isWanted = true;
+        entry.awaitsFirstResult = true;
       }
     }
   };
@@ -197,9 +197,9 @@ export const createCohort = ({
     const alive = batch.filter((entry) => entry.subscriptions.size > 0);
     if (alive.length === 0 || isClosed) return;
     const hashes = alive.map((entry) => {
-      const { isWanted } = entry;
+      const { awaitsFirstResult: isWanted } = entry;
       if (isWanted) {
-        entry.isWanted = false;
+        entry.awaitsFirstResult = false;
         for (const subscription of entry.subscriptions)
           if (subscription.stage === "waiting") subscription.stage = "running";
       }
@@ -209,11 +209,11 @@ export const createCohort = ({
     const startedAtMs = performance.now();
     try {
       answers = await runner.run(facts, alive, hashes);
-      measured(alive, performance.now() - startedAtMs);
+      recordRun(alive, performance.now() - startedAtMs);
     } catch (error) {
-      measured(alive, performance.now() - startedAtMs);
+      recordRun(alive, performance.now() - startedAtMs);
       // the length was checked, so the entry exists
-      if (alive.length === 1 && isOverTime(error)) rest(alive[0] as Entry, performance.now() - startedAtMs);
+      if (alive.length === 1 && isOverTime(error)) startPause(alive[0] as Entry, performance.now() - startedAtMs);
       if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
@@ -251,12 +251,12 @@ export const createCohort = ({
     });
   };
 
-  const rest = (entry: Entry, tookMs: number): void => {
+  const startPause = (entry: Entry, tookMs: number): void => {
     for (const subscription of entry.subscriptions) subscription.restsUntilMs = performance.now() + REST_TIMES * tookMs;
   };
 
   /** A slow batch is halved until each slow entry runs in a batch of its own. */
-  const measured = (batch: readonly Entry[], tookMs: number): void => {
+  const recordRun = (batch: readonly Entry[], tookMs: number): void => {
     const isSlow = meter.isSlow(tookMs, batch[0]?.share !== undefined);
     if (!isSlow) wasQuick = true;
     for (const entry of batch) entry.share = isSlow ? Math.ceil(batch.length / 2) : undefined;
@@ -264,14 +264,14 @@ export const createCohort = ({
 
   const runFailed = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
     if (isClosed) return;
-    if (isLost(error)) {
+    if (isUnavailable(error)) {
       failureCount++;
-      if (failureCount > FAILURES_TO_TELL) for (const entry of batch) deliverError(entry, error, true);
-      putBack(batch);
+      if (failureCount > FAILURES_BEFORE_WARNING) for (const entry of batch) deliverError(entry, error, true);
+      requeue(batch);
       for (const entry of batch) if (entry.subscriptions.size > 0) due.add(entry);
       return;
     }
-    isRefused = isOfAll(error);
+    isRefused = isSharedFailure(error);
     if (batch.length === 1 || isRefused) {
       for (const entry of batch) {
         entry.isFaulty = batch.length === 1;
@@ -282,13 +282,13 @@ export const createCohort = ({
       return;
     }
     // one entry is the cause, so halving finds it and the others get their results
-    putBack(batch);
+    requeue(batch);
     const half = batch.length >> 1;
     await runBatch(batch.slice(0, half), since);
     await runBatch(batch.slice(half), since);
   };
 
-  const runWhenFree = async (pace: Pace, batch: readonly Entry[], since?: number): Promise<void> => {
+  const runWhenFree = async (pace: RunSpeed, batch: readonly Entry[], since?: number): Promise<void> => {
     runningCount += batch.length;
     await limiter.run(pace, () => runBatch(batch, since));
     runningCount -= batch.length;
@@ -303,7 +303,7 @@ export const createCohort = ({
 
   const slowLane = createSlowLane(batchesOf, (again) => {
     for (const entry of again) if (entry.subscriptions.size > 0) due.add(entry);
-    if (due.size > 0) schedule(LONGEST_GAP_MS);
+    if (due.size > 0) schedule(MAX_GAP_MS);
   });
 
   const run = async (): Promise<void> => {
@@ -314,7 +314,7 @@ export const createCohort = ({
     const list: Entry[] = [];
     const held: Entry[] = [];
     for (const entry of isDirty ? entries.values() : due)
-      (isUnread(entry) || isResting(entry, startedAtMs) ? held : list).push(entry);
+      (isClientBehind(entry) || isPaused(entry, startedAtMs) ? held : list).push(entry);
     if (hasChanged) counts.skipped += entries.size - list.length - held.length;
     hasChanged = false;
     isDirty = false;
@@ -326,15 +326,14 @@ export const createCohort = ({
     await Promise.all(batchesOf(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
     isRunning = false;
     const endedAtMs = performance.now();
-    if (failureCount > 0)
-      notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
-    else notBeforeMs = endedAtMs + (isRefused ? LONGEST_GAP_MS : Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS));
+    if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
+    else notBeforeMs = endedAtMs + (isRefused ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
     if (isDirty || due.size > 0) schedule(0);
-    if (held.length > 0) schedule(LONGEST_GAP_MS);
+    if (held.length > 0) schedule(MAX_GAP_MS);
     for (const entry of held) if (entry.subscriptions.size > 0) due.add(entry);
   };
 
-  const noticed = (): void => {
+  const onChange = (): void => {
     hasChanged = true;
     if (ran.isHeard) changedAtMs ??= performance.now();
     schedule(0);
@@ -358,14 +357,14 @@ export const createCohort = ({
           subscriptions: new Set(),
           hash: undefined,
           marks: NO_MARKS,
-          isWanted: true,
+          awaitsFirstResult: true,
           isFaulty: false,
           share: undefined,
         };
         entries.set(key, entry);
         groups.place(entry);
       }
-      entry.isWanted = true;
+      entry.awaitsFirstResult = true;
       entry.subscriptions.add(subscription);
       subscription.entry = entry;
       subscription.stage = "waiting";
@@ -385,12 +384,12 @@ export const createCohort = ({
     changed: () => {
       if (isDirty) return;
       isDirty = true;
-      noticed();
+      onChange();
     },
     touch: (entry) => {
       if (isDirty) return;
       due.add(entry);
-      noticed();
+      onChange();
     },
     close: () => {
       isClosed = true;

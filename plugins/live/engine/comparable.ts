@@ -43,9 +43,9 @@ export const kindOfName = (model: Model, name: string): Kind | undefined => {
   return undefined;
 };
 
-const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
+const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 /** Matches other spellings, such as ` +007`. */
-const LOOSE_WHOLE = /^\s*([+-]?)0*(\d{1,19})\s*$/;
+const LOOSE_INTEGER = /^\s*([+-]?)0*(\d{1,19})\s*$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The longest text that is used as a key. */
@@ -55,8 +55,8 @@ const MAX_TEXT = 500;
 export const commonText = (kind: Kind, text: string): string | undefined => {
   switch (kind) {
     case "whole": {
-      if (WHOLE.test(text)) return text;
-      const [, sign, digits] = LOOSE_WHOLE.exec(text) ?? [];
+      if (INTEGER.test(text)) return text;
+      const [, sign, digits] = LOOSE_INTEGER.exec(text) ?? [];
       return digits === undefined ? undefined : `${sign === "-" && digits !== "0" ? "-" : ""}${digits}`;
     }
     case "uuid":
@@ -71,7 +71,7 @@ export const commonText = (kind: Kind, text: string): string | undefined => {
 };
 
 /** Whether the text is short enough for a key. */
-export const isKeepable = (text: string): boolean => text.length <= MAX_TEXT;
+export const fitsInKey = (text: string): boolean => text.length <= MAX_TEXT;
 
 /** Reads the elements of `{1,"a \"b\"",NULL}`; NULL becomes null. Undefined if the text is not a one-dimensional
  *  array. */

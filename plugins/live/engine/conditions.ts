@@ -21,12 +21,12 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import {
-  allOf,
-  ANY,
-  both,
-  either,
-  isAny,
-  type Choice,
+  allAlternatives,
+  ANY_ROW,
+  bothAlternatives,
+  anyOfAlternatives,
+  isAnyRow,
+  type Alternatives,
   type ColumnTerms,
   type Condition,
   type Term,
@@ -49,9 +49,9 @@ export const conditionsOf = (plan: Plan, model: Model): Conditions | undefined =
   }
 };
 
-type Pairs = readonly (readonly [from: string, to: string])[];
+type ColumnPairs = readonly (readonly [from: string, to: string])[];
 
-const turned = (pairs: Pairs): Pairs => pairs.map(([from, to]) => [to, from]);
+const reversePairs = (pairs: ColumnPairs): ColumnPairs => pairs.map(([from, to]) => [to, from]);
 
 const readConditions = (plan: Plan, model: Model): Conditions => {
   const found = new Map<string, readonly Condition[] | undefined>();
@@ -68,7 +68,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
   };
 
   /** Translates a condition on rows of `from` to the joined rows of `to`. */
-  const along = (choice: Choice, pairs: Pairs, from: Relation, to: Relation): Choice => {
+  const translateAlong = (choice: Alternatives, pairs: ColumnPairs, from: Relation, to: Relation): Alternatives => {
     const passed = choice.map((condition) => {
       const next = new Map<string, ColumnTerms>();
       for (const [source, target] of pairs) {
@@ -77,13 +77,13 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
       }
       return next;
     });
-    return isAny(passed) ? ANY : passed;
+    return isAnyRow(passed) ? ANY_ROW : passed;
   };
 
-  const record = (relation: Relation, choice: Choice): void => {
+  const record = (relation: Relation, choice: Alternatives): void => {
     const name = `${relation.schema}.${relation.name}`;
     const known = found.get(name);
-    if (isAny(choice)) found.set(name, undefined);
+    if (isAnyRow(choice)) found.set(name, undefined);
     else if (!found.has(name)) found.set(name, choice);
     else if (known !== undefined) found.set(name, [...known, ...choice]);
   };
@@ -119,89 +119,102 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     unknown: { isNull: true },
   };
 
-  const compared = ({ left, operator, operand, keyword, quantifier }: Comparison, relation: Relation): Choice => {
-    if (left.kind !== "column" || left.of !== undefined || (left.path?.length ?? 0) > 0) return ANY;
+  const conditionsOfComparison = (
+    { left, operator, operand, keyword, quantifier }: Comparison,
+    relation: Relation,
+  ): Alternatives => {
+    if (left.kind !== "column" || left.of !== undefined || (left.path?.length ?? 0) > 0) return ANY_ROW;
     const kind = kindOf(relation, left.name);
-    if (kind === undefined) return ANY;
+    if (kind === undefined) return ANY_ROW;
     let terms: readonly Term[] | undefined;
     if (operator === "is") {
       const term = KEYWORDS[keyword ?? "null"];
       terms = term && [term];
     } else if (operand !== undefined && (operator === "in" || (operator === "eq" && quantifier !== "all")))
       terms = termsOf(operand, kind, operator === "in" || quantifier === "any");
-    return terms === undefined ? ANY : [new Map([[left.name, { kind, terms }]])];
+    return terms === undefined ? ANY_ROW : [new Map([[left.name, { kind, terms }]])];
   };
 
-  const holding = (predicate: Predicate | undefined, relation: Relation): Choice => {
+  const conditionsOfPredicate = (predicate: Predicate | undefined, relation: Relation): Alternatives => {
     switch (predicate?.kind) {
       case "and":
-        return allOf(predicate.of.map((part) => holding(part, relation)));
+        return allAlternatives(predicate.of.map((part) => conditionsOfPredicate(part, relation)));
       case "or":
-        return either(predicate.of.map((part) => holding(part, relation)));
+        return anyOfAlternatives(predicate.of.map((part) => conditionsOfPredicate(part, relation)));
       case "compare":
-        return compared(predicate, relation);
+        return conditionsOfComparison(predicate, relation);
       case "related":
-        return throughRelated(relation, predicate.relationship, (target) => holding(predicate.where, target));
+        return throughRelated(relation, predicate.relationship, (target) =>
+          conditionsOfPredicate(predicate.where, target),
+        );
       default:
-        return ANY;
+        return ANY_ROW;
     }
   };
 
   /** The condition on a row that has a related row with the given condition. */
-  const throughRelated = (relation: Relation, id: string, of: (target: Relation) => Choice): Choice => {
+  const throughRelated = (relation: Relation, id: string, of: (target: Relation) => Alternatives): Alternatives => {
     const way = relationshipOf(relation, id);
-    if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY;
+    if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY_ROW;
     const target = named(way.target);
-    return along(of(target), turned(way.columns), target, relation);
+    return translateAlong(of(target), reversePairs(way.columns), target, relation);
   };
 
   /** The condition on a row of the read, from its own filter. */
-  const ofRead = ({ where, output }: Read, relation: Relation): Choice => {
+  const ofRead = ({ where, output }: Read, relation: Relation): Alternatives => {
     const inner = output.map((one) =>
       one.kind === "embed" && one.join === "inner" && "relationship" in one.via
         ? throughRelated(relation, one.via.relationship, (target) => ofRead(one.read, target))
-        : ANY,
+        : ANY_ROW,
     );
-    return allOf([holding(where, relation), ...inner]);
+    return allAlternatives([conditionsOfPredicate(where, relation), ...inner]);
   };
 
   // --- conditions of all reads --------------------------------------------------------------------------------------
 
-  const knownOf = (choice: Choice, relation: Relation): Choice => {
+  const knownOf = (choice: Alternatives, relation: Relation): Alternatives => {
     record(relation, choice);
     return choice;
   };
 
   /** Records the condition on rows of the relationship; `own` gives the condition of the target. */
-  const related = ({ relation, choice: outer }: Place, id: string, own: (target: Relation) => Choice): Choice => {
+  const related = (
+    { relation, choice: outer }: Place,
+    id: string,
+    own: (target: Relation) => Alternatives,
+  ): Alternatives => {
     const way = relation && relationshipOf(relation, id);
     if (relation === undefined || way === undefined || way.routine !== undefined) throw new Unreadable();
     const target = named(way.target);
     const inner = own(target);
-    if (way.junction === undefined) return knownOf(both(inner, along(outer, way.columns, relation, target)), target);
+    if (way.junction === undefined)
+      return knownOf(bothAlternatives(inner, translateAlong(outer, way.columns, relation, target)), target);
     const through = named(way.junction.relation);
-    const link = both(
-      along(outer, way.junction.source, relation, through),
-      along(inner, way.junction.target, target, through),
+    const link = bothAlternatives(
+      translateAlong(outer, way.junction.source, relation, through),
+      translateAlong(inner, way.junction.target, target, through),
     );
     record(through, link);
-    return knownOf(both(inner, along(link, turned(way.junction.target), through, target)), target);
+    return knownOf(
+      bothAlternatives(inner, translateAlong(link, reversePairs(way.junction.target), through, target)),
+      target,
+    );
   };
 
-  const choiceOf = (source: PlanSource, around: Place | undefined): Choice => {
+  const choiceOf = (source: PlanSource, around: Place | undefined): Alternatives => {
     if (source.kind === "read" && "relation" in source.from) {
       const relation = named(source.from.relation);
       return knownOf(ofRead(source, relation), relation);
     }
     if (source.kind === "exists") {
       const relation = named(source.from);
-      return knownOf(holding(source.where, relation), relation);
+      return knownOf(conditionsOfPredicate(source.where, relation), relation);
     }
     if (around === undefined) throw new Unreadable();
     if (source.kind === "embed" && "relationship" in source.via)
       return related(around, source.via.relationship, (target) => ofRead(source.read, target));
     if (source.kind === "related" || source.kind === "related-aggregate")
-      return related(around, source.relationship, (target) => holding(source.where, target));
+      return related(around, source.relationship, (target) => conditionsOfPredicate(source.where, target));
     throw new Unreadable();
   };
 
@@ -258,5 +271,5 @@ const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
 
 /** The relation of a row, and the condition that holds for it. */
 interface Place extends PlanScope {
-  readonly choice: Choice;
+  readonly choice: Alternatives;
 }

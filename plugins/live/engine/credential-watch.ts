@@ -17,9 +17,9 @@ export interface CredentialHolder {
 
 /** The number of credentials per slice. Verifying a signature occupies the main thread for about 0.1 ms, and auth
  *  schemes of plugins may query the database. */
-const AT_ONCE = 50;
+const CHECKS_PER_SLICE = 50;
 /** The delay before the next attempt if a scheme failed with a server error. */
-const AGAIN_MS = 5000;
+const RETRY_MS = 5000;
 
 export const watchCredentials = (context: PluginContext): CredentialWatch => {
   const watched = new Set<CredentialHolder>();
@@ -46,14 +46,14 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
     do {
       isStale = false;
       const all = [...watched];
-      for (let i = 0; i < all.length && !isClosed; i += AT_ONCE) {
+      for (let i = 0; i < all.length && !isClosed; i += CHECKS_PER_SLICE) {
         // lets other requests run, and the first time lets every listener apply the new settings
         await new Promise((resolve) => setImmediate(resolve));
-        const known = await Promise.all(all.slice(i, i + AT_ONCE).map(check));
+        const known = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
         isKnown &&= !known.includes(false);
       }
     } while (isStale && !isClosed);
-    if (!isKnown && !isClosed) timer = setTimeout(changed, AGAIN_MS).unref();
+    if (!isKnown && !isClosed) timer = setTimeout(changed, RETRY_MS).unref();
   };
 
   const changed = (): void => {

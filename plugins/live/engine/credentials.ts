@@ -5,37 +5,37 @@ import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from ".
 import type { GqlEngine } from "../../graphql/api.ts";
 
 /** Headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
-const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["origin", "host"]);
 
 const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const NONE: ReadonlyMap<string, string> = new Map();
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
 /** Whether a header names the caller or restricts its rights. */
-const isOfCaller = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
+const isCredentialHeader = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
 
 /** Refuses headers that are not strings, because ignoring them could give the caller more rights. The payload may have
  *  other members beside headers, unless the headers are under `headers`. @throws Error with the reason @rule G-WS-1 */
-export const refuseOddHeaders = (payload: Json | undefined): void => {
+export const rejectInvalidHeaders = (payload: Json | undefined): void => {
   if (payload === undefined || payload === null) return;
   if (!isRecord(payload)) throw new Error("the payload of 'connection_init' is not an object");
   const { headers } = payload;
   const isNested = headers !== undefined && headers !== null;
   if (isNested && !isRecord(headers)) throw new Error("the headers of 'connection_init' are not an object");
   for (const [name, value] of Object.entries(isNested ? headers : payload))
-    if (typeof value !== "string" && (isNested || isOfCaller(name)))
+    if (typeof value !== "string" && (isNested || isCredentialHeader(name)))
       throw new Error(`the header '${name}' of 'connection_init' is not a string`);
 };
 
 /** Header values of the payload by lower-case name. The first value of a name wins. */
 const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
-  if (!isRecord(payload)) return NONE;
+  if (!isRecord(payload)) return NO_HEADERS;
   const found = new Map<string, string>();
   const given = payload["headers"];
   for (const [name, header] of Object.entries(isRecord(given) ? given : payload)) {
     const key = name.toLowerCase();
-    if (typeof header === "string" && !found.has(key) && !OF_CONNECTION.has(key)) found.set(key, header);
+    if (typeof header === "string" && !found.has(key) && !CONNECTION_HEADERS.has(key)) found.set(key, header);
   }
   return found;
 };

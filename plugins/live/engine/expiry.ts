@@ -14,18 +14,18 @@ export const forbidden = (engine: GqlEngine, error: unknown): string => {
 export const EXPIRED = "Forbidden: Could not verify JWT: JWTExpired";
 
 /** The longest delay of a Node timer, about 24 days. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
-const NOTHING = (): void => undefined;
+const NO_OPERATION = (): void => undefined;
 
 /** Calls `expired` when the session's token expires. Returns a function that cancels it. @rule G-WS-15 */
 export const atExpiry = ({ expiresAtMs }: Session, expired: () => void): (() => void) => {
-  if (expiresAtMs === undefined) return NOTHING;
+  if (expiresAtMs === undefined) return NO_OPERATION;
   let timer: NodeJS.Timeout;
   const wait = (): void => {
     const leftMs = expiresAtMs - Date.now();
     if (leftMs <= 0) return expired();
-    timer = setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS));
+    timer = setTimeout(wait, Math.min(leftMs, MAX_TIMER_MS));
   };
   timer = setTimeout(wait, 0);
   return () => clearTimeout(timer);

@@ -8,17 +8,17 @@ import type { Cohort } from "./cohort.ts";
 /** Long enough to distinguish the plans of one server. */
 const KEY_LENGTH = 12;
 
-type Figures = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
+type PlanStatistics = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
 
 const textsOf = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
 
-export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
+export const createPlanStatistics = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
   const keyOf = memoize((program: Program) =>
     createHash("sha256").update(textsOf(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
   );
 
   return (cohorts) => {
-    const byPlan = new Map<string, Figures>();
+    const byPlan = new Map<string, PlanStatistics>();
     for (const { facts, entries, counts } of cohorts) {
       const [first] = entries.values();
       if (first === undefined) continue; // the cohort is about to end
@@ -28,7 +28,7 @@ export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFi
       let plan = byPlan.get(`${planKey} ${role}`);
       if (plan === undefined) {
         const statements = programs.flatMap(textsOf);
-        plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NOTHING };
+        plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NO_COUNTS };
         byPlan.set(`${planKey} ${role}`, plan);
       }
       plan.cohorts++;
@@ -45,7 +45,7 @@ export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFi
   };
 };
 
-const NOTHING = {
+const NO_COUNTS = {
   cohorts: 0,
   sharedCohorts: 0,
   subscribers: 0,

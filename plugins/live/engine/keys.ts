@@ -3,7 +3,7 @@ import { fillSlots } from "../../../core/index.ts";
 import type { Cell, LiveQuery } from "../api.ts";
 import type { TableFacts } from "./base-tables.ts";
 import type { Condition, Term } from "./choices.ts";
-import { commonText, isKeepable, readArray, type Kind } from "./comparable.ts";
+import { commonText, fitsInKey, readArray, type Kind } from "./comparable.ts";
 
 /** Returns 0 if the cell was not reported. */
 const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
@@ -32,20 +32,20 @@ const MAX_KEYS = 1000;
 const MAX_LIST = 10_000;
 
 /** The columns and values by which a live query is indexed, for one of its conditions. */
-export interface Wanted {
+export interface IndexedValues {
   readonly columns: readonly string[];
   readonly kinds: readonly Kind[];
   readonly keys: readonly string[];
 }
 
 /** Every row has the key of `ANY_ROW`; no row has a key of `NO_ROW`. */
-const ANY_ROW: Wanted = { columns: [], kinds: [], keys: [""] };
-const NO_ROW: Wanted = { columns: [], kinds: [], keys: [] };
+const ANY_ROW: IndexedValues = { columns: [], kinds: [], keys: [""] };
+const NO_ROW: IndexedValues = { columns: [], kinds: [], keys: [] };
 
 /** Uses the columns that the WAL contains for every row, or else all columns. Any row matches if no value can be
  *  compared, or if there are too many values. */
-export const wantedOf = (condition: Condition, facts: TableFacts, query: LiveQuery): Wanted => {
-  const usable = [...condition].filter(([name]) => !facts.loose.has(name));
+export const indexedValuesOf = (condition: Condition, facts: TableFacts, query: LiveQuery): IndexedValues => {
+  const usable = [...condition].filter(([name]) => !facts.looselyEqualColumns.has(name));
   const told = usable.filter(([name]) => facts.identity?.has(name) !== false);
   const parts: { readonly name: string; readonly kind: Kind; readonly values: readonly (string | null)[] }[] = [];
   for (const [name, { kind, terms }] of told.length > 0 ? told : usable) {
@@ -84,7 +84,7 @@ const valuesOf = (terms: readonly Term[], kind: Kind, query: LiveQuery): readonl
       for (const item of items) {
         if (item === null) continue;
         const text = commonText(kind, item);
-        if (text === undefined || !isKeepable(text)) return undefined;
+        if (text === undefined || !fitsInKey(text)) return undefined;
         values.add(text);
       }
     }

@@ -2,41 +2,41 @@
  *  quick ones. */
 
 /** `quick` means that it was quick at least once, `slow` that its last run was slow. */
-export type Pace = "quick" | "unknown" | "slow";
+export type RunSpeed = "quick" | "unknown" | "slow";
 
 export interface Limiter {
   /** Tasks of one pace start in order of arrival. */
-  run<Result>(pace: Pace, task: () => Promise<Result>): Promise<Result>;
+  run<Result>(pace: RunSpeed, task: () => Promise<Result>): Promise<Result>;
 }
 
-interface Waiting {
+interface WaitingRun {
   readonly number: number;
   readonly start: () => void;
 }
 
-const PACES: readonly Pace[] = ["quick", "unknown", "slow"];
+const RUN_SPEEDS: readonly RunSpeed[] = ["quick", "unknown", "slow"];
 
 /** Slow tasks may use half of the limit. Slow and unknown tasks together may use all of it except one. @rule
  *  G-SUB-17 */
 export const createLimiter = (maxCount: number): Limiter => {
-  const waiting: Readonly<Record<Pace, Waiting[]>> = { quick: [], unknown: [], slow: [] };
-  const running: Record<Pace, number> = { quick: 0, unknown: 0, slow: 0 };
+  const waiting: Readonly<Record<RunSpeed, WaitingRun[]>> = { quick: [], unknown: [], slow: [] };
+  const running: Record<RunSpeed, number> = { quick: 0, unknown: 0, slow: 0 };
   const maxSlow = Math.max(1, maxCount >> 1);
   const maxUnsure = Math.max(1, maxCount - 1);
   let lastNumber = 0;
 
-  const hasRoom = (pace: Pace): boolean => {
+  const hasRoom = (pace: RunSpeed): boolean => {
     const unsure = running.unknown + running.slow;
     if (running.quick + unsure >= maxCount) return false;
     return pace === "quick" || (unsure < maxUnsure && (pace === "unknown" || running.slow < maxSlow));
   };
 
   const startNext = (): void => {
-    let next: Pace | undefined;
-    for (const pace of PACES) {
+    let next: RunSpeed | undefined;
+    for (const pace of RUN_SPEEDS) {
       const [first] = waiting[pace];
       if (first === undefined || !hasRoom(pace)) continue;
-      if (next === undefined || first.number < (waiting[next][0] as Waiting).number) next = pace; // it is not empty
+      if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = pace; // it is not empty
     }
     if (next === undefined) return;
     running[next]++;

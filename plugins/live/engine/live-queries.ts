@@ -13,13 +13,13 @@ import {
   type ValueOf,
 } from "../../../core/index.ts";
 import { createFollowsClock } from "./clock.ts";
-import { createFigures } from "./figures.ts";
-import { createCohortKeys, factsOf } from "./cohort-key.ts";
+import { createPlanStatistics } from "./figures.ts";
+import { createCohortKeys, keyFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { conditionsOf, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
-import { createPaceMeter } from "./pace.ts";
+import { createRunSpeedMeter } from "./pace.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner } from "./runner.ts";
 import {
@@ -30,7 +30,7 @@ import {
   type LiveQuery,
   type LiveResult,
 } from "../api.ts";
-import { graphqlSource, refuseMissing } from "./live-query.ts";
+import { graphqlSource, rejectMissingVariables } from "./live-query.ts";
 import { liveSettings } from "../settings.ts";
 import { createWatchGroups } from "./watch-groups.ts";
 
@@ -58,9 +58,9 @@ const createLiveQueries = (
 ): Engine => {
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
-  const figuresOf = createFigures();
+  const figuresOf = createPlanStatistics();
   const groups = createWatchGroups(watchChanges, context);
-  const meter = createPaceMeter();
+  const meter = createRunSpeedMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();
   const slotsOf = memoize(subscriberSlots);
@@ -85,7 +85,7 @@ const createLiveQueries = (
 
   /** Counts the bytes of a subscription. A subscription that already exists is never refused, whatever a reload
    *  changes. @throws RelApiError @rule G-SUB-12 */
-  const keep = (subscription: Subscription, bytes: number): void => {
+  const addSubscription = (subscription: Subscription, bytes: number): void => {
     const { maxLiveQueryBytes } = context.options;
     const grown = keptBytes - subscription.bytes + bytes;
     if (subscription.bytes === 0 && grown > maxLiveQueryBytes) {
@@ -96,7 +96,7 @@ const createLiveQueries = (
     subscription.bytes = bytes;
   };
 
-  const drop = (subscription: Subscription): void => {
+  const removeSubscription = (subscription: Subscription): void => {
     if (all.delete(subscription)) keptBytes -= subscription.bytes;
   };
 
@@ -106,7 +106,7 @@ const createLiveQueries = (
     const { programs, session } = query;
     const [only] = programs;
     if (programs.length !== 1 || only === undefined) {
-      refuseMissing(query);
+      rejectMissingVariables(query);
       return undefined;
     }
     const filled = fillSlots(slotsOf(only.program), only.values, session);
@@ -134,7 +134,7 @@ const createLiveQueries = (
     }
   };
 
-  const forget = (cohort: Cohort): void => {
+  const removeCohort = (cohort: Cohort): void => {
     cohort.close();
     cohorts.delete(cohort.facts.key);
     groups.leave(cohort);
@@ -143,7 +143,7 @@ const createLiveQueries = (
   /** Whether the filter operators compare like the built-in operators of PostgreSQL. */
   const areOperatorsOwn = (): boolean => {
     const model = context.model();
-    return COMPARED_BY.every((name) =>
+    return COMPARISON_OPERATORS.every((name) =>
       hooks.compileFilter
         .get(name)
         // tapable stores the options with each tap
@@ -173,7 +173,7 @@ const createLiveQueries = (
     const key = keyOf(query, row !== undefined, isShared, isTimed);
     let cohort = cohorts.get(key);
     if (cohort === undefined) {
-      const facts = { ...factsOf(key, query, isShared, isTimed), conditions: conditionsOfQuery(query) };
+      const facts = { ...keyFacts(key, query, isShared, isTimed), conditions: conditionsOfQuery(query) };
       cohort = createCohort({
         facts,
         runner,
@@ -182,7 +182,7 @@ const createLiveQueries = (
         meter,
         batchSize: context.options.liveQueryBatchSize,
         ran,
-        whenEmpty: forget,
+        whenEmpty: removeCohort,
         groups,
         whenNoLongerShared: unshare,
       });
@@ -204,12 +204,12 @@ const createLiveQueries = (
 
   const placeLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
     subscription.planned = planned;
-    const isStillAsked = (): boolean => all.has(subscription) && subscription.planned === planned;
+    const isStillSubscribed = (): boolean => all.has(subscription) && subscription.planned === planned;
     try {
       const query = await planned;
-      if (isStillAsked()) placeQuery(subscription, query);
+      if (isStillSubscribed()) placeQuery(subscription, query);
     } catch (error) {
-      if (isStillAsked()) refuse(subscription, error);
+      if (isStillSubscribed()) refuse(subscription, error);
     }
   };
 
@@ -233,17 +233,17 @@ const createLiveQueries = (
           one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value)),
         ),
       );
-    keep(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
+    addSubscription(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
     cohortOf(query, row).add(subscription, query, row, `${query.form}\n${values}`);
   };
 
   const refuse = (subscription: Subscription, error: unknown): void => {
-    drop(subscription);
+    removeSubscription(subscription);
     end(subscription, error);
   };
 
   /** Places a subscription again. If that fails, the subscription ends. */
-  const placeAnew = (subscription: Subscription): void => {
+  const replan = (subscription: Subscription): void => {
     subscription.entry = undefined;
     try {
       place(subscription);
@@ -256,8 +256,8 @@ const createLiveQueries = (
   const unshare = (cohort: Cohort): void => {
     const entries = [...cohort.entries.values()];
     for (const { query } of entries) for (const { program } of query.programs) disproved.add(program);
-    forget(cohort);
-    for (const { subscriptions } of entries) for (const subscription of subscriptions) placeAnew(subscription);
+    removeCohort(cohort);
+    for (const { subscriptions } of entries) for (const subscription of subscriptions) replan(subscription);
   };
 
   return {
@@ -276,11 +276,11 @@ const createLiveQueries = (
       try {
         place(subscription);
       } catch (error) {
-        drop(subscription);
+        removeSubscription(subscription);
         throw error;
       }
       return () => {
-        drop(subscription);
+        removeSubscription(subscription);
         subscription.entry?.cohort.remove(subscription);
       };
     },
@@ -291,14 +291,14 @@ const createLiveQueries = (
     plans: () => figuresOf(cohorts.values()),
     graphqlSource: (...parts) => graphqlSource(context, ...parts),
     replan: () => {
-      for (const cohort of cohorts.values()) forget(cohort);
-      for (const subscription of all) placeAnew(subscription);
+      for (const cohort of cohorts.values()) removeCohort(cohort);
+      for (const subscription of all) replan(subscription);
     },
     close: () => {
       isClosed = true;
-      for (const cohort of cohorts.values()) forget(cohort);
+      for (const cohort of cohorts.values()) removeCohort(cohort);
       for (const subscription of all) {
-        drop(subscription);
+        removeSubscription(subscription);
         end(subscription);
       }
     },
@@ -306,7 +306,7 @@ const createLiveQueries = (
 };
 
 /** The operators from which conditions are derived. */
-const COMPARED_BY = ["eq", "in", "is"] as const;
+const COMPARISON_OPERATORS = ["eq", "in", "is"] as const;
 
 /** Measured with a small document. */
 const BYTES_PER_SUBSCRIPTION = 3000;

@@ -5,7 +5,7 @@ import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocumen
 import type { LiveQuery, LiveSource } from "../api.ts";
 
 /** @throws RelApiError `missing-session-variable` */
-export const refuseMissing = ({ programs, session }: LiveQuery): void => {
+export const rejectMissingVariables = ({ programs, session }: LiveQuery): void => {
   for (const { program, values } of programs)
     for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };

@@ -65,7 +65,7 @@ const castsAgain = (after: string): boolean => /^(?:::[\w". [\]]+)?\)+::/.test(a
 /** Whether the planner may evaluate values: the pattern of a regular expression, or an expression of values only. An
  *  invalid value is then an error even without rows, whereas a statement over many subscribers only fails at the first
  *  row. */
-export const looksAtValues = (program: Program): boolean => {
+export const readsValues = (program: Program): boolean => {
   if (program.plansEachTime === true) return true;
   /** The texts before, between and after the values. */
   const texts = [""];
@@ -127,7 +127,11 @@ const haveChanged = (tables: readonly QualifiedName[]): Sql => {
 
 /** Selects `<id> <hash> <body>` of the program's rows whose hash is not `known`. `offset 0` keeps the planner from
  *  pulling up the subqueries, which would compute the body once for each reference. */
-const hashed = (body: Sql, known: Sql, id: Sql): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
+const selectChangedRows = (
+  body: Sql,
+  known: Sql,
+  id: Sql,
+): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
   answer: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
   from: sql`(select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${body}) as _m offset 0) as _a offset 0) as _b`,
   where: sql`_b.hash is distinct from ${known}`,
@@ -177,7 +181,7 @@ export const multiplex = (
     values.size === 0
       ? empty
       : sql` cross join lateral (select ${join([...values.values()].map(({ name, value }) => sql`${value} as ${ident(name)}`))} offset 0) as ${ident(VALUES)}`;
-  const { answer, from, where } = hashed(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
+  const { answer, from, where } = selectChangedRows(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
   const changed = tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`;
   const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${changed} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared})${read} cross join lateral ${from} where ${where}`;
   const statement: ProgramStatement = {
@@ -190,9 +194,9 @@ export const multiplex = (
 
 /** Builds the program for one subscriber, with the same `answers`. It binds the values of the program, and the planner
  *  evaluates them. */
-export const single = (program: Program): Program => {
+export const singleSubscriberProgram = (program: Program): Program => {
   const { fragment: plain, path } = onlyStatement(program);
-  const { answer, from, where } = hashed(plain, sql`null`, sql`0`);
+  const { answer, from, where } = selectChangedRows(plain, sql`null`, sql`0`);
   const statement: ProgramStatement = {
     ...toStatement(sql`select ${answer} from ${from} where ${where}`),
     columns: [ANSWERS],

@@ -1,7 +1,7 @@
 /** Detects statements that are slow in comparison to the others. If all of them are slow, the cause is a busy
  *  database. */
 
-export interface PaceMeter {
+export interface RunSpeedMeter {
   /** Classifies the duration of a statement. A slow statement stays slow until its duration is below the limit for
    *  quick ones. */
   isSlow(tookMs: number, wasSlow: boolean): boolean;
@@ -10,29 +10,29 @@ export interface PaceMeter {
 const SLOW_MS = 300;
 /** A slow statement takes this many times as long as the quickest recent one. */
 const TIMES = 5;
-const LATE_COUNT = 8;
+const RECENT_COUNT = 8;
 
-export const createPaceMeter = (): PaceMeter => {
+export const createRunSpeedMeter = (): RunSpeedMeter => {
   const late: number[] = [];
   return {
     isSlow: (tookMs, wasSlow) => {
       const isSlow = tookMs > SLOW_MS && (wasSlow || late.length === 0 || tookMs > TIMES * Math.min(...late));
       late.push(tookMs);
-      if (late.length > LATE_COUNT) late.shift();
+      if (late.length > RECENT_COUNT) late.shift();
       return isSlow;
     },
   };
 };
 
 /** The pace of an entry. */
-export interface Paced {
+export interface RunHistory {
   /** Set if the entry was in a slow batch or raised an error: it then runs in the slow lane, in batches of this size.
    *  Undefined if it runs with the others. */
   share: number | undefined;
 }
 
 /** The slow and the faulty entries of a cohort, which run without delaying the others. @rule G-SUB-17 */
-export interface SlowLane<Entry extends Paced> {
+export interface SlowLane<Entry extends RunHistory> {
   /** Starts the slow entries of the list and returns the others. An entry that is still running is reported to `again`
    *  afterwards. */
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];
@@ -40,7 +40,7 @@ export interface SlowLane<Entry extends Paced> {
 
 /** `batchesOf` returns batches of at most `size` entries. `again` receives the entries that became due while they
  *  ran. */
-export const createSlowLane = <Entry extends Paced>(
+export const createSlowLane = <Entry extends RunHistory>(
   batchesOf: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],
   again: (entries: readonly Entry[]) => void,
 ): SlowLane<Entry> => {

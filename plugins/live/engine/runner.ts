@@ -17,10 +17,10 @@ import type { Conditions } from "./conditions.ts";
 import {
   ANSWER_SEPARATOR,
   isMultiplexable,
-  looksAtValues,
+  readsValues,
   multiplex,
   needsTypes,
-  single,
+  singleSubscriberProgram,
   typesProgram,
 } from "./multiplex.ts";
 
@@ -60,7 +60,7 @@ export class NoLongerShared extends Error {}
 
 export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
 
-const textOf = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
+const resultText = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
   query.complete === undefined ? query.assemble(bodies) : query.complete(bodies);
 
 /** Turns JIT off. The planner would compile a statement over many subscribers because of its estimated cost, which
@@ -138,13 +138,13 @@ export const createRunner = (context: PluginContext): Runner => {
     bytesOf: () => BYTES_PER_STATEMENT,
   });
 
-  const singleOf = memoize(single);
+  const singleOf = memoize(singleSubscriberProgram);
 
   /** The program for the first result of each entry, and for the next result after an error. Undefined if the shared
    *  statement fails in the same cases. */
   const firstOf = ({ query }: Runnable): Program | undefined => {
     const program = query.programs[0]?.program;
-    if (program === undefined || !looksAtValues(program)) return undefined;
+    if (program === undefined || !readsValues(program)) return undefined;
     return singleOf(program);
   };
 
@@ -152,7 +152,7 @@ export const createRunner = (context: PluginContext): Runner => {
     const [only] = query.programs;
     // values that are bytes cannot be encoded in JSON
     if (only === undefined || row === undefined) return undefined;
-    const { made, keep } = multiplexed.get({
+    const { value: made, commit: keep } = multiplexed.get({
       program: only.program,
       model: context.model(),
       databaseRole: facts.session.databaseRole,
@@ -207,7 +207,7 @@ export const createRunner = (context: PluginContext): Runner => {
     if (entry === undefined) return;
     answers[id] = {
       hash: piece.slice(first + 1, second),
-      text: await textOf(entry.query, [piece.slice(second + 1)]),
+      text: await resultText(entry.query, [piece.slice(second + 1)]),
       isError: false,
     };
   };

@@ -2,7 +2,7 @@
  *  queries that a change concerns. */
 import { faultFacts, type PluginContext, type ValueOf } from "../../../core/index.ts";
 import { watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
-import { createBases, type Bases } from "./base-tables.ts";
+import { createBaseTables, type QueryTables } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "../changes/change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
 
@@ -17,7 +17,7 @@ export interface WatchGroups extends EntryWatcher {
 }
 
 interface Group {
-  readonly bases: Bases;
+  readonly bases: QueryTables;
   readonly cohorts: Set<Cohort>;
   /** For each table, the cohorts that any of its rows concerns. */
   readonly anyRow: ReadonlyMap<string, Set<Cohort>>;
@@ -36,20 +36,20 @@ export const createWatchGroups = (
   watchChanges: ValueOf<typeof watchChangesHook>,
   context: PluginContext,
 ): WatchGroups => {
-  const basesOf = createBases(context);
+  const basesOf = createBaseTables(context);
   const groups = new Map<string, Group>();
   const joined = new Map<Cohort, Group>();
   const waiting = new Set<Cohort>();
   const { counters } = context;
 
-  const createGroup = (bases: Bases): Group => {
+  const createGroup = (bases: QueryTables): Group => {
     let listener = (): void => undefined;
     const cohorts = new Set<Cohort>();
     const failing = new Set<Entry>();
     const anyRow = new Map([...bases.tables].map((table) => [table, new Set<Cohort>()]));
     const index = createChangeIndex<Entry>(bases.named, () => listener());
 
-    const touch = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<Entry>): void => {
+    const markChanged = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<Entry>): void => {
       let skipped = group.count;
       for (const cohort of dirty) {
         skipped -= cohort.entries.size;
@@ -78,10 +78,10 @@ export const createWatchGroups = (
         onColumns: (given) => void (listener = given),
       },
       changed: (relation, rows) => {
-        if (relation === undefined || rows === undefined) return touch(cohorts, NONE);
+        if (relation === undefined || rows === undefined) return markChanged(cohorts, NO_COHORTS);
         const touched = new Set(failing);
         index.find(relation, rows, touched);
-        touch(anyRow.get(relation) ?? cohorts, touched);
+        markChanged(anyRow.get(relation) ?? cohorts, touched);
       },
     };
     return group;
@@ -117,7 +117,7 @@ export const createWatchGroups = (
     if (conditions !== undefined) entry.marks = group.index.place(entry, entry.query, conditions);
   };
 
-  const enter = (cohort: Cohort, bases: Bases): void => {
+  const addCohort = (cohort: Cohort, bases: QueryTables): void => {
     let group = groups.get(bases.key);
     const isNew = group === undefined;
     if (group === undefined) groups.set(bases.key, (group = createGroup(bases)));
@@ -136,7 +136,7 @@ export const createWatchGroups = (
     waiting.add(cohort);
     basesOf(context.model()).then(
       (bases) => {
-        if (waiting.delete(cohort)) enter(cohort, bases.of(cohort.facts.relations, cohort.facts.isOpenEnded));
+        if (waiting.delete(cohort)) addCohort(cohort, bases.of(cohort.facts.relations, cohort.facts.isOpenEnded));
       },
       () => setTimeout(() => waiting.has(cohort) && join(cohort), RETRY_MS),
     );
@@ -178,7 +178,7 @@ export const createWatchGroups = (
   };
 };
 
-const NONE: ReadonlySet<Entry> = new Set();
+const NO_COHORTS: ReadonlySet<Entry> = new Set();
 
 const removeFrom = (group: Group, entry: Entry): void => {
   group.count--;

@@ -26,14 +26,14 @@ const partsOf = (pointer: string): string[] =>
         .slice(1)
         .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-const indexOf = (list: readonly unknown[], name: string, last: number): number => {
+const arrayIndex = (list: readonly unknown[], name: string, last: number): number => {
   const index = name === "-" ? list.length : /^(?:0|[1-9]\d*)$/.test(name) ? Number(name) : -1;
   if (index < 0 || index > last) throw new LivePatchError(`there is no element ${name}`);
   return index;
 };
 
 const valueIn = (container: unknown, name: string): unknown => {
-  if (Array.isArray(container)) return container[indexOf(container, name, container.length - 1)];
+  if (Array.isArray(container)) return container[arrayIndex(container, name, container.length - 1)];
   if (!isContainer(container) || !Object.hasOwn(container, name)) throw new LivePatchError(`there is no ${name}`);
   return (container as Record<string, unknown>)[name];
 };
@@ -41,7 +41,7 @@ const valueIn = (container: unknown, name: string): unknown => {
 const valueAt = (document: unknown, pointer: string): unknown => partsOf(pointer).reduce(valueIn, document);
 
 /** Also sets `__proto__` as an ordinary member. */
-const set = (object: Record<string, unknown>, name: string, value: unknown): void => {
+const setValue = (object: Record<string, unknown>, name: string, value: unknown): void => {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 };
 
@@ -77,7 +77,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     for (const part of parts) {
       const child = writable(valueIn(container, part));
       if (Array.isArray(container)) container[Number(part)] = child;
-      else set(container, part, child);
+      else setValue(container, part, child);
       container = child;
     }
     how(container, name);
@@ -87,8 +87,8 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
       pointer,
       (container, name) => {
         if (!isNew) valueIn(container, name);
-        if (!Array.isArray(container)) set(container, name, value);
-        else container.splice(indexOf(container, name, container.length), isNew ? 0 : 1, value);
+        if (!Array.isArray(container)) setValue(container, name, value);
+        else container.splice(arrayIndex(container, name, container.length), isNew ? 0 : 1, value);
       },
       () => value,
     );
@@ -133,7 +133,7 @@ export interface LiveEvent<Rows> extends Live {
 }
 
 /** Stores the last result of one subscription, and applies patches to it. */
-const createKeeper = <Data>(): ((live: Live, whole: Data) => Data) => {
+const createResultState = <Data>(): ((live: Live, whole: Data) => Data) => {
   let data: Data;
   let version = 0;
   return (live, whole) => {
@@ -150,7 +150,7 @@ const createKeeper = <Data>(): ((live: Live, whole: Data) => Data) => {
 /** Creates a function for one GraphQL subscription, which receives its results in order and returns each with all its
  *  data. Results without patches are returned unchanged. @throws LivePatchError */
 export const livePatches = (): (<Result extends GraphqlResult>(result: Result) => Result) => {
-  const keep = createKeeper<any>();
+  const keep = createResultState<any>();
   return (result) => {
     const live = result.extensions?.live as Live | undefined;
     if (live === undefined || result.errors !== undefined) return result;
@@ -161,7 +161,7 @@ export const livePatches = (): (<Result extends GraphqlResult>(result: Result) =
 /** Creates a function for one `EventSource` of `…?live=patch`, which receives the data of its events and returns all
  *  rows. @throws LivePatchError */
 export const liveRows = <Rows = any>(): ((data: string) => Rows) => {
-  const keep = createKeeper<Rows>();
+  const keep = createResultState<Rows>();
   return (data) => {
     const event = JSON.parse(data) as LiveEvent<Rows>;
     return keep(event, event.data as Rows); // an event without a patch contains the rows

@@ -17,7 +17,7 @@ const isObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !isList(value) && !isRawNumber(value);
 const isScalar = (value: Json): boolean => !isList(value) && !isObject(value);
 
-interface Draft {
+interface PatchDraft {
   readonly operations: string[];
   /** The characters left until the patch is as long as the new text. */
   room: number;
@@ -28,7 +28,7 @@ class TooLarge extends Error {}
 
 /** Returns undefined if the new text is shorter than the patch. @rule X-PAT-4 */
 export const diff = (before: string, after: string): string | undefined => {
-  const draft: Draft = { operations: [], room: after.length - "[]".length };
+  const draft: PatchDraft = { operations: [], room: after.length - "[]".length };
   try {
     compare(draft, parseJson(before), parseJson(after), "", 0);
   } catch (error) {
@@ -39,25 +39,26 @@ export const diff = (before: string, after: string): string | undefined => {
   return `[${draft.operations.join(",")}]`;
 };
 
-const push = (draft: Draft, operation: string): void => {
+const pushOperation = (draft: PatchDraft, operation: string): void => {
   draft.room -= operation.length + 1;
   if (draft.room <= 0) throw new TooLarge();
   draft.operations.push(operation);
 };
 
-const put = (draft: Draft, op: "add" | "replace", path: string, value: Json): void =>
-  push(draft, `{"op":"${op}","path":${JSON.stringify(path)},"value":${writeJson(value)}}`);
+const addOperation = (draft: PatchDraft, op: "add" | "replace", path: string, value: Json): void =>
+  pushOperation(draft, `{"op":"${op}","path":${JSON.stringify(path)},"value":${writeJson(value)}}`);
 
-const remove = (draft: Draft, path: string): void => push(draft, `{"op":"remove","path":${JSON.stringify(path)}}`);
+const removeOperation = (draft: PatchDraft, path: string): void =>
+  pushOperation(draft, `{"op":"remove","path":${JSON.stringify(path)}}`);
 
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-const compare = (draft: Draft, before: Json, after: Json, path: string, depth: number): void => {
+const compare = (draft: PatchDraft, before: Json, after: Json, path: string, depth: number): void => {
   const { room } = draft;
   const { length } = draft.operations;
   if (depth < MAX_DEPTH && isObject(before) && isObject(after)) compareObjects(draft, before, after, path, depth + 1);
   else if (depth < MAX_DEPTH && isList(before) && isList(after)) compareLists(draft, before, after, path, depth + 1);
-  else return isDeepStrictEqual(before, after) ? undefined : put(draft, "replace", path, after);
+  else return isDeepStrictEqual(before, after) ? undefined : addOperation(draft, "replace", path, after);
   if (
     draft.operations.length - length <= 1 ||
     room - draft.room <= writeJson(after).length + path.length + REPLACE_LENGTH
@@ -66,20 +67,21 @@ const compare = (draft: Draft, before: Json, after: Json, path: string, depth: n
   // replacing the whole value is shorter than its changes
   draft.operations.length = length;
   draft.room = room;
-  put(draft, "replace", path, after);
+  addOperation(draft, "replace", path, after);
 };
 
-const compareObjects = (draft: Draft, old: JsonObject, fresh: JsonObject, path: string, depth: number): void => {
-  for (const name of Object.keys(old)) if (!Object.hasOwn(fresh, name)) remove(draft, `${path}/${escaped(name)}`);
+const compareObjects = (draft: PatchDraft, old: JsonObject, fresh: JsonObject, path: string, depth: number): void => {
+  for (const name of Object.keys(old))
+    if (!Object.hasOwn(fresh, name)) removeOperation(draft, `${path}/${escaped(name)}`);
   for (const [name, value] of Object.entries(fresh)) {
     const at = `${path}/${escaped(name)}`;
     if (Object.hasOwn(old, name)) compare(draft, old[name] as Json, value, at, depth);
-    else put(draft, "add", at, value);
+    else addOperation(draft, "add", at, value);
   }
 };
 
 const compareLists = (
-  draft: Draft,
+  draft: PatchDraft,
   old: readonly Json[],
   fresh: readonly Json[],
   path: string,
@@ -94,7 +96,7 @@ const compareLists = (
   compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), place);
 };
 
-interface Place {
+interface ListPosition {
   /** The new list. */
   readonly list: readonly Json[];
   readonly path: string;
@@ -104,17 +106,17 @@ interface Place {
 }
 
 /** Removes rows first, then adds and moves rows from front to back, and finally compares the rows that remain. */
-const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[], place: Place): void => {
+const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Json[], place: ListPosition): void => {
   const { path, from, depth } = place;
   const at = (index: number): string => `${path}/${from + index}`;
   const isOneEach = old.length === 1 && fresh.length === 1;
   const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
   const indexOf = new Map(oldKeys.map((key, i) => [key, i]));
   const wanted = new Set(freshKeys);
-  const moving = movingOf(freshKeys.flatMap((key) => indexOf.get(key) ?? [])).map((i) => oldKeys[i] as string);
-  if (moving.length > MAX_MOVES) return put(draft, "replace", path, place.list as Json);
+  const moving = movedItems(freshKeys.flatMap((key) => indexOf.get(key) ?? [])).map((i) => oldKeys[i] as string);
+  if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, place.list as Json);
 
-  for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) remove(draft, at(i));
+  for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) removeOperation(draft, at(i));
   const now = oldKeys.filter((key) => wanted.has(key));
   const unplaced = new Set(moving);
   /** The index of the next row. */
@@ -122,12 +124,12 @@ const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[],
   for (const [i, key] of freshKeys.entries()) {
     while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
     if (!indexOf.has(key)) {
-      put(draft, "add", at(next), fresh[i] as Json);
+      addOperation(draft, "add", at(next), fresh[i] as Json);
       if (moving.length > 0) now.splice(next, 0, key);
     } else if (unplaced.delete(key) && now[next] !== key) {
       const stands = now.indexOf(key);
       if (stands < next) next--;
-      push(draft, `{"op":"move","from":${JSON.stringify(at(stands))},"path":${JSON.stringify(at(next))}}`);
+      pushOperation(draft, `{"op":"move","from":${JSON.stringify(at(stands))},"path":${JSON.stringify(at(next))}}`);
       now.splice(stands, 1);
       now.splice(next, 0, key);
     }
@@ -140,7 +142,7 @@ const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[],
 };
 
 /** Returns the numbers that are not part of the longest increasing subsequence. */
-const movingOf = (order: readonly number[]): readonly number[] => {
+const movedItems = (order: readonly number[]): readonly number[] => {
   /** For each length of an increasing subsequence, the position of its smallest last number. */
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
@@ -175,7 +177,7 @@ const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [K
   let most = 0;
   if (before.every(isObject) && after.every(isObject)) {
     const best = Math.min(before.length, after.length);
-    for (const names of namesToTry(after)) {
+    for (const names of keyCandidates(after)) {
       if (most === best || (names.length > 1 && found !== undefined)) break;
       const [old, fresh] = [keysOf(before, names), keysOf(after, names)];
       if (old === undefined || fresh === undefined) continue;
@@ -189,7 +191,7 @@ const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [K
   return found ?? [keysByText(before), keysByText(after)];
 };
 
-const namesToTry = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
+const keyCandidates = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
   const names = Object.entries(first ?? {}).flatMap(([name, value]) => (isScalar(value) ? [name] : []));
   const some = names.slice(0, MAX_PAIRED);
   return [

@@ -4,7 +4,7 @@
 import { definePlugin, memoize } from "../../../core/index.ts";
 import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
 import { diff } from "./diff.ts";
-import { createKeeper, type Kept, type Keeper } from "./kept.ts";
+import { createResultStore, type StoredResult, type ResultStore } from "./kept.ts";
 import { patchSettings } from "../settings.ts";
 
 export const livePatches = definePlugin({
@@ -12,7 +12,7 @@ export const livePatches = definePlugin({
   settings: patchSettings,
   requires: ["live-queries"],
   apply: (_hooks, context) => {
-    const keeper = createKeeper(() => context.options);
+    const keeper = createResultStore(() => context.options);
     context.counters.watch("live-patch-bytes", () => keeper.bytes);
     const patchOf = createPatches();
     context.offer(livePatchesService, { open: () => createPatcher(keeper, patchOf) });
@@ -33,9 +33,9 @@ const createPatches = (): PatchOf => {
   };
 };
 
-const createPatcher = ({ keep, release }: Keeper, patchOf: PatchOf): LivePatcher => {
+const createPatcher = ({ store: keep, release }: ResultStore, patchOf: PatchOf): LivePatcher => {
   let version = 0;
-  let sent: Kept | undefined;
+  let sent: StoredResult | undefined;
   let isClosed = false;
   return {
     next: (result) => {

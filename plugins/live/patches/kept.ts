@@ -2,30 +2,30 @@
 import type { ResolvedOptions } from "../../../core/index.ts";
 import type { LiveResult } from "../api.ts";
 
-export interface Kept {
+export interface StoredResult {
   readonly text: string;
   readonly bytes: number;
   /** The number of subscribers that have it. */
   users: number;
 }
 
-export interface Keeper {
+export interface ResultStore {
   /** The size of all stored results; each result counts once. */
   readonly bytes: number;
   /** Returns undefined if the result is too large, by itself or together with the others. Each stored result must be
    *  released. */
-  keep(result: LiveResult): Kept | undefined;
-  release(kept: Kept | undefined): void;
+  store(result: LiveResult): StoredResult | undefined;
+  release(kept: StoredResult | undefined): void;
 }
 
-type Limits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
+type StoreLimits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
 
-export const createKeeper = (limits: () => Limits): Keeper => {
-  const byResult = new WeakMap<LiveResult, Kept>();
+export const createResultStore = (limits: () => StoreLimits): ResultStore => {
+  const byResult = new WeakMap<LiveResult, StoredResult>();
   let total = 0;
 
   /** Copies the text, because the text of a result shares the memory of the response for many subscribers. */
-  const copyOf = ({ text }: LiveResult): Kept | undefined => {
+  const copyOf = ({ text }: LiveResult): StoredResult | undefined => {
     const { maxLivePatchBytes } = limits();
     if (text.length > maxLivePatchBytes) return undefined;
     const bytes = Buffer.from(text);
@@ -36,7 +36,7 @@ export const createKeeper = (limits: () => Limits): Keeper => {
     get bytes() {
       return total;
     },
-    keep: (result) => {
+    store: (result) => {
       const kept = byResult.get(result) ?? copyOf(result);
       if (kept === undefined) return undefined;
       byResult.set(result, kept);

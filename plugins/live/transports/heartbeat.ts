@@ -1,11 +1,11 @@
 /** Calls each member once on joining and then periodically, with one timer for all. */
 export interface Heartbeat {
-  join(member: Beating): void;
-  leave(member: Beating): void;
+  join(member: BeatingConnection): void;
+  leave(member: BeatingConnection): void;
   close(): void;
 }
 
-export interface Beating {
+export interface BeatingConnection {
   beat(): void;
 }
 
@@ -23,7 +23,7 @@ const periodFor = (count: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(MAX_PERIOD_MS, (count / MAX_BEATS_PER_SECOND) * 1000));
 
 export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
-  const slots = Array.from({ length: SLOT_COUNT }, () => new Set<Beating>());
+  const slots = Array.from({ length: SLOT_COUNT }, () => new Set<BeatingConnection>());
   let at = 0;
   let count = 0;
   let timer: NodeJS.Timeout | undefined;

@@ -3,7 +3,7 @@
  *  (`Accept: multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
 import { definePlugin, type Exchange, type PluginContext } from "../../../core/index.ts";
 import { watchCredentials, type CredentialWatch } from "../engine/credential-watch.ts";
-import { refuseMissing } from "../engine/live-query.ts";
+import { rejectMissingVariables } from "../engine/live-query.ts";
 import {
   liveOf,
   streamsOf,
@@ -53,7 +53,10 @@ export const sse = definePlugin({
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
-      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, streams.answer, watch, get)]]) };
+      return {
+        ...route,
+        methods: new Map([...route.methods, ["GET", withEvents(context, streams.answer, watch, get)]]),
+      };
     });
   },
 });
@@ -94,7 +97,7 @@ const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string =>
 };
 
 /** Wraps the GET handler, for clients that request events. */
-const orEvents =
+const withEvents =
   (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
     if (!EVENTS_FIRST.test(asked.header("accept") ?? "")) return get(asked, target);
@@ -108,7 +111,7 @@ const orEvents =
       plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
       encodeError: (error: unknown) => rest.encodeError(error, exchange),
     };
-    refuseMissing(source.plan()); // errors in the request get the usual response
+    rejectMissingVariables(source.plan()); // errors in the request get the usual response
     const patcher = patches?.open();
     return answer(eventStream, (events) => {
       const end = (error?: unknown): void =>
@@ -153,7 +156,7 @@ const BOUNDARY = "\r\n--graphql";
 const PART = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n";
 
 /** Apollo's protocol: each response is the `payload` of a part, and an empty part shows that the server is alive. */
-const enclosed: StreamFormat<GraphqlMessage> = {
+const apolloParts: StreamFormat<GraphqlMessage> = {
   headers: [["Content-Type", 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"']],
   start: BOUNDARY,
   encode: ({ payload }) => `${PART}{"payload":${payload}}${BOUNDARY}`,
@@ -163,7 +166,7 @@ const enclosed: StreamFormat<GraphqlMessage> = {
 
 /** The format of incremental delivery: each part is a response that says whether more follow. The header of the next
  *  part is sent immediately, so that blanks before its JSON show that the server is alive. */
-const bare: StreamFormat<GraphqlMessage> = {
+const plainParts: StreamFormat<GraphqlMessage> = {
   headers: [["Content-Type", 'multipart/mixed;boundary="graphql"']],
   start: `${BOUNDARY}${PART}`,
   encode: ({ payload }) => `${payload.slice(0, -1)},"hasNext":true}${BOUNDARY}${PART}`,
@@ -179,6 +182,6 @@ export const multipart = definePlugin({
   apply: (_hooks, context) =>
     streamsOf(context).add({
       accepts: PARTS_FIRST,
-      format: (exchange) => (ENCLOSED.test(exchange.header("accept") ?? "") ? enclosed : bare),
+      format: (exchange) => (ENCLOSED.test(exchange.header("accept") ?? "") ? apolloParts : plainParts),
     }),
 });

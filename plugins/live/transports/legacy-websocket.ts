@@ -1,18 +1,18 @@
 /** The protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
  *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../../core/index.ts";
-import { refuseOddHeaders, socketCredentials } from "../engine/credentials.ts";
+import { rejectInvalidHeaders, socketCredentials } from "../engine/credentials.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { payloadOf } from "./live-directive.ts";
 import { EXPIRED, forbidden } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import { encodeFrame, type Outgoing } from "./outbox.ts";
+import { encodeFrame, type OutboxEntry } from "./outbox.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
 import { socketsOf } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
 
-const OLD_PATH = "/v1alpha1/graphql";
+const LEGACY_PATH = "/v1alpha1/graphql";
 
 export const legacyWebsocket = definePlugin({
   name: "legacy-websocket",
@@ -22,7 +22,7 @@ export const legacyWebsocket = definePlugin({
     socketsOf(context).add({
       name: "graphql-ws",
       isDefaultOn: (path) => path !== "/v1/graphql/ws",
-      open: converse,
+      open: openConversation,
     }),
 });
 
@@ -39,9 +39,9 @@ interface GqlError {
   readonly extensions: { readonly path: string; readonly code: string; readonly internal?: Json };
 }
 
-const converse = (connection: Connection): Conversation => {
+const openConversation = (connection: Connection): Conversation => {
   const { outbox, context, engine, heartbeat, path, credentialWatch } = connection;
-  const running = new Map<string, Outgoing & { stop(): void }>();
+  const running = new Map<string, OutboxEntry & { stop(): void }>();
   let session: Session | undefined;
   /** The message of a refused `connection_init`. */
   let refusal: string | undefined;
@@ -60,7 +60,7 @@ const converse = (connection: Connection): Conversation => {
   /** One error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const oneError = (error: unknown): Json => {
     const found = errorOf(error);
-    return path === OLD_PATH ? inOldWords(found) : (found as unknown as Json); // the body was parsed from JSON
+    return path === LEGACY_PATH ? legacyMessage(found) : (found as unknown as Json); // the body was parsed from JSON
   };
 
   /** @rule G-WSL-5 */
@@ -68,7 +68,7 @@ const converse = (connection: Connection): Conversation => {
 
   /** @rule G-WSL-4 */
   const refusalText = (error: unknown): string =>
-    path === OLD_PATH ? JSON.stringify(oneError(error)) : errorsText(error);
+    path === LEGACY_PATH ? JSON.stringify(oneError(error)) : errorsText(error);
 
   const complete = (id: string): void => outbox.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
 
@@ -123,14 +123,14 @@ const converse = (connection: Connection): Conversation => {
       if (!answer.isError) return dataText(id, text);
       return dataText(
         id,
-        path === OLD_PATH
+        path === LEGACY_PATH
           ? JSON.stringify({
-              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(inOldWords),
+              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(legacyMessage),
             })
           : text,
       );
     };
-    const outgoing: Outgoing = { sent: "", waiting: undefined };
+    const outgoing: OutboxEntry = { sent: "", waiting: undefined };
     const sink: OperationSink = {
       started: (stopLive) => void running.set(id, Object.assign(outgoing, { stop: stopLive })),
       refused: (error) => sendError(id, refusalText(error)),
@@ -185,7 +185,7 @@ const converse = (connection: Connection): Conversation => {
   };
 };
 
-const inOldWords = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({
+const legacyMessage = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({
   path,
   error: message,
   code,
@@ -205,7 +205,7 @@ const readMessage = (value: Json): Message => {
   const { type, id, payload } = value as Readonly<Record<string, Json>>;
   switch (type) {
     case "connection_init":
-      refuseOddHeaders(payload);
+      rejectInvalidHeaders(payload);
       return { type, id: "", ...(payload === undefined ? {} : { payload }) };
     case "connection_terminate":
       return { type, id: "", ...(payload === undefined ? {} : { payload }) };

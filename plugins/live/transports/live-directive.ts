@@ -25,28 +25,28 @@ export const liveDirective = definePlugin({
   },
 });
 
-export interface LiveAsked {
+export interface LiveDirectiveRequest {
   /** Whether changes may be sent as patches. */
   readonly isPatched: boolean;
 }
 
-const WHOLE: LiveAsked = { isPatched: false };
-const PATCHED: LiveAsked = { isPatched: true };
+const WHOLE_RESULTS: LiveDirectiveRequest = { isPatched: false };
+const PATCHED_RESULTS: LiveDirectiveRequest = { isPatched: true };
 
 /** Returns undefined if the operation is to be answered once. @throws the errors of binding its variables @rule G-LIV-1
  *  G-LIV-2 */
-export const liveAsked = (document: ValidatedDocument): LiveAsked | undefined => {
+export const readLiveDirective = (document: ValidatedDocument): LiveDirectiveRequest | undefined => {
   const { operation, directives } = document;
-  const plain = operation === "subscription" ? WHOLE : undefined;
+  const plain = operation === "subscription" ? WHOLE_RESULTS : undefined;
   if (operation === "mutation" || !directives.includes("live")) return plain;
   const given = document.bind().directives.get("live");
   if (given?.["if"] !== true) return plain;
-  return given["patch"] === true ? PATCHED : WHOLE;
+  return given["patch"] === true ? PATCHED_RESULTS : WHOLE_RESULTS;
 };
 
 /** Opens a patcher for a subscriber that requests patches. Undefined if it does not, or if no plugin provides
  *  patches. */
-export const patcherFor = (context: PluginContext, { isPatched }: LiveAsked): LivePatcher | undefined =>
+export const patcherFor = (context: PluginContext, { isPatched }: LiveDirectiveRequest): LivePatcher | undefined =>
   isPatched ? context.use(livePatchesService)?.open() : undefined;
 
 /** Encodes a result as the whole response or as a patch. Must be called when the response is sent. @rule X-PAT-2 */

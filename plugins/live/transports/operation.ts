@@ -1,7 +1,7 @@
 /** One operation of a socket: a live query that continues, or a query or mutation that runs once. */
 import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult, Subscriber } from "../api.ts";
-import { liveAsked, patcherFor, type LiveAsked } from "./live-directive.ts";
+import { readLiveDirective, patcherFor, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 
@@ -55,13 +55,13 @@ export const startOperation = (
   toClient: OperationSink,
 ): Promise<void> | void => {
   const { engine } = connection;
-  const measured = measure(connection, session);
+  const measured = withMeasurement(connection, session);
   const sink = measured === undefined ? toClient : measured.around(toClient);
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
-    if (measured !== undefined) measured.operation = document.asked;
-    const asked = liveAsked(document);
+    if (measured !== undefined) measured.operation = document.request;
+    const asked = readLiveDirective(document);
     if (asked === undefined) return runOnce(connection, session, document.bind(), sink);
-    if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
+    if (measured !== undefined) measured.operation = { ...document.request, kind: "subscription" };
     subscribe(connection, session, request, asked, sink);
   };
   try {
@@ -99,7 +99,7 @@ const subscribe = (
   connection: Connection,
   session: Session,
   request: GqlRequest,
-  asked: LiveAsked,
+  asked: LiveDirectiveRequest,
   sink: OperationSink,
 ): void => {
   const { engine, live, context, settings } = connection;
@@ -113,43 +113,43 @@ const subscribe = (
   });
 };
 
-const UNKNOWN: Operation = { kind: "other" };
+const UNKNOWN_OPERATION: Operation = { kind: "other" };
 const [OK, FAILED] = [200, 400];
 
 /** Wraps the sink to report the operation and its outcome. Undefined if nothing listens to `requestSignal`. */
-const measure = ({ context, request }: Connection, session: Session) => {
+const withMeasurement = ({ context, request }: Connection, session: Session) => {
   const done = context.use(requestSignal);
   if (!done.isHeard) return undefined;
   const startedAtMs = performance.now();
   let isTold = false;
   const measured = {
-    operation: UNKNOWN,
+    operation: UNKNOWN_OPERATION,
     around: (sink: OperationSink): OperationSink => ({
       started: (stop) => sink.started(stop),
       refused: (error) => {
-        tell(0, error);
+        report(0, error);
         sink.refused(error);
       },
       failed: (error) => {
-        tell(0, error);
+        report(0, error);
         sink.failed(error);
       },
       done: (data) => {
-        tell(data.length);
+        report(data.length);
         sink.done(data);
       },
       live: (answer, patcher) => {
-        tell(answer.text.length);
+        report(answer.text.length);
         sink.live(answer, patcher);
       },
       liveEnded: (error) => {
-        tell(0, error);
+        report(0, error);
         sink.liveEnded(error);
       },
     }),
   };
   /** Reports once: at the first result, or at the end. */
-  const tell = (bytes: number, error?: unknown): void => {
+  const report = (bytes: number, error?: unknown): void => {
     if (isTold) return;
     isTold = true;
     done.emit({

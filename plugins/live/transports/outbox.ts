@@ -7,14 +7,14 @@ export interface Outbox {
   /** Sends a message that `encodeFrame` has encoded. */
   sendFrame(frame: Uint8Array): void;
   /** Sends a result of a live query, when the client is fast enough. `encode` builds the message when it is sent. */
-  offer(live: Outgoing, hash: string, encode: () => Uint8Array): void;
+  offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void;
   /** Drops the pending result of a live query that has ended. */
-  forget(live: Outgoing): void;
+  forget(live: OutboxEntry): void;
   readonly isSlow: boolean;
 }
 
 /** The state of a live query in an outbox. */
-export interface Outgoing {
+export interface OutboxEntry {
   /** The hash of the last result that was sent. */
   sent: string;
   waiting: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
@@ -38,7 +38,7 @@ class SocketOutbox implements Outbox {
   readonly #socket: Duplex;
   readonly #owner: OutboxOwner;
   /** Live queries with a pending result. Only set while the client is slow. */
-  #held: Set<Outgoing> | undefined;
+  #held: Set<OutboxEntry> | undefined;
   isSlow = false;
 
   constructor(socket: Duplex, owner: OutboxOwner) {
@@ -61,7 +61,7 @@ class SocketOutbox implements Outbox {
     socket.once("drain", () => this.#drained());
   }
 
-  offer(live: Outgoing, hash: string, encode: () => Uint8Array): void {
+  offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
       // the client already has this result
       live.waiting = live.sent === hash ? undefined : { hash, encode };
@@ -72,7 +72,7 @@ class SocketOutbox implements Outbox {
     this.sendFrame(encode());
   }
 
-  forget(live: Outgoing): void {
+  forget(live: OutboxEntry): void {
     live.waiting = undefined;
     this.#held?.delete(live);
   }

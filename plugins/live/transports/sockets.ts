@@ -28,7 +28,7 @@ const socketsService = defineService<Sockets>("graphql-sockets");
 const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
 
 /** The settings of a connection that SQL can read, by path. */
-const SETTINGS_OF: ReadonlyMap<string, Connection["settings"]> = new Map(
+const SETTINGS_BY_PATH: ReadonlyMap<string, Connection["settings"]> = new Map(
   PATHS.map((path) => [
     path,
     [
@@ -87,11 +87,11 @@ const createSockets = (context: PluginContext): Sockets => {
   };
 
   const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
-    const settings = SETTINGS_OF.get(path);
+    const settings = SETTINGS_BY_PATH.get(path);
     if (settings === undefined) return undefined;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
-      refuse(
+      rejectUpgrade(
         socket,
         400,
         '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}',
@@ -99,7 +99,12 @@ const createSockets = (context: PluginContext): Sockets => {
       return true;
     }
     if (isClosing || open.size >= context.options.maxSockets) {
-      refuse(socket, 503, '{"path":"$","error":"too many connections","code":"unexpected"}', "Retry-After: 1\r\n");
+      rejectUpgrade(
+        socket,
+        503,
+        '{"path":"$","error":"too many connections","code":"unexpected"}',
+        "Retry-After: 1\r\n",
+      );
       return true;
     }
     const offered = (request.headers["sec-websocket-protocol"] ?? "")
@@ -175,7 +180,7 @@ const createSockets = (context: PluginContext): Sockets => {
   };
 };
 
-const refuse = (socket: Duplex, status: number, body: string, headers = ""): void => {
+const rejectUpgrade = (socket: Duplex, status: number, body: string, headers = ""): void => {
   socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,

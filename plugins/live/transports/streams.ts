@@ -12,7 +12,7 @@ import {
 } from "../../../core/index.ts";
 import { liveQueriesService, type LiveQueries } from "../api.ts";
 import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
-import { liveAsked, patcherFor, payloadOf } from "./live-directive.ts";
+import { readLiveDirective, patcherFor, payloadOf } from "./live-directive.ts";
 import { watchCredentials } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 
@@ -160,9 +160,11 @@ export const streamsOf = (context: PluginContext): Streams => {
 };
 
 /** A request with its document, or the error that refused them. */
-type Asked = { readonly request: GqlRequest; readonly document: ValidatedDocument } | { readonly refusal: unknown };
+type StreamRequest =
+  | { readonly request: GqlRequest; readonly document: ValidatedDocument }
+  | { readonly refusal: unknown };
 
-const read = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<Asked> => {
+const readRequest = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<StreamRequest> => {
   try {
     const request = engine.readRequest(readJson(engine, text));
     return { request, document: await engine.prepare(request, exchange.session, exchange) };
@@ -171,7 +173,7 @@ const read = async (engine: GqlEngine, exchange: Exchange, text: string): Promis
   }
 };
 
-const NOTHING = (): void => undefined;
+const NO_OPERATION = (): void => undefined;
 
 const createSurface = (
   context: PluginContext,
@@ -184,7 +186,7 @@ const createSurface = (
   const run = (
     engine: GqlEngine,
     exchange: Exchange,
-    asked: Asked,
+    asked: StreamRequest,
     stream: ResultStream<GraphqlMessage>,
     lastHash: string | undefined,
   ): (() => void) => {
@@ -201,14 +203,14 @@ const createSurface = (
     try {
       if ("refusal" in asked) throw asked.refusal;
       const { request, document } = asked;
-      exchange.operation = document.asked;
-      const liveness = liveAsked(document);
+      exchange.operation = document.request;
+      const liveness = readLiveDirective(document);
       if (liveness === undefined) {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
         void engine.run(document.bind(), session, { settings, end }).then((data) => finish(`{"data":${data}}`), refuse);
-        return NOTHING;
+        return NO_OPERATION;
       }
-      exchange.operation = { ...document.asked, kind: "subscription" };
+      exchange.operation = { ...document.request, kind: "subscription" };
       const patcher = patcherFor(context, liveness);
       const live = liveOf(context);
       const stop = live.subscribe(
@@ -228,7 +230,7 @@ const createSurface = (
       };
     } catch (error) {
       refuse(error);
-      return NOTHING;
+      return NO_OPERATION;
     }
   };
 
@@ -251,7 +253,7 @@ const createSurface = (
       const transport = transports.find(({ accepts }) => accepts.test(accept));
       if (transport === undefined) throw new Error("matched without a transport");
       const text = (await exchange.body()).toString("utf8");
-      const asked = await read(engine, exchange, text);
+      const asked = await readRequest(engine, exchange, text);
       return answer(transport.format(exchange), (stream) =>
         run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
       );

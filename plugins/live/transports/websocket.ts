@@ -4,12 +4,12 @@ import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import type { CredentialHolder } from "../engine/credential-watch.ts";
-import { refuseOddHeaders, socketCredentials } from "../engine/credentials.ts";
+import { rejectInvalidHeaders, socketCredentials } from "../engine/credentials.ts";
 import { payloadOf } from "./live-directive.ts";
 import { EXPIRED, forbidden } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import type { Beating } from "./heartbeat.ts";
-import { encodeFrame, type Outgoing } from "./outbox.ts";
+import type { BeatingConnection } from "./heartbeat.ts";
+import { encodeFrame, type OutboxEntry } from "./outbox.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
 import { socketsOf, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
@@ -53,7 +53,7 @@ const transport = (): SocketProtocol => {
   return {
     name: "graphql-transport-ws",
     isDefaultOn: (path) => path === "/v1/graphql/ws",
-    open: (connection) => new Conversing(connection, encodeNext),
+    open: (connection) => new WebsocketConversation(connection, encodeNext),
   };
 };
 
@@ -69,7 +69,7 @@ const nextMessage = (id: string, payload: string): string =>
 type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
 /** A class to save memory, because there are many thousands of connections and operations. */
-class Conversing implements Conversation, Beating, CredentialHolder {
+class WebsocketConversation implements Conversation, BeatingConnection, CredentialHolder {
   readonly connection: Connection;
   readonly encodeNext: EncodeNext;
   readonly #running = new Map<string, SocketOperation>();
@@ -196,15 +196,15 @@ class Conversing implements Conversation, Beating, CredentialHolder {
   }
 }
 
-class SocketOperation implements OperationSink, Outgoing {
+class SocketOperation implements OperationSink, OutboxEntry {
   sent = "";
-  waiting: Outgoing["waiting"] = undefined;
+  waiting: OutboxEntry["waiting"] = undefined;
   /** Stops the live query. Undefined for other operations. */
   stop: (() => void) | undefined = undefined;
-  readonly #conversing: Conversing;
+  readonly #conversing: WebsocketConversation;
   readonly #id: string;
 
-  constructor(conversing: Conversing, id: string) {
+  constructor(conversing: WebsocketConversation, id: string) {
     this.#conversing = conversing;
     this.#id = id;
   }
@@ -243,13 +243,13 @@ class SocketOperation implements OperationSink, Outgoing {
   }
 }
 
-const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
+const CLIENT_MESSAGES: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 
 /** @throws Error with the reason @rule G-WS-1 G-WS-8 */
 const readMessage = (value: Json): Message => {
   const message = validateMessage(value) as unknown as Message; // the package's union type has the same shapes
-  if (!OF_CLIENTS.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
-  if (message.type === "connection_init") refuseOddHeaders(message.payload);
+  if (!CLIENT_MESSAGES.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
+  if (message.type === "connection_init") rejectInvalidHeaders(message.payload);
   return message;
 };
 

@@ -54,23 +54,23 @@ const receive = (
   head: Buffer,
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void readmit(server, request, socket, head);
-  if (repeatsHost(request.rawHeaders)) return refuse(socket, 400, "The request has more than one Host header");
+  if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
   const whole = (request.url ?? "/").split("?", 1)[0] as string; // split always returns at least one item
-  const takenBy = (handler: Handler, paths: readonly string[]): boolean =>
+  const handlerFor = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
   const hidden: Handler[] = [];
   for (const handler of all) {
     const below = handler.paths(whole);
     if (below === undefined) hidden.push(handler);
-    else if (takenBy(handler, below)) return;
+    else if (handlerFor(handler, below)) return;
   }
-  for (const handler of hidden) if (takenBy(handler, pathsOf(whole))) return;
+  for (const handler of hidden) if (handlerFor(handler, pathsOf(whole))) return;
   if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
-  refuse(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
+  rejectUpgrade(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
 
 /** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */
-const ACCEPTED = "net.server.socket";
+const ACCEPT_CHANNEL = "net.server.socket";
 
 /** @rule X-UPG-1 */
 export const upgrades = definePlugin({
@@ -119,23 +119,23 @@ export const upgrades = definePlugin({
       if (server === undefined || context.hasServer(server)) return;
       if (pathsTo(context.isApi, server, "/") !== undefined) context.addServer(server);
     };
-    subscribe(ACCEPTED, accepted);
+    subscribe(ACCEPT_CHANNEL, accepted);
 
     context.onClose(() => {
-      unsubscribe(ACCEPTED, accepted);
+      unsubscribe(ACCEPT_CHANNEL, accepted);
       for (const undo of detach) undo();
     });
   },
 });
 
-const refuse = (socket: Duplex, status: number, text: string): void => {
+const rejectUpgrade = (socket: Duplex, status: number, text: string): void => {
   socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   );
 };
 
-const UPGRADING: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
+const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
 
 /** Node passes every request with an Upgrade header to upgrade listeners. A request for another protocol than WebSocket
  *  must be served as an ordinary request; some clients offer `h2c` with each first request. So the connection is
@@ -145,7 +145,7 @@ const readmit = (server: AnyServer, request: IncomingMessage, socket: Duplex, he
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i] as string; // i is within its length
-    if (!UPGRADING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
+    if (!UPGRADE_HEADERS.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
   server.emit("connection", socket);

@@ -17,7 +17,7 @@ export const pathBelow = (mount: string, path: string): readonly string[] => {
   return path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`) ? [path.slice(prefix.length)] : [];
 };
 
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 
 /** An entry in the stack of an Express router or a connect application. */
 interface Layer {
@@ -42,17 +42,17 @@ export const pathsTo = (
       found.push(...rests);
       return true;
     }
-    if (typeof listener !== "function" || depth > DEEPEST) return false;
-    const router = memberOf(listener, "router") ?? memberOf(listener, "_router");
+    if (typeof listener !== "function" || depth > MAX_DEPTH) return false;
+    const router = readMember(listener, "router") ?? readMember(listener, "_router");
     let isThere = typeof router === "function" && router !== listener && visit(router, rests, depth + 1);
-    const stack = memberOf(listener, "stack");
+    const stack = readMember(listener, "stack");
     if (Array.isArray(stack))
       for (const layer of stack as readonly (Layer | null)[])
         if (
           layer !== null &&
           visit(
             layer.handle,
-            rests.flatMap((rest) => restOf(layer, rest)),
+            rests.flatMap((rest) => remainingPath(layer, rest)),
             depth + 1,
           )
         )
@@ -63,7 +63,7 @@ export const pathsTo = (
 };
 
 /** Returns undefined if the getter throws: Express 4 throws when its router is read. */
-const memberOf = (of: object, name: string): unknown => {
+const readMember = (of: object, name: string): unknown => {
   try {
     return (of as Readonly<Record<string, unknown>>)[name];
   } catch {
@@ -73,7 +73,7 @@ const memberOf = (of: object, name: string): unknown => {
 
 /** Matches like the router does. Newer routers return the match; older ones store it on the layer, where the next match
  *  overwrites it. */
-const restOf = (layer: Layer, path: string): readonly string[] => {
+const remainingPath = (layer: Layer, path: string): readonly string[] => {
   if (typeof layer.route === "string") return pathBelow(layer.route, path);
   if (typeof layer.match !== "function") return [path];
   let found: unknown;

@@ -35,7 +35,7 @@ const rowOf = (plan: PlanFigures): string => {
   return `<tr><td>${name}</td><td>${escapeHtml(plan.role)}</td>${cells}</tr>`;
 };
 
-const sum = (plans: readonly PlanFigures[], of: (plan: PlanFigures) => number): string =>
+const sumText = (plans: readonly PlanFigures[], of: (plan: PlanFigures) => number): string =>
   number(plans.reduce((all, plan) => all + of(plan), 0));
 
 const STYLE = `
@@ -53,7 +53,7 @@ const pageOf = (plans: readonly PlanFigures[], sourceLagMs: number): Page => ({
   title: "Live queries",
   style: STYLE,
   body: `<h1>Live queries</h1>
-<p>${sum(plans, ({ subscribers }) => subscribers)} subscribers of ${sum(plans, ({ queries }) => queries)} queries in ${sum(plans, ({ cohorts }) => cohorts)} cohorts, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${milliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
+<p>${sumText(plans, ({ subscribers }) => subscribers)} subscribers of ${sumText(plans, ({ queries }) => queries)} queries in ${sumText(plans, ({ cohorts }) => cohorts)} cohorts, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${milliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
 <table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
 <tbody>

@@ -15,7 +15,7 @@ import { requestIdOf } from "./request-ids.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The database work of a request. */
-interface Spent {
+interface TransactionTotals {
   ms: number;
   waitMs: number;
   rows: number | undefined;
@@ -44,7 +44,7 @@ const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
 
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
-  const spent = createExchangeSlot<Spent>();
+  const spent = createExchangeSlot<TransactionTotals>();
   // avoids the cost when only failures are logged
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || lowestLogged(logLevel) === 0)
@@ -79,14 +79,14 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
     const ids = traces?.idsOf(exchange);
     if (ids !== undefined) return ids;
     const parent = exchange.header("traceparent");
-    if (parent === undefined) return NOTHING;
+    if (parent === undefined) return NO_TRACE_IDS;
     const traceId = TRACE_PARENT.exec(parent)?.[1];
-    return traceId === undefined ? NOTHING : { traceId };
+    return traceId === undefined ? NO_TRACE_IDS : { traceId };
   };
 
   return (record) => {
     const { exchange, request, surface, operation, session, status, errorCode, durationMs, bytes, planKey } = record;
-    const { traceId, spanId } = exchange === undefined ? NOTHING : idsOf(exchange);
+    const { traceId, spanId } = exchange === undefined ? NO_TRACE_IDS : idsOf(exchange);
     const database = exchange && spent.get(exchange);
     const name = context.options.serverTraceHeader;
     // undefined fields are omitted
@@ -117,4 +117,4 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
   };
 };
 
-const NOTHING: Partial<TraceIds> = {};
+const NO_TRACE_IDS: Partial<TraceIds> = {};

@@ -4,14 +4,14 @@ import { definePlugin, lowestLogged, type Headers, type OpenExchange } from "../
 
 const NAME = "x-request-id";
 /** Accepts only ids that are safe in the log, because clients choose them. */
-const SOUND = /^[\w.:+/=@-]{1,128}$/;
+const VALID_ID = /^[\w.:+/=@-]{1,128}$/;
 const NO_HEADERS: Headers = [];
 
 /** Returns the id of the request, or assigns a new one. */
 export const requestIdOf = (exchange: OpenExchange): string => {
   if (exchange.requestId !== undefined) return exchange.requestId;
   const given = exchange.header(NAME);
-  exchange.requestId = given !== undefined && SOUND.test(given) ? given : randomUUID();
+  exchange.requestId = given !== undefined && VALID_ID.test(given) ? given : randomUUID();
   return exchange.requestId;
 };
 

@@ -7,17 +7,17 @@ import { registerCounted } from "./counted.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { loadPromClient, type PromClient } from "./prom-client.ts";
 import { registerTraffic } from "./traffic.ts";
-import { ANSWERING, createWorkerMetrics, SILENT } from "./workers.ts";
+import { ANSWERING, createWorkerMetrics, NO_ANSWER } from "./workers.ts";
 
 /** The metrics of the process, which all apis in it share. */
-let ofProcess: Registry | undefined;
+let processRegistryOnce: Registry | undefined;
 
 const processRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Registry => {
-  if (ofProcess === undefined) {
-    ofProcess = new Registry();
-    collectDefaultMetrics({ register: ofProcess });
+  if (processRegistryOnce === undefined) {
+    processRegistryOnce = new Registry();
+    collectDefaultMetrics({ register: processRegistryOnce });
   }
-  return ofProcess;
+  return processRegistryOnce;
 };
 
 /** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
@@ -38,7 +38,7 @@ export const metrics = definePlugin({
     if (workers === undefined)
       for (const [[name, help], count] of [
         [ANSWERING, 1],
-        [SILENT, 0],
+        [NO_ANSWER, 0],
       ] as const)
         new Gauge({ name, help, registers: [all] }).set(count);
     else context.onClose(workers.close);

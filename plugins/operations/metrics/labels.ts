@@ -5,7 +5,7 @@ const MAX_VALUES = 100;
 const OTHER = "other";
 
 /** Returns the value, or `other` if there are too many values. */
-export const createBounded = (): ((value: string) => string) => {
+export const createBoundedLabel = (): ((value: string) => string) => {
   const known = new Set<string>();
   return (value) => {
     if (known.has(value)) return value;
@@ -19,7 +19,7 @@ export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined,
 
 /** Labels only roles of the database or the metadata, because a token may name any role. @rule X-MET-2 */
 export const createRoleLabel = (model: () => Model | undefined): RoleLabel => {
-  const bounded = createBounded();
+  const bounded = createBoundedLabel();
   return (session, surface) => {
     if (session === undefined) return "none";
     const { role, isAdmin } = session;

@@ -2,7 +2,7 @@
 import type { Registry } from "prom-client";
 import { requestSignal, transactionSignal, type PluginContext } from "../../../core/index.ts";
 import { liveRunSignal } from "../../live/api.ts";
-import { createBounded, createRoleLabel } from "./labels.ts";
+import { createBoundedLabel, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 import type { PromClient } from "./prom-client.ts";
 
@@ -15,7 +15,7 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
   const { Counter, Histogram } = prom;
   const registers = [registry];
   const roleOf = createRoleLabel(() => modelOf(context));
-  const codeOf = createBounded();
+  const codeOf = createBoundedLabel();
 
   const requests = new Counter({
     name: "relapi_requests_total",

@@ -7,14 +7,14 @@ type Metrics = readonly MetricObject[];
 
 /** The primary process forwards messages with `relay`, to the worker with that number or to all others. It reports
  *  those workers to the sender (`reached`). */
-interface Ask {
+interface AskMessage {
   readonly relay: "all";
   readonly topic: typeof TOPIC;
   readonly ask: number;
   readonly from: number;
 }
 
-interface Reply {
+interface ReplyMessage {
   readonly relay: number;
   readonly topic: typeof TOPIC;
   readonly answer: number;
@@ -22,19 +22,19 @@ interface Reply {
   readonly metrics: Metrics;
 }
 
-interface Reached {
+interface ReachedMessage {
   readonly reached: readonly number[];
   readonly topic: typeof TOPIC;
   readonly ask: number;
 }
 
-type Message = Partial<Omit<Ask & Reply & Reached, "relay">>;
+type Message = Partial<Omit<AskMessage & ReplyMessage & ReachedMessage, "relay">>;
 
 const TOPIC = "metrics";
 
 /** The names of gauges and their descriptions. */
 export const ANSWERING = ["relapi_workers", "Workers that these numbers are the sum of"] as const;
-export const SILENT = [
+export const NO_ANSWER = [
   "relapi_workers_silent",
   "Workers that did not answer in time: their gauges are missing, their counters as they said last",
 ] as const;
@@ -42,7 +42,7 @@ export const SILENT = [
 /** A worker that does not reply within this time is blocked, or has just ended. */
 const PATIENCE_MS = 1000;
 
-interface Question {
+interface PendingQuestion {
   /** The metrics by worker. */
   readonly answers: Map<number, Metrics>;
   others: readonly number[];
@@ -56,25 +56,25 @@ export interface WorkerMetrics {
 
 /** Selects metrics that never decrease. They stay in the sum when their worker does not reply or has ended. Otherwise
  *  Prometheus would treat the smaller sum as a restart, and count all of it again. */
-const growing = (metrics: Metrics): Metrics => metrics.filter(({ type }) => GROWING.has(type));
+const onlyCumulative = (metrics: Metrics): Metrics => metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
 
-const GROWING: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
+const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
 /** `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, registry: Registry): WorkerMetrics => {
   // the library's types omit the lists
   const sumOf = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
-  const questions = new Map<number, Question>();
+  const questions = new Map<number, PendingQuestion>();
   let last = 0;
   const self = cluster.worker?.id ?? 0;
-  const own = (): Promise<Metrics> => registry.getMetricsAsJSON();
-  const send = (message: Ask | Reply): void => void process.send?.(message);
+  const ownMetrics = (): Promise<Metrics> => registry.getMetricsAsJSON();
+  const send = (message: AskMessage | ReplyMessage): void => void process.send?.(message);
 
-  const hear = (message: Message): void => {
+  const receiveMessage = (message: Message): void => {
     if (message?.topic !== TOPIC) return;
     if (message.from !== undefined && message.ask !== undefined) {
       const { from, ask } = message;
-      void own().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, of: self, metrics }));
+      void ownMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, of: self, metrics }));
       return;
     }
     const question = questions.get(message.answer ?? message.ask ?? 0);
@@ -83,12 +83,12 @@ export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, r
     if (message.reached !== undefined) question.others = message.reached;
     if (question.others.every((id) => question.answers.has(id))) question.done();
   };
-  process.on("message", hear);
+  process.on("message", receiveMessage);
 
-  const askOthers = async (): Promise<Question> => {
+  const askOthers = async (): Promise<PendingQuestion> => {
     const ask = ++last;
     let timer: NodeJS.Timeout | undefined;
-    let question: Question | undefined;
+    let question: PendingQuestion | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);
       // waits at least until the primary process reports the other workers
@@ -98,7 +98,7 @@ export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, r
     });
     clearTimeout(timer);
     questions.delete(ask);
-    return question as unknown as Question; // assigned synchronously
+    return question as unknown as PendingQuestion; // assigned synchronously
   };
 
   /** The last metrics of each other worker. */
@@ -113,22 +113,22 @@ export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, r
       const kept: Metrics[] = [];
       for (const [id, metrics] of known) {
         if (answers.has(id)) continue;
-        if (isPrimarySilent || others.includes(id)) kept.push(growing(metrics));
+        if (isPrimarySilent || others.includes(id)) kept.push(onlyCumulative(metrics));
         else {
           known.delete(id);
-          ended = sumOf([ended, growing(metrics)]).getMetricsAsArray();
+          ended = sumOf([ended, onlyCumulative(metrics)]).getMetricsAsArray();
         }
       }
       for (const [id, metrics] of answers) known.set(id, metrics);
       const silent = others.filter((id) => id !== self && !answers.has(id)).length;
-      const sum = sumOf([await own(), ...answers.values(), ...kept, ended]);
+      const sum = sumOf([await ownMetrics(), ...answers.values(), ...kept, ended]);
       for (const [[name, help], count] of [
         [ANSWERING, answers.size + 1],
-        [SILENT, silent],
+        [NO_ANSWER, silent],
       ] as const)
         new Gauge({ name, help, registers: [sum] }).set(count);
       return sum.metrics();
     },
-    close: () => void process.off("message", hear),
+    close: () => void process.off("message", receiveMessage),
   };
 };

@@ -5,7 +5,7 @@ import { explain, isExplaining } from "./explain.ts";
 import { slowQuerySettings } from "../settings.ts";
 
 const MINUTE_MS = 60_000;
-const MAX_KNOWN = 1000;
+const MAX_REMEMBERED = 1000;
 const MAX_TEXT_LENGTH = 10_000;
 
 const keyOf = ({ execution: { exchange, programs } }: RanTransaction): string => {
@@ -27,7 +27,7 @@ export const slowQueries = definePlugin({
     const mayExplain = (text: string): boolean => {
       const now = performance.now();
       if (now - (explained.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
-      if (explained.size >= MAX_KNOWN) explained.clear();
+      if (explained.size >= MAX_REMEMBERED) explained.clear();
       explained.set(text, now);
       return true;
     };

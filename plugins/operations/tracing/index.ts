@@ -14,14 +14,14 @@ import { createSpans } from "./spans.ts";
 import { traceParent, withTrace } from "./statements.ts";
 
 /** Loads the package only if tracing is on. */
-const load = createRequire(import.meta.url);
+const requirePackage = createRequire(import.meta.url);
 
 const NO_HEADERS: Headers = [];
 
 /** @throws RelApiError `preset` if the package is not installed */
-const loadApi = (): typeof import("@opentelemetry/api") => {
+const loadTracingApi = (): typeof import("@opentelemetry/api") => {
   try {
-    return load("@opentelemetry/api") as typeof import("@opentelemetry/api");
+    return requirePackage("@opentelemetry/api") as typeof import("@opentelemetry/api");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
     throw presetError(
@@ -37,7 +37,7 @@ export const tracing = definePlugin({
   apply: (_hooks, context) => {
     const { tracing: isOn, traceStatements } = context.options;
     if (!isOn) return;
-    const api = loadApi();
+    const api = loadTracingApi();
     const spans = createSpans(api, api.trace.getTracer("relapi", VERSION), context);
     const contextOf = (exchange: OpenExchange | undefined) => {
       const found = spans.of(exchange)?.span.spanContext();

@@ -13,7 +13,7 @@ import { liveRunSignal, type LiveRun } from "../../live/api.ts";
 type Api = typeof import("@opentelemetry/api");
 
 /** The span of a request, and the context of its child spans. */
-export interface Open {
+export interface OpenSpan {
   readonly span: Span;
   readonly context: Context;
   /** The end of its last child span. */
@@ -23,11 +23,11 @@ export interface Open {
 export interface Spans {
   open(exchange: OpenExchange): void;
   close(exchange: OpenExchange, record: RequestRecord): void;
-  of(exchange: OpenExchange | undefined): Open | undefined;
+  of(exchange: OpenExchange | undefined): OpenSpan | undefined;
 }
 
 /** Converts a time of `performance.now()` to milliseconds since 1970. */
-const at = (ms: number): number => performance.timeOrigin + ms;
+const epochMs = (ms: number): number => performance.timeOrigin + ms;
 
 const kindOf = ({ execution }: RanTransaction): string => execution.exchange?.operation?.kind ?? "query";
 
@@ -38,11 +38,11 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
   const begins = (): boolean => Math.random() < traceRatio;
-  const opened = createExchangeSlot<Open>();
+  const opened = createExchangeSlot<OpenSpan>();
   /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
    *  then. */
   let headerNames: readonly string[] | undefined;
-  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.get(exchange);
+  const of = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
 
   /** Records a span of an operation that has already ended. */
   const record = (
@@ -53,9 +53,9 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     attributes: Attributes,
     error?: string,
   ): void => {
-    const span = tracer.startSpan(name, { kind, startTime: at(startMs), attributes }, parent);
+    const span = tracer.startSpan(name, { kind, startTime: epochMs(startMs), attributes }, parent);
     if (error !== undefined) span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR });
-    span.end(at(endMs));
+    span.end(epochMs(endMs));
   };
 
   const codeOf = (error: unknown): string =>
@@ -102,7 +102,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       "live query",
       {
         kind: SpanKind.PRODUCER,
-        startTime: at(startMs),
+        startTime: epochMs(startMs),
         attributes: { "relapi.role": session.role, "relapi.live.queries": queries },
       },
       ROOT_CONTEXT,
@@ -114,7 +114,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         "relapi.live.deliveries": deliveries,
         "relapi.live.bytes": bytes,
       });
-    root.end(at(endedAtMs));
+    root.end(epochMs(endedAtMs));
   });
 
   return {
@@ -143,7 +143,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         `${method} ${surface}`,
         {
           kind: isInside || around !== undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
-          startTime: at(startMs),
+          startTime: epochMs(startMs),
           attributes: {
             "http.request.method": method,
             "url.scheme": (request.socket as { readonly encrypted?: boolean }).encrypted === true ? "https" : "http",
@@ -180,7 +180,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         if (status >= SERVER_ERROR || (status < 400 && errorCode !== undefined))
           span.setStatus({ code: SpanStatusCode.ERROR });
       }
-      span.end(at(performance.now()));
+      span.end(epochMs(performance.now()));
     },
   };
 };

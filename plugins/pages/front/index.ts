@@ -15,10 +15,10 @@ import {
   type Session,
   type Surface,
 } from "../../../core/index.ts";
-import { takenCredentialsService } from "../../auth/api.ts";
+import { acceptedCredentialsService } from "../../auth/api.ts";
 import { graphqlService } from "../../graphql/api.ts";
 import { openapiPageService, restGuideService } from "../../rest/api.ts";
-import { sendPage, takesPage } from "../../shared/pages.ts";
+import { sendPage, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
 import { buildPage, type Card, type PageContent } from "./page.ts";
 import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
@@ -27,7 +27,7 @@ type AnyExchange = Omit<Exchange, "session">;
 
 /** The credentials of an anonymous caller, without headers, cookies and facts from middleware. Any visitor may open the
  *  page, so it shows only what anonymous callers may see. */
-const nobody = (surface: string, rules: Credentials["rules"]): Credentials => ({
+const anonymousCredentials = (surface: string, rules: Credentials["rules"]): Credentials => ({
   header: () => undefined,
   headers: () => [],
   cookie: () => undefined,
@@ -45,7 +45,7 @@ const anonymousOf = async (
   rules?: Credentials["rules"],
 ): Promise<Session | undefined> => {
   try {
-    return await authorize(nobody(surface, rules));
+    return await authorize(anonymousCredentials(surface, rules));
   } catch (error) {
     if (isRelApiError(error) && error.status < 500) return undefined;
     throw error;
@@ -72,7 +72,7 @@ const originOf = ({ request }: AnyExchange): string => {
 
 /** Returns the kind of credential that the example requests need. */
 const secretOf = ({ use }: PluginContext): Secret | undefined => {
-  const taken = use(takenCredentialsService)?.of();
+  const taken = use(acceptedCredentialsService)?.of();
   return taken?.takesTokens === true ? "token" : taken?.takesAdminSecret === true ? "admin-secret" : undefined;
 };
 
@@ -150,7 +150,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     isPage: true,
     isFallback: true,
     match: (path, method, request) =>
-      path === "/" && (method === "GET" || method === "HEAD") && takesPage(request.headers.accept),
+      path === "/" && (method === "GET" || method === "HEAD") && acceptsPage(request.headers.accept),
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({

@@ -9,7 +9,7 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { openapiPageService, openapiService } from "../../rest/api.ts";
-import { createAssets, sendAsset, sendPage, takesPage } from "../../shared/pages.ts";
+import { createAssets, sendAsset, sendPage, acceptsPage } from "../../shared/pages.ts";
 import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 
@@ -52,7 +52,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
     methods: ["GET", "HEAD"],
     match: (path, method, request) => {
       if (assetName(path) !== undefined) return isDescribed();
-      return method === "GET" && takesPage(request.headers.accept) && isDescribed();
+      return method === "GET" && acceptsPage(request.headers.accept) && isDescribed();
     },
     beforeAuthorize: answer,
     handle: answer,

@@ -2,7 +2,7 @@
  *  without the internet. */
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
 import { graphqlService } from "../../graphql/api.ts";
-import { createAssets, sendAsset, sendPage, takesPage } from "../../shared/pages.ts";
+import { createAssets, sendAsset, sendPage, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
 import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
@@ -42,7 +42,7 @@ const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Sur
     paths: () => [PATH, `${ASSETS_PATH}*`],
     methods: ["GET", "HEAD"],
     match: (path, _method, request) =>
-      (path !== PATH || takesPage(request.headers.accept, true)) && use(graphqlService) !== undefined,
+      (path !== PATH || acceptsPage(request.headers.accept, true)) && use(graphqlService) !== undefined,
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({ status: error.status, headers: [] }),

@@ -31,7 +31,7 @@ import {
   keysOf,
   namesOf,
   required,
-  wayOf,
+  pathOf,
   type ChosenKey,
 } from "./keys.ts";
 
@@ -139,9 +139,9 @@ const groupFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
 };
 
 /** The columns among the outputs, directly or in objects of related rows. */
-const shownIn = (outputs: readonly Output[]): readonly Expression[] =>
+const displayedIn = (outputs: readonly Output[]): readonly Expression[] =>
   outputs.flatMap((output) =>
-    output.kind === "value" ? [output.value] : output.kind === "object" ? shownIn(output.of) : [],
+    output.kind === "value" ? [output.value] : output.kind === "object" ? displayedIn(output.of) : [],
   );
 
 const idOf = (way: readonly string[]): string => JSON.stringify(way);
@@ -151,15 +151,15 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
   const refuse = (message: string, place: string): RelApiError =>
     new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${place}` });
   if (keys.length === 0) throw refuse('"by" names no column', "args.by");
-  const by = new Set(keys.map(({ expression }) => idOf(wayOf(expression) ?? [])));
+  const by = new Set(keys.map(({ expression }) => idOf(pathOf(expression) ?? [])));
   const refuseOthers = (values: readonly Expression[], placeOf: (names: readonly string[]) => string): void => {
-    const other = values.map(wayOf).find((way) => way !== undefined && !by.has(idOf(way)));
+    const other = values.map(pathOf).find((way) => way !== undefined && !by.has(idOf(way)));
     if (other === undefined) return;
     const names = namesOf(build, table, other);
     const argument = names.length === 1 ? "by" : build.fieldName("by_related");
     throw refuse(`the column "${names.join(".")}" is not among those of "${argument}"`, placeOf(names));
   };
-  refuseOthers(shownIn(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
+  refuseOthers(displayedIn(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
   refuseOthers(
     (read.orderBy ?? []).map((term) => term.by),
     () => "args.order_by",
@@ -187,28 +187,28 @@ const periods = (build: GqlBuild): GraphQLInputType | undefined =>
   });
 
 /** Returns the read with its time keys truncated to their periods. @rule P-GRP-6 */
-const byPeriod = (read: Read, keys: readonly ChosenKey[], period: string): Read => {
+const groupByPeriod = (read: Read, keys: readonly ChosenKey[], period: string): Read => {
   const timeTypes = new Map(
     keys.flatMap(({ expression, value: { type } }) =>
       TIMES.has(type.name) ? [[JSON.stringify(expression), type.name] as const] : [],
     ),
   );
-  const begun = (value: Expression): Expression => {
-    if (value.kind === "cast" || value.kind === "apply") return { ...value, of: begun(value.of) };
+  const startOfPeriod = (value: Expression): Expression => {
+    if (value.kind === "cast" || value.kind === "apply") return { ...value, of: startOfPeriod(value.of) };
     const type = timeTypes.get(JSON.stringify(value));
     if (type === undefined) return value;
     const begin: Expression = { kind: "apply", function: periodFunction(period), of: value };
     return type === "date" ? { kind: "cast", of: begin, type } : begin;
   };
-  const begunIn = (output: Output): Output => {
-    if (output.kind === "value") return { ...output, value: begun(output.value) };
-    return output.kind === "object" ? { ...output, of: output.of.map(begunIn) } : output;
+  const startOfPeriodInZone = (output: Output): Output => {
+    if (output.kind === "value") return { ...output, value: startOfPeriod(output.value) };
+    return output.kind === "object" ? { ...output, of: output.of.map(startOfPeriodInZone) } : output;
   };
   return {
     ...read,
-    output: read.output.map(begunIn),
-    groupBy: (read.groupBy ?? []).map(begun),
-    ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: begun(term.by) })) }),
+    output: read.output.map(startOfPeriodInZone),
+    groupBy: (read.groupBy ?? []).map(startOfPeriod),
+    ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: startOfPeriod(term.by) })) }),
   };
 };
 
@@ -269,7 +269,7 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
       };
       checkKeys(build, table, keys, read, selection.path);
       const chosen = PERIODS.find((each) => build.enumValue(each) === given);
-      return chosen === undefined ? read : byPeriod(read, keys, chosen);
+      return chosen === undefined ? read : groupByPeriod(read, keys, chosen);
     },
   };
 };

@@ -24,14 +24,14 @@ const RELATIONSHIPS = "group-relationships";
 
 export const required = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
 
-export interface Key {
+export interface GroupKey {
   readonly name: string;
   readonly column: string;
   readonly value: GqlValueType;
   readonly part: GqlPart;
 }
 
-const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): Key | undefined => {
+const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): GroupKey | undefined => {
   const { name, column } = each;
   const { columns, masked } = build.rights(table).select ?? {};
   if (columns?.has(column.name) !== true || masked?.has(column.name) === true) return undefined;
@@ -42,7 +42,7 @@ const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): Key | undefin
 };
 
 /** The columns that the role may read in every row. */
-export const keysOf = (build: GqlBuild, table: GqlTable): readonly Key[] =>
+export const keysOf = (build: GqlBuild, table: GqlTable): readonly GroupKey[] =>
   table.columns.flatMap((each) => keyOf(build, table, each) ?? []);
 
 // --- related rows ----------------------------------------------------------------------------------------------------
@@ -60,13 +60,13 @@ const toOneOf = (build: GqlBuild, table: GqlTable): readonly ToOne[] =>
   });
 
 /** Turns an expression of the related row into one of the row that has the relationship. */
-const ofRelated = (value: Expression, relationship: string): Expression =>
+const liftToRelated = (value: Expression, relationship: string): Expression =>
   value.kind === "cast" || value.kind === "apply"
-    ? { ...value, of: ofRelated(value.of, relationship) }
+    ? { ...value, of: liftToRelated(value.of, relationship) }
     : { kind: "related", relationship, value };
 
 const outputOfRelated = (output: Output, relationship: string): Output => {
-  if (output.kind === "value") return { ...output, value: ofRelated(output.value, relationship) };
+  if (output.kind === "value") return { ...output, value: liftToRelated(output.value, relationship) };
   return output.kind === "object"
     ? { ...output, of: output.of.map((each) => outputOfRelated(each, relationship)) }
     : output;
@@ -177,16 +177,16 @@ export const keyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable):
 };
 
 /** A column that groups are formed by. */
-export interface ChosenKey extends Key {
+export interface ChosenKey extends GroupKey {
   readonly expression: Expression;
 }
 
-type Given = Readonly<Record<string, Json>>;
+type GivenKeys = Readonly<Record<string, Json>>;
 
 /** The columns that the arguments name, in the order of the types' fields. */
-export const chosenKeys = (build: GqlBuild, table: GqlTable, given: Given): readonly ChosenKey[] => {
+export const chosenKeys = (build: GqlBuild, table: GqlTable, given: GivenKeys): readonly ChosenKey[] => {
   const wanted = new Set((given[BY] ?? []) as readonly string[]);
-  const related = (given[relatedName(build)] ?? {}) as Readonly<Record<string, Given | null>>;
+  const related = (given[relatedName(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
   return [
     ...keysOf(build, table).flatMap((key): readonly ChosenKey[] =>
       wanted.has(key.name) ? [{ ...key, expression: { kind: "column", name: key.column } }] : [],
@@ -196,7 +196,7 @@ export const chosenKeys = (build: GqlBuild, table: GqlTable, given: Given): read
       .flatMap(({ name, relationship, table: target }) =>
         chosenKeys(build, target, related[name] ?? {}).map((key) => ({
           ...key,
-          expression: ofRelated(key.expression, relationship.id),
+          expression: liftToRelated(key.expression, relationship.id),
         })),
       ),
   ];
@@ -208,10 +208,10 @@ export const chosenKeys = (build: GqlBuild, table: GqlTable, given: Given): read
  * The relationships that lead to the column of the expression, followed by the column's name. The column may be cast to
  * text.
  */
-export const wayOf = (value: Expression): readonly string[] | undefined => {
-  if (value.kind === "cast" || value.kind === "apply") return wayOf(value.of);
+export const pathOf = (value: Expression): readonly string[] | undefined => {
+  if (value.kind === "cast" || value.kind === "apply") return pathOf(value.of);
   if (value.kind === "column") return [value.name];
-  const inner = value.kind === "related" ? wayOf(value.value) : undefined;
+  const inner = value.kind === "related" ? pathOf(value.value) : undefined;
   return value.kind === "related" && inner !== undefined ? [value.relationship, ...inner] : undefined;
 };
 

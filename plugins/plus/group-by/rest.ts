@@ -43,13 +43,13 @@ const readTerm = (term: string, at: number, parameter: ReadParameter): Predicate
   return condition({ kind: "aggregate", fn, of }, operation);
 };
 
-interface Read {
+interface ParsedHaving {
   readonly predicate: Predicate;
   readonly end: number;
 }
 
 /** Parses a term or a group of terms. @throws RelApiError `parse-error`, `aggregates-disabled` */
-const readTree = (parameter: ReadParameter, start: number, depth: number): Read => {
+const readTree = (parameter: ReadParameter, start: number, depth: number): ParsedHaving => {
   const { text, checkDepth, unreadable } = parameter;
   const [opening, not, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
   if (opening === undefined) {

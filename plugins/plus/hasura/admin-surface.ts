@@ -25,10 +25,10 @@ interface AdminPath {
   /** Whether the path is served, evaluated with each load of the schema. Always served if absent. */
   isOn?(): boolean;
   /** Answers a request. `body` is null for a GET. @throws RelApiError */
-  answer(body: Json, asked: Asked): Promise<Json> | Json;
+  answer(body: Json, asked: AdminRequest): Promise<Json> | Json;
 }
 
-interface Asked {
+interface AdminRequest {
   readonly exchange: Exchange;
   readonly engine: GqlEngine;
   /** Encodes an error as a response shows it. */

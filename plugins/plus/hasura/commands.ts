@@ -1,17 +1,17 @@
 /** How the commands of the metadata API change the metadata. @rule P-HAS-1 */
 import {
-  changed,
+  withChangedEntry,
   entryIn,
   entryOf,
-  given,
+  withoutUndefined,
   inEntry,
   inObject,
-  kept,
+  pickArguments,
   listIn,
   listOf,
   nameIn,
   refuseAdmin,
-  shown,
+  displayName,
   textIn,
   without,
   type Arguments,
@@ -30,20 +30,20 @@ const track =
   (kind: "table" | "function", ...keys: readonly string[]): Command =>
   (document, from) =>
     inEntry(document, from, kind, (object, name) => {
-      if (object === undefined) return { [kind]: { ...name }, ...kept(from, ...keys) };
-      throw refusal("already-tracked", `${WORDS[kind]} already tracked: "${shown(name)}"`, from.at);
+      if (object === undefined) return { [kind]: { ...name }, ...pickArguments(from, ...keys) };
+      throw refusal("already-tracked", `${WORDS[kind]} already tracked: "${displayName(name)}"`, from.at);
     });
 
 const untrackTable: Command = (document, from) =>
   inEntry(document, from, "table", (object, name) => {
     if (object !== undefined) return undefined;
-    throw refusal("already-untracked", `view/table already untracked: "${shown(name)}"`, from.at);
+    throw refusal("already-untracked", `view/table already untracked: "${displayName(name)}"`, from.at);
   });
 
 const untrackFunction: Command = (document, from) => inObject(document, from, "function", () => undefined);
 
 /** Makes a list command, such as `pg_track_tables`, of the command for a single object. */
-const each =
+const forEachEntry =
   (key: string, command: Command): Command =>
   (document, from) =>
     listIn(from, key).reduce<Entry>((next, args, i) => {
@@ -52,12 +52,12 @@ const each =
       const single = key.slice(0, -1);
       const isName = typeof args === "string" || (own[single] === undefined && own["name"] !== undefined);
       return command(next, {
-        args: isName ? given({ source: from.args["source"], [single]: args }) : own,
+        args: isName ? withoutUndefined({ source: from.args["source"], [single]: args }) : own,
         at: `${from.at}.${key}[${i}]`,
       });
     }, document);
 
-const customize =
+const setConfiguration =
   (kind: "table" | "function"): Command =>
   (document, from) =>
     inObject(document, from, kind, (object) => ({
@@ -90,7 +90,7 @@ interface MemberErrors {
   readonly missing?: (name: string, owner: string) => readonly [code: string, message: string];
 }
 
-const add =
+const addMember =
   (member: Member & MemberErrors, entry: (from: Arguments) => Entry, alsoIn: readonly string[] = []): Command =>
   (document, from) => {
     const { of, list, key, what } = member;
@@ -100,7 +100,7 @@ const add =
       const isTaken = [list, ...alsoIn].some((one) =>
         listOf(object[one]).some((other) => entryOf(other)[key] === name),
       );
-      if (isTaken) throw refusal("already-exists", taken(name, shown(nameIn(from, of))), from.at);
+      if (isTaken) throw refusal("already-exists", taken(name, displayName(nameIn(from, of))), from.at);
       return { ...object, [list]: [...listOf(object[list]), { [key]: name, ...entry(from) }] };
     });
   };
@@ -116,13 +116,13 @@ const member = (
     return inObject(document, from, of, (object) => {
       const list = lists(from).find((one) => listOf(object[one]).some((entry) => entryOf(entry)[key] === name));
       if (list === undefined) {
-        const [code, message] = missing?.(name, shown(nameIn(from, of))) ?? [
+        const [code, message] = missing?.(name, displayName(nameIn(from, of))) ?? [
           "not-exists",
           `${what} "${name}" does not exist`,
         ];
         throw refusal(code, message, from.at);
       }
-      return changed(
+      return withChangedEntry(
         object,
         list,
         (entry) => entry[key] === name,
@@ -136,9 +136,9 @@ const RELATIONSHIPS = ["object_relationships", "array_relationships"];
 const relationship = { of: "table", key: "name", what: "relationship" } as const;
 
 const createRelationship = (list: string): Command =>
-  add(
+  addMember(
     { ...relationship, list, taken: (name, table) => `field with name "${name}" already exists in table "${table}"` },
-    (from) => ({ using: entryIn(from, "using"), ...kept(from, "comment") }),
+    (from) => ({ using: entryIn(from, "using"), ...pickArguments(from, "comment") }),
     [...RELATIONSHIPS, "computed_fields"],
   );
 
@@ -172,9 +172,9 @@ const permissionOf = (operation: string) =>
 const permissionCommands = OPERATIONS.flatMap((operation): readonly (readonly [string, Command])[] => {
   const list = `${operation}_permissions`;
   const permission = permissionOf(operation);
-  const create = add({ ...permission, list }, (from) => {
+  const create = addMember({ ...permission, list }, (from) => {
     refuseAdmin(from);
-    return { permission: entryIn(from, "permission"), ...kept(from, "comment") };
+    return { permission: entryIn(from, "permission"), ...pickArguments(from, "comment") };
   });
   const remove = member(
     permission,
@@ -200,15 +200,15 @@ const computedField = { of: "table", key: "name", what: "computed field" } as co
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_track_table", track("table", "is_enum", "configuration", "apollo_federation_config")],
   ["pg_untrack_table", untrackTable],
-  ["pg_track_tables", each("tables", track("table", "is_enum", "configuration", "apollo_federation_config"))],
-  ["pg_untrack_tables", each("tables", untrackTable)],
-  ["pg_set_table_customization", customize("table")],
+  ["pg_track_tables", forEachEntry("tables", track("table", "is_enum", "configuration", "apollo_federation_config"))],
+  ["pg_untrack_tables", forEachEntry("tables", untrackTable)],
+  ["pg_set_table_customization", setConfiguration("table")],
   ["pg_set_table_is_enum", setIsEnum],
   ["pg_track_function", track("function", "configuration", "comment")],
   ["pg_untrack_function", untrackFunction],
-  ["pg_track_functions", each("functions", track("function", "configuration", "comment"))],
-  ["pg_untrack_functions", each("functions", untrackFunction)],
-  ["pg_set_function_customization", customize("function")],
+  ["pg_track_functions", forEachEntry("functions", track("function", "configuration", "comment"))],
+  ["pg_untrack_functions", forEachEntry("functions", untrackFunction)],
+  ["pg_set_function_customization", setConfiguration("function")],
   ["pg_create_object_relationship", createRelationship("object_relationships")],
   ["pg_create_array_relationship", createRelationship("array_relationships")],
   [
@@ -228,7 +228,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   [
     "pg_create_function_permission",
-    add({ ...functionPermission, list: "permissions" }, (from) => {
+    addMember({ ...functionPermission, list: "permissions" }, (from) => {
       refuseAdmin(from);
       return {};
     }),
@@ -243,9 +243,9 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   [
     "pg_add_computed_field",
-    add({ ...computedField, list: "computed_fields" }, (from) => ({
+    addMember({ ...computedField, list: "computed_fields" }, (from) => ({
       definition: entryIn(from, "definition"),
-      ...kept(from, "comment"),
+      ...pickArguments(from, "comment"),
     })),
   ],
   [

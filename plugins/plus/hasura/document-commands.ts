@@ -3,11 +3,11 @@
  */
 import type { Json } from "../../../core/index.ts";
 import {
-  changed,
+  withChangedEntry,
   entryIn,
   entryOf,
-  given,
-  kept,
+  withoutUndefined,
+  pickArguments,
   listIn,
   listOf,
   notExists,
@@ -35,7 +35,7 @@ const addTop =
   ({ list, key, what }: TopMember, entry: (from: Arguments) => Entry, replaces = false): Command =>
   (document, from) => {
     const name = textIn(from, key);
-    return changed(
+    return withChangedEntry(
       document,
       list,
       (one) => one[key] === name,
@@ -55,7 +55,7 @@ const changeTop =
   ): Command =>
   (document, from) => {
     const name = textIn(from, argument);
-    return changed(
+    return withChangedEntry(
       document,
       list,
       (one) => one[key] === name,
@@ -66,14 +66,14 @@ const changeTop =
     );
   };
 
-const gone = (): undefined => undefined;
+const noEntry = (): undefined => undefined;
 
 const inQueries = (change: (query: Entry | undefined, from: Arguments, name: string) => Entry | undefined): Command =>
   changeTop(
     COLLECTION,
     (collection, from) => {
       const name = textIn(from, "query_name");
-      const definition = changed(
+      const definition = withChangedEntry(
         entryOf(collection["definition"]),
         "queries",
         (query) => query["name"] === name,
@@ -86,16 +86,16 @@ const inQueries = (change: (query: Entry | undefined, from: Arguments, name: str
 
 const setTop =
   (key: string, value: (from: Arguments) => Json | undefined): Command =>
-  (document, from) => ({ ...without(document, key), ...given({ [key]: value(from) }) });
+  (document, from) => ({ ...without(document, key), ...withoutUndefined({ [key]: value(from) }) });
 
 export const documentCommands: Commands = [
   ["add_inherited_role", addTop(ROLE, (from) => ({ role_set: listIn(from, "role_set") }), true)],
-  ["drop_inherited_role", changeTop(ROLE, gone)],
+  ["drop_inherited_role", changeTop(ROLE, noEntry)],
   [
     "create_query_collection",
-    addTop(COLLECTION, (from) => ({ definition: entryIn(from, "definition"), ...kept(from, "comment") })),
+    addTop(COLLECTION, (from) => ({ definition: entryIn(from, "definition"), ...pickArguments(from, "comment") })),
   ],
-  ["drop_query_collection", changeTop(COLLECTION, gone, "collection")],
+  ["drop_query_collection", changeTop(COLLECTION, noEntry, "collection")],
   [
     "add_query_to_collection",
     inQueries((query, from, name) => {
@@ -126,10 +126,10 @@ export const documentCommands: Commands = [
       const name = textIn(from, ALLOWED.key);
       const isThere = listOf(document[COLLECTION.list]).some((one) => entryOf(one)[COLLECTION.key] === name);
       if (!isThere) throw notExists(`${COLLECTION.what} "${name}"`, from.at);
-      return addTop(ALLOWED, (one) => kept(one, "scope"))(document, from);
+      return addTop(ALLOWED, (one) => pickArguments(one, "scope"))(document, from);
     },
   ],
-  ["drop_collection_from_allowlist", changeTop(ALLOWED, gone)],
+  ["drop_collection_from_allowlist", changeTop(ALLOWED, noEntry)],
   [
     "update_scope_of_collection_in_allowlist",
     changeTop(ALLOWED, (entry, from) => ({ ...entry, scope: entryIn(from, "scope") })),
@@ -140,10 +140,10 @@ export const documentCommands: Commands = [
       url: textIn(from, "url"),
       methods: listIn(from, "methods"),
       definition: entryIn(from, "definition"),
-      ...kept(from, "comment"),
+      ...pickArguments(from, "comment"),
     })),
   ],
-  ["drop_rest_endpoint", changeTop(ENDPOINT, gone)],
+  ["drop_rest_endpoint", changeTop(ENDPOINT, noEntry)],
   [
     "set_graphql_schema_introspection_options",
     setTop("graphql_schema_introspection", (from) => ({ disabled_for_roles: listIn(from, "disabled_for_roles") })),
@@ -156,7 +156,7 @@ export const documentCommands: Commands = [
       version: 3,
       // the connection settings of sources are kept
       sources: listOf(sources).map((source) => ({
-        ...given({
+        ...withoutUndefined({
           name: entryOf(source)["name"],
           kind: entryOf(source)["kind"],
           configuration: entryOf(source)["configuration"],

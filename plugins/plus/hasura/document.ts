@@ -25,13 +25,14 @@ export const isNamed = (value: Json | undefined, { schema, name }: QualifiedName
 };
 
 /** The name as messages show it. */
-export const shown = ({ schema, name }: QualifiedName): string => (schema === "public" ? name : `${schema}.${name}`);
+export const displayName = ({ schema, name }: QualifiedName): string =>
+  schema === "public" ? name : `${schema}.${name}`;
 
 export const without = (entry: Entry, ...keys: readonly string[]): Entry =>
   Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
 
 /** The entry without its undefined members. */
-export const given = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
+export const withoutUndefined = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
   Object.fromEntries(Object.entries(entry).filter((pair): pair is [string, Json] => pair[1] !== undefined));
 
 /** Converts metadata of any version to version 3, with the keys of an export. @throws RelApiError */
@@ -41,12 +42,12 @@ export const normalized = (raw: Json): Entry => {
   const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...rest } = top;
   // a metadata folder has both keys in one file
-  const split = isEntry(actions) ? actions : given({ actions });
+  const split = isEntry(actions) ? actions : withoutUndefined({ actions });
   const more = { ...rest, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
   if (version === 3) return { ...more, version: 3, sources: listOf(top["sources"]) };
   if (version !== 2)
     throw refusal("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
-  const source = given({ name: "default", kind: "postgres", tables: tables ?? [], functions });
+  const source = withoutUndefined({ name: "default", kind: "postgres", tables: tables ?? [], functions });
   return { ...more, version: 3, sources: [source] };
 };
 
@@ -65,8 +66,8 @@ export type Command = (document: Entry, from: Arguments) => Entry;
 export type Commands = readonly (readonly [string, Command])[];
 
 /** The chosen arguments in the form that metadata has. */
-export const kept = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
-  given(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
+export const pickArguments = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
+  withoutUndefined(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
 
 /** Refuses permissions for `admin`, because an administrator needs none. @throws RelApiError */
 export const refuseAdmin = (from: Arguments): void => {
@@ -111,7 +112,7 @@ export const notExists = (what: string, path: string): Error => refusal("not-exi
  * Replaces the matching entry of the list under `key` by the result of `change`, or removes it. `change` receives
  * `undefined` if no entry matches.
  */
-export const changed = (
+export const withChangedEntry = (
   owner: Entry,
   key: string,
   fits: (entry: Entry) => boolean,
@@ -134,7 +135,7 @@ export const inSource = (document: Entry, from: Arguments, change: (source: Entr
   const name = sourceName(from);
   // the settings contain the connection, so the first source exists without being added
   const isFirst = listOf(document["sources"]).length === 0 && name === "default";
-  return changed(
+  return withChangedEntry(
     document,
     "sources",
     (source) => source["name"] === name,
@@ -155,7 +156,7 @@ export const inEntry = (
 ): Entry => {
   const name = nameIn(from, kind);
   return inSource(document, from, (source) =>
-    changed(
+    withChangedEntry(
       source,
       `${kind}s`,
       (object) => isNamed(object[kind], name),
@@ -173,7 +174,11 @@ export const inObject = (
 ): Entry =>
   inEntry(document, from, kind, (object, name) => {
     if (object !== undefined) return change(object);
-    throw refusal("not-exists", `${kind} "${shown(name)}" does not exist in source: ${sourceName(from)}`, from.at);
+    throw refusal(
+      "not-exists",
+      `${kind} "${displayName(name)}" does not exist in source: ${sourceName(from)}`,
+      from.at,
+    );
   });
 
 /** The members of a table by object type: the list that contains them, and the key that names them in it. */
@@ -191,25 +196,26 @@ export const MEMBERS = {
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
-export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem): Entry => {
-  const gone = (): undefined => undefined;
+export const withoutObject = (document: Entry, { type, of, name = "" }: MetadataProblem): Entry => {
+  const noEntry = (): undefined => undefined;
   if (type === "inherited_role")
-    return changed(document, "inherited_roles", (role) => role["role_name"] === name, gone);
-  if (type === "rest_endpoint") return changed(document, "rest_endpoints", (one) => one["name"] === name, gone);
+    return withChangedEntry(document, "inherited_roles", (role) => role["role_name"] === name, noEntry);
+  if (type === "rest_endpoint")
+    return withChangedEntry(document, "rest_endpoints", (one) => one["name"] === name, noEntry);
   if (type === "native_query" || type === "logical_model") {
     const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
-    return changed(
+    return withChangedEntry(
       document,
       "sources",
       isServedSource,
-      (source) => source && changed(source, list, (one) => one[key] === name, gone),
+      (source) => source && withChangedEntry(source, list, (one) => one[key] === name, noEntry),
     );
   }
   if (of === undefined) return document;
-  return changed(document, "sources", isServedSource, (source) => {
+  return withChangedEntry(document, "sources", isServedSource, (source) => {
     if (source === undefined) return undefined;
-    if (type === "function") return changed(source, "functions", (fn) => isNamed(fn["function"], of), gone);
-    return changed(
+    if (type === "function") return withChangedEntry(source, "functions", (fn) => isNamed(fn["function"], of), noEntry);
+    return withChangedEntry(
       source,
       "tables",
       (table) => isNamed(table["table"], of),
@@ -217,7 +223,7 @@ export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem):
         if (table === undefined || type === "table") return undefined;
         if (type === "enum_table") return without(table, "is_enum");
         const [list, key] = MEMBERS[type];
-        return changed(table, list, (entry) => entry[key] === name, gone);
+        return withChangedEntry(table, list, (entry) => entry[key] === name, noEntry);
       },
     );
   });

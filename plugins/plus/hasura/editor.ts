@@ -3,18 +3,18 @@ import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
 import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
 import { reloadOthersService } from "../../database/api.ts";
-import { drop, entryOf, normalized, type Entry } from "./document.ts";
+import { withoutObject, entryOf, normalized, type Entry } from "./document.ts";
 import { readOnly, refusal, versionConflict } from "./errors.ts";
 import { encodeDependent, encodeProblem } from "./problems.ts";
-import { settle, whileLocked, write } from "./store.ts";
+import { recoverSource, runWithRecoveredSource, write } from "./store.ts";
 
 /** The inconsistent objects that a change may leave behind: any, only those that existed before, or none. */
-export type Allowed = "any" | "known" | "none";
+export type AllowedProblems = "any" | "known" | "none";
 
 export interface Change {
   /** Makes the new metadata from the metadata at that moment. It has no side effects. @throws RelApiError */
   readonly make: (document: Entry) => Entry;
-  readonly allowed: Allowed;
+  readonly allowed: AllowedProblems;
   /** Whether objects that become inconsistent are removed too. */
   readonly cascades?: boolean;
   /** Whether the change removes something. */
@@ -29,13 +29,13 @@ export interface Change {
 }
 
 /** The metadata as it is written, and its version, which differs for different metadata. */
-export interface Current {
+export interface CurrentMetadata {
   readonly document: Entry;
   readonly version: number;
 }
 
 export interface Editor {
-  current(): Promise<Current>;
+  current(): Promise<CurrentMetadata>;
   problems(): readonly MetadataProblem[];
   /** Applies a change, completely or not at all. @throws RelApiError, and nothing has changed */
   change(change: Change): Promise<void>;
@@ -57,7 +57,7 @@ const keyOf = ({ type, of, name }: MetadataProblem): string => JSON.stringify([t
 const stateOf = (problem: MetadataProblem, document: Entry): string =>
   writeJson([
     entryOf(encodeProblem(problem, document))["definition"] ?? null,
-    writeJson(drop(document, problem)) !== writeJson(document),
+    writeJson(withoutObject(document, problem)) !== writeJson(document),
   ]);
 
 /** The path of the change that wrote the object last. */
@@ -73,7 +73,7 @@ const placeOf = ({ parts = [], path }: Change, before: Entry, problem: MetadataP
 };
 
 /** @rule P-HAS-4 */
-const refused = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
+const changeRefused = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
   const { allowed, isDrop, isRename } = change;
   const path = placeOf(change, before, problems[0]);
   const internal = problems.map((problem) => encodeProblem(problem, next));
@@ -98,14 +98,14 @@ export const createEditor = (context: PluginContext): Editor => {
   // the metadata plugins write this part of the model
   const problems = (): readonly MetadataProblem[] =>
     (context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
-  const tellOthers = (): void => context.use(reloadOthersService)?.ask();
+  const notifyOtherProcesses = (): void => context.use(reloadOthersService)?.ask();
 
   let last: Promise<unknown> = Promise.resolve();
   /**
    * Runs changes one after the other, because a change that is tried out replaces the metadata of the process
    * meanwhile.
    */
-  const alone = <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const runInOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = last.then(work);
     last = result.catch(() => undefined);
     return result;
@@ -115,7 +115,7 @@ export const createEditor = (context: PluginContext): Editor => {
    * Loads the document and keeps it unless it has problems that are not allowed. @returns the problems that are not
    * allowed
    */
-  const tryOut = async (
+  const tryDocument = async (
     source: MetadataSource,
     document: Entry,
     isAllowed: (problem: MetadataProblem) => boolean,
@@ -137,7 +137,7 @@ export const createEditor = (context: PluginContext): Editor => {
     }
   };
 
-  const carryOut = async (source: MetadataSource, path: string, change: Change): Promise<void> => {
+  const applyChange = async (source: MetadataSource, path: string, change: Change): Promise<void> => {
     const { raw, files } = await source.read();
     const before = normalized(raw);
     const current = versionOf(before);
@@ -148,10 +148,10 @@ export const createEditor = (context: PluginContext): Editor => {
     let next = change.make(before);
     try {
       for (let cascades = 0; ; cascades++) {
-        const bad = await tryOut(source, next, isAllowed);
+        const bad = await tryDocument(source, next, isAllowed);
         if (bad.length === 0) break;
-        if (change.cascades !== true || cascades === MAX_CASCADES) throw refused(bad, change, before, next);
-        next = bad.reduce(drop, next);
+        if (change.cascades !== true || cascades === MAX_CASCADES) throw changeRefused(bad, change, before, next);
+        next = bad.reduce(withoutObject, next);
       }
       await write(path, files, next);
       source.propose(undefined);
@@ -161,13 +161,13 @@ export const createEditor = (context: PluginContext): Editor => {
       await context.reload().catch(() => undefined);
       throw error;
     }
-    tellOthers();
+    notifyOtherProcesses();
   };
 
   return {
     current: async () => {
       const source = sourceOf();
-      if (source?.path !== undefined) await settle(source.path);
+      if (source?.path !== undefined) await recoverSource(source.path);
       const document = source === undefined ? EMPTY : normalized((await source.read()).raw);
       return { document, version: versionOf(document) };
     },
@@ -177,11 +177,11 @@ export const createEditor = (context: PluginContext): Editor => {
       if (source === undefined) throw readOnly("there is none: the setting METADATA names a folder or a file");
       const { path } = source;
       if (path === undefined) throw readOnly("the program gives it as an object");
-      return alone(() => whileLocked(path, (real) => carryOut(source, real, change)));
+      return runInOrder(() => runWithRecoveredSource(path, (real) => applyChange(source, real, change)));
     },
     reload: async () => {
-      await alone(() => context.reload());
-      tellOthers();
+      await runInOrder(() => context.reload());
+      notifyOtherProcesses();
     },
   };
 };

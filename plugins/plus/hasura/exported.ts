@@ -37,21 +37,21 @@ const withMember = (entry: Entry, key: string, change: (member: Entry) => Json):
   return isEntry(member) ? { ...entry, [key]: change(member) } : entry;
 };
 
-const oneOrAll = (columns: Json): Json =>
+const columnOrColumns = (columns: Json): Json =>
   Array.isArray(columns) && columns.length === 1 ? (columns[0] ?? null) : columns;
 
 /** Writes `column` for a foreign key of one column, `columns` for several. */
 const foreignKey = (key: Entry): Entry => {
   const { column, columns = column, ...others } = withName(key, "table");
   if (columns === undefined) return others;
-  const own = oneOrAll(columns);
+  const own = columnOrColumns(columns);
   return { ...others, [Array.isArray(own) ? "columns" : "column"]: own };
 };
 
-const using = (how: Entry): Entry => {
+const exportedUsing = (how: Entry): Entry => {
   const { foreign_key_constraint_on: key } = how;
   const along: Entry = Array.isArray(key)
-    ? { ...how, foreign_key_constraint_on: oneOrAll(key as Json) }
+    ? { ...how, foreign_key_constraint_on: columnOrColumns(key as Json) }
     : withMember(how, "foreign_key_constraint_on", foreignKey);
   return withMember(along, "manual_configuration", (manual) => ({
     insertion_order: null,
@@ -59,9 +59,9 @@ const using = (how: Entry): Entry => {
   }));
 };
 
-const CHANGES: Readonly<Record<string, (entry: Entry) => Entry>> = {
-  object_relationships: (entry) => withMember(entry, "using", using),
-  array_relationships: (entry) => withMember(entry, "using", using),
+const EXPORT_CHANGES: Readonly<Record<string, (entry: Entry) => Entry>> = {
+  object_relationships: (entry) => withMember(entry, "using", exportedUsing),
+  array_relationships: (entry) => withMember(entry, "using", exportedUsing),
   computed_fields: (entry) => withMember(entry, "definition", (definition) => withName(definition, "function")),
   update_permissions: (entry) => withMember(entry, "permission", (permission) => ({ check: null, ...permission })),
 };
@@ -69,7 +69,7 @@ const CHANGES: Readonly<Record<string, (entry: Entry) => Entry>> = {
 const table = (entry: Entry): Entry => {
   const lists = Object.values(MEMBERS).flatMap(([list, key]) => {
     if (!Array.isArray(entry[list])) return [];
-    const change = CHANGES[list];
+    const change = EXPORT_CHANGES[list];
     const members = sorted(entry[list], textAt(key));
     return [[list, change === undefined ? members : members.map((member) => change(entryOf(member)))] as const];
   });

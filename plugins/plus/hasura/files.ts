@@ -38,25 +38,25 @@ const refuseIncludes = (value: Json): void => {
 };
 
 /** Makes a name safe for a path, so that every table's file stays inside the folder. */
-const safe = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 120) || "_";
+const safeFileName = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 120) || "_";
 
 /** Makes unique file names. Names that differ only in case count as equal, because some file systems treat them so. */
-const namer = (): ((name: string) => string) => {
+const createFileNamer = (): ((name: string) => string) => {
   const taken = new Set<string>();
   return (name) => {
-    let free = safe(name);
-    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${safe(name)}_${i}`;
+    let free = safeFileName(name);
+    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${safeFileName(name)}_${i}`;
     taken.add(free.toLowerCase());
     return free;
   };
 };
 
 /** The value that each file contains. @throws RelApiError */
-const layout = (document: Entry): ReadonlyMap<string, Json> => {
+const filesOfDocument = (document: Entry): ReadonlyMap<string, Json> => {
   const unknown = Object.keys(document).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw readOnly(`a metadata folder has no file for "${unknown}"`);
   const files = new Map<string, Json>([["version.yaml", { version: 3 }]]);
-  const folderOf = namer();
+  const folderOf = createFileNamer();
   const sources = listOf(document["sources"]).map((raw): Entry => {
     const source = entryOf(raw);
     const folder = folderOf(String(source["name"]));
@@ -64,7 +64,7 @@ const layout = (document: Entry): ReadonlyMap<string, Json> => {
     for (const kind of ["table", "function"] as const) {
       const key = `${kind}s`;
       if (!Array.isArray(source[key])) continue;
-      const fileOf = namer();
+      const fileOf = createFileNamer();
       const includes = source[key].map((object: Json) => {
         const name = nameOf(entryOf(object)[kind]);
         const file = `${fileOf(name === undefined ? kind : `${name.schema}_${name.name}`)}.yaml`;
@@ -113,7 +113,7 @@ export const folderFiles = async (document: Entry, current: Files): Promise<File
   const yaml = await import("yaml");
   refuseIncludes(document);
   const files = new Map<string, string>();
-  for (const [path, value] of layout(document)) {
+  for (const [path, value] of filesOfDocument(document)) {
     const text = current.get(path);
     // an unchanged file keeps its comments and spacing
     const isSame = text !== undefined && isSameValue(readYaml(yaml, text), value);

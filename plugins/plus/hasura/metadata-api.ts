@@ -7,7 +7,7 @@ import { metadataSourceService } from "../../metadata/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
-import { settle } from "./store.ts";
+import { recoverSource } from "./store.ts";
 
 /** @rule P-HAS-1 P-HAS-2 P-HAS-3 P-HAS-4 P-HAS-5 */
 export const metadataApi = definePlugin({
@@ -19,7 +19,7 @@ export const metadataApi = definePlugin({
     const editor = createEditor(context);
     hooks.introspect.tapPromise("metadata-api", async (model) => {
       const path = context.use(metadataSourceService)?.path;
-      if (path !== undefined) await settle(path);
+      if (path !== undefined) await recoverSource(path);
       return model;
     });
     context.addSurface(

@@ -1,10 +1,10 @@
 /** Commands of the metadata API for native queries and logical models. @rule P-HAS-1 */
 import {
-  changed,
+  withChangedEntry,
   entryIn,
   entryOf,
   inSource,
-  kept,
+  pickArguments,
   listIn,
   listOf,
   notExists,
@@ -35,7 +35,7 @@ const inSourceList =
   (document, from) => {
     const name = textIn(from, key);
     return inSource(document, from, (source) =>
-      changed(
+      withChangedEntry(
         source,
         list,
         (entry) => entry[key] === name,
@@ -66,7 +66,15 @@ const trackNative = addToSource(NATIVE, (from, source) => {
   return {
     code: textIn(from, "code"),
     returns,
-    ...kept(from, "arguments", "type", "description", "comment", "object_relationships", "array_relationships"),
+    ...pickArguments(
+      from,
+      "arguments",
+      "type",
+      "description",
+      "comment",
+      "object_relationships",
+      "array_relationships",
+    ),
   };
 });
 
@@ -87,15 +95,15 @@ const isOfRole =
 
 const permitModel = ofSource(MODEL, (model, from) => {
   refuseAdmin(from);
-  return changed(model, "select_permissions", isOfRole(from), (found) => {
+  return withChangedEntry(model, "select_permissions", isOfRole(from), (found) => {
     if (found === undefined)
-      return { role: textIn(from, "role"), permission: entryIn(from, "permission"), ...kept(from, "comment") };
+      return { role: textIn(from, "role"), permission: entryIn(from, "permission"), ...pickArguments(from, "comment") };
     throw refusal("already-exists", `permission for role "${textIn(from, "role")}" already exists`, from.at);
   });
 });
 
 const forbidModel = ofSource(MODEL, (model, from) =>
-  changed(model, "select_permissions", isOfRole(from), (found) => {
+  withChangedEntry(model, "select_permissions", isOfRole(from), (found) => {
     if (found === undefined) throw notExists(`permission for role "${textIn(from, "role")}"`, from.at);
     return undefined;
   }),
@@ -104,7 +112,7 @@ const forbidModel = ofSource(MODEL, (model, from) =>
 export const nativeQueryCommands: Commands = [
   [
     "pg_track_logical_model",
-    addToSource(MODEL, (from) => ({ fields: listIn(from, "fields"), ...kept(from, "description") })),
+    addToSource(MODEL, (from) => ({ fields: listIn(from, "fields"), ...pickArguments(from, "description") })),
   ],
   ["pg_untrack_logical_model", untrackModel],
   ["pg_track_native_query", trackNative],

@@ -1,7 +1,7 @@
 /** Metadata objects that do not fit the database, in Hasura's format. @rule P-HAS-9 */
 import type { Json } from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
-import { entryOf, isNamed, isServedSource, listOf, MEMBERS, shown, type Entry } from "./document.ts";
+import { entryOf, isNamed, isServedSource, listOf, MEMBERS, displayName, type Entry } from "./document.ts";
 
 const sourceOf = (document: Entry): Entry => entryOf(listOf(document["sources"]).map(entryOf).find(isServedSource));
 
@@ -24,10 +24,10 @@ const IGNORED = /; ignored$/;
 
 const reasonOf = ({ type, of, name, reason, detail: own }: MetadataProblem): string => {
   if (type === "table" && of !== undefined && own === undefined)
-    return `no such table/view exists in source: "${shown(of)}"`;
+    return `no such table/view exists in source: "${displayName(of)}"`;
   const detail = own ?? reason.replace(IGNORED, "");
   if (!isMember(type) || of === undefined) return detail;
-  return `in table "${shown(of)}": in ${WORDS[type]} "${name ?? ""}": ${detail}`;
+  return `in table "${displayName(of)}": in ${WORDS[type]} "${name ?? ""}": ${detail}`;
 };
 
 /** The object as the arguments of the command that creates it. */
@@ -47,7 +47,7 @@ const definitionOf = ({ type, of, name = "" }: MetadataProblem, document: Entry)
 export const encodeProblem = (problem: MetadataProblem, document: Entry): Json => {
   const { of, name } = problem;
   const type = problem.type === "enum_table" ? "table" : problem.type;
-  const place = `${of === undefined ? "" : shown(of)} in source ${textOr(sourceOf(document)["name"], "default")}`;
+  const place = `${of === undefined ? "" : displayName(of)} in source ${textOr(sourceOf(document)["name"], "default")}`;
   const member = isMember(type) ? `${name ?? ""} in table ${place}` : place;
   return {
     definition: definitionOf(problem, document),
@@ -61,7 +61,7 @@ export const encodeProblem = (problem: MetadataProblem, document: Entry): Json =
 export const encodeDependent = ({ type, of, name = "" }: MetadataProblem, document: Entry): string => {
   const source = textOr(sourceOf(document)["name"], "default");
   if (of === undefined) return `${type.replace("_", " ")} ${name}`;
-  const table = shown(of);
+  const table = displayName(of);
   const operation = /^(.*)_permission$/.exec(type)?.[1];
   const words =
     operation !== undefined

@@ -1,7 +1,7 @@
 /** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
 import { isRelApiError, numberText, type Json } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
-import { drop, entryOf, isEntry, normalized, type Arguments, type Entry } from "./document.ts";
+import { withoutObject, entryOf, isEntry, normalized, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
 import { exported } from "./exported.ts";
@@ -50,7 +50,7 @@ const itemsOf = ({ args, at }: Request): readonly Request[] => {
 const SUCCESS: Json = { message: "success" };
 
 /** Adds the command to errors about unreadable arguments of a database command. @rule P-HAS-9 */
-const asCommandFault = (error: unknown, type: string): unknown => {
+const toCommandError = (error: unknown, type: string): unknown => {
   const command = /^pg_(.*)$/.exec(type)?.[1];
   if (command === undefined || !isRelApiError(error) || error.code !== "parse-failed") return error;
   const message = `Error when parsing command ${command}.\nInternal error message: ${error.message}`;
@@ -74,7 +74,7 @@ const changeOf = (request: Request): Change | undefined => {
       try {
         return command(document, request);
       } catch (error) {
-        throw asCommandFault(error, type);
+        throw toCommandError(error, type);
       }
     },
     allowed: "known",
@@ -100,7 +100,7 @@ const changesOf = (requests: readonly Request[], depth: number): readonly Change
 };
 
 /** Combines changes into one that applies them in order. */
-const together = (changes: readonly Change[], path: string): Change => {
+const runTogether = (changes: readonly Change[], path: string): Change => {
   const version = changes.find((change) => change.version !== undefined)?.version;
   const strictest = (["none", "known"] as const).find((allowed) =>
     changes.some((change) => change.allowed === allowed),
@@ -142,7 +142,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     drop_inconsistent_metadata: async ({ at }) => {
       const problems = editor.problems();
       if (problems.length > 0)
-        await editor.change({ make: (document) => problems.reduce(drop, document), allowed: "any", path: at });
+        await editor.change({ make: (document) => problems.reduce(withoutObject, document), allowed: "any", path: at });
       return SUCCESS;
     },
     // the command line sends this request first
@@ -174,7 +174,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     const changes = changesOf(items, depth);
     if (changes !== undefined && changes.length > 0) {
       try {
-        await editor.change(together(changes, request.at));
+        await editor.change(runTogether(changes, request.at));
         return items.map(() => SUCCESS);
       } catch (error) {
         // each request then runs by itself

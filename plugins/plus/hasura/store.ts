@@ -30,7 +30,7 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 const READ_ONLY: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "ENOSPC", "EDQUOT"]);
 
 /** @throws RelApiError `not-supported` if the files cannot be written */
-const writing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+const withWriteErrors = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
@@ -62,7 +62,7 @@ const replaceFile = async (path: string, text: string): Promise<void> => {
   }
 };
 
-const carryOut = async (root: string, journal: Journal): Promise<void> => {
+const applyJournal = async (root: string, journal: Journal): Promise<void> => {
   for (const { path, text } of journal) {
     const target = resolve(root, path);
     if (relative(root, target).startsWith("..")) throw new Error(`the journal names ${path}, outside its folder`);
@@ -76,13 +76,13 @@ const carryOut = async (root: string, journal: Journal): Promise<void> => {
 };
 
 /** Finishes the write that an interrupted process has left in the journal. */
-const finish = async (root: string): Promise<void> => {
+const finishJournal = async (root: string): Promise<void> => {
   const text = await readFile(join(root, JOURNAL), "utf8").catch(() => undefined);
-  if (text !== undefined) await carryOut(root, JSON.parse(text) as Journal); // this file wrote the JSON
+  if (text !== undefined) await applyJournal(root, JSON.parse(text) as Journal); // this file wrote the JSON
 };
 
 /** @throws RelApiError `conflict` if another process does not release the lock */
-const locked = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+const runLocked = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
   const lock = (await isFolder(path)) ? join(path, LOCK) : `${path}.lock`;
   const endMs = Date.now() + LOCK_WAIT_MS;
   for (;;) {
@@ -112,27 +112,30 @@ const locked = async <Result>(path: string, work: () => Promise<Result>): Promis
 };
 
 /** Runs `work` while holding the lock, after any interrupted write has been finished. */
-export const whileLocked = async <Result>(source: string, work: (path: string) => Promise<Result>): Promise<Result> => {
+export const runWithRecoveredSource = async <Result>(
+  source: string,
+  work: (path: string) => Promise<Result>,
+): Promise<Result> => {
   const path = await realpath(source);
-  return writing(() =>
-    locked(path, async () => {
-      if (await isFolder(path)) await finish(path);
+  return withWriteErrors(() =>
+    runLocked(path, async () => {
+      if (await isFolder(path)) await finishJournal(path);
       return work(path);
     }),
   );
 };
 
 /** Called before metadata is read: waits for a writer, or finishes an interrupted write. */
-export const settle = async (source: string): Promise<void> => {
+export const recoverSource = async (source: string): Promise<void> => {
   const isPending = await stat(join(source, JOURNAL)).then(
     () => true,
     () => false,
   );
-  if (isPending) await whileLocked(source, async () => undefined);
+  if (isPending) await runWithRecoveredSource(source, async () => undefined);
 };
 
 /** Whether the layout decides about the file, which may then be deleted. */
-const isOwn = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
+const belongsToLayout = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
 
 /**
  * Writes the document while the lock is held. `read` lists the files that the metadata was read from.
@@ -145,15 +148,15 @@ export const write = async (path: string, read: readonly string[], document: Ent
   const next: Files = await folderFiles(document, current);
   const journal: Journal = [
     ...[...next].flatMap(([file, text]) => (current.get(file) === text ? [] : [{ path: file, text }])),
-    ...[...current.keys()].filter((file) => isOwn(file) && !next.has(file)).map((file) => ({ path: file })),
+    ...[...current.keys()].filter((file) => belongsToLayout(file) && !next.has(file)).map((file) => ({ path: file })),
   ];
   if (journal.length === 0) return;
   await replaceFile(join(path, JOURNAL), JSON.stringify(journal));
   try {
-    await carryOut(path, journal);
+    await applyJournal(path, journal);
   } catch (error) {
     // part of the folder is not writable, so the old files are restored as far as possible
-    await carryOut(
+    await applyJournal(
       path,
       journal.map(({ path: file }) => {
         const text = current.get(file);

@@ -20,7 +20,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../../graphql/api.ts";
-import { reversed, withKey, type Place } from "./keyset.ts";
+import { reversed, withKey, type KeysetPosition } from "./keyset.ts";
 import { CURSOR, readCursor, SIZE, windowInvalid } from "./ids.ts";
 
 const MORE = "relay_more";
@@ -175,18 +175,18 @@ export const planConnection = (
   const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length);
   if (window.cursor !== undefined && given === undefined)
     throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
-  const typed = (value: string | null, { by }: OrderBy): ValueRef | null => {
+  const typedValue = (value: string | null, { by }: OrderBy): ValueRef | null => {
     if (value === null) return null;
     const type = by.kind === "column" && by.path === undefined ? columnOf(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
-  const beyond = (place: Place): Predicate => {
+  const rowsBeyond = (place: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
     const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-    return { kind: "beyond", order: passed, values: passed.map((term, i) => typed(place[i] ?? null, term)) };
+    return { kind: "beyond", order: passed, values: passed.map((term, i) => typedValue(place[i] ?? null, term)) };
   };
-  const conditions = [...(where === undefined ? [] : [where]), ...(given === undefined ? [] : [beyond(given)])];
+  const conditions = [...(where === undefined ? [] : [where]), ...(given === undefined ? [] : [rowsBeyond(given)])];
   return {
     kind: "read",
     shape: "aggregate",
@@ -214,14 +214,16 @@ export const fitToLimit = (plan: Plan, model: Model): Plan =>
       const caps = read.output.flatMap((one) => (one.kind === "nodes" && one.cap !== undefined ? [one.cap] : []));
       const cap = Math.min(...caps);
       if (!isOurs || caps.length === 0) return read;
-      const fitted = (of: Expression): Expression =>
+      const fittedExpression = (of: Expression): Expression =>
         of.kind === "apply" && of.function === SIZE ? constant(cap, of.of) : of;
       const output = read.output.map((one): Output =>
         one.kind !== "object"
           ? one
           : {
               ...one,
-              of: one.of.map((each) => (isPageAggregate(each) ? { ...each, of: (each.of ?? []).map(fitted) } : each)),
+              of: one.of.map((each) =>
+                isPageAggregate(each) ? { ...each, of: (each.of ?? []).map(fittedExpression) } : each,
+              ),
             },
       );
       return { ...read, output, limit: { constant: String(cap + 1) } };

@@ -20,10 +20,10 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import { chooseMediaHook, exposeRestHeadersHook, type RestHandler } from "../../rest/api.ts";
-import type { Place } from "./keyset.ts";
+import type { KeysetPosition } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
-import { placeOf, readTerms } from "./order.ts";
+import { encodePosition, readTerms } from "./order.ts";
 import { KEY, memberOf, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
@@ -71,21 +71,21 @@ const queryOf = (pairs: readonly Pair[]): string =>
 const isCursor = ([name, value]: Pair): boolean => name === "cursor" && !/[.(]/.test(value);
 
 /** A request for a page. */
-interface Page {
+interface PageRequest {
   readonly pairs: readonly Pair[];
   readonly order: string;
   readonly limit: bigint | undefined;
   readonly cursor: Cursor | undefined;
 }
 
-const only = (pairs: readonly Pair[], name: string): string | undefined => {
+const singleValue = (pairs: readonly Pair[], name: string): string | undefined => {
   const [first, second] = pairs.filter(([each]) => each === name);
   if (second !== undefined) throw pageImpossible(`The parameter "${name}" is given more than once`);
   return first?.[1];
 };
 
 /** @throws RelApiError @rule P-CUR-4 P-CUR-5 */
-const readPage = (exchange: Exchange, { name, primaryKey }: Relation): Page | undefined => {
+const readPage = (exchange: Exchange, { name, primaryKey }: Relation): PageRequest | undefined => {
   const { query } = exchange;
   if (query === undefined || !query.includes("cursor")) return undefined;
   const pairs = pairsOf(query);
@@ -98,8 +98,8 @@ const readPage = (exchange: Exchange, { name, primaryKey }: Relation): Page | un
   const accept = exchange.header("accept");
   if (accept !== undefined && !/\*\/\*|application\/(?:\*|json|vnd\.pgrst\.array\+json)(?:[;, ]|$)/i.test(accept))
     throw pageImpossible("Pages by cursor come as application/json", "Send Accept: application/json");
-  const order = only(pairs, "order") ?? "";
-  const limit = only(pairs, "limit");
+  const order = singleValue(pairs, "order") ?? "";
+  const limit = singleValue(pairs, "limit");
   const cursor = given[1] === "" ? undefined : decodeCursor(given[1]);
   if (cursor !== undefined && (cursor.relation !== name || cursor.order !== order))
     throw cursorInvalid("It belongs to another table or order");
@@ -115,7 +115,7 @@ const readPage = (exchange: Exchange, { name, primaryKey }: Relation): Page | un
  * Rewrites the request: the cursor becomes a filter, and one more row is requested to find out whether rows follow.
  * @rule P-CUR-2
  */
-const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: string): Exchange => {
+const rewriteRequest = (exchange: Exchange, page: PageRequest, relation: Relation, media: string): Exchange => {
   const { cursor, limit, order } = page;
   const pairs = page.pairs
     .filter((pair) => !isCursor(pair))
@@ -123,22 +123,22 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   if (cursor !== undefined && !isEnd(cursor)) {
     const terms = readTerms(order, relation.primaryKey);
     if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
-    pairs.push(...placeOf(terms, cursor.values));
+    pairs.push(...encodePosition(terms, cursor.values));
   }
-  return changed(exchange, "GET", queryOf(pairs), { accept: media, prefer: preferred(exchange, false) });
+  return changedRequest(exchange, "GET", queryOf(pairs), { accept: media, prefer: preferHeader(exchange, false) });
 };
 
 /** The same request without rows, which counts all rows of all pages. */
-const counting = (exchange: Exchange, page: Page): Exchange => {
+const countRequest = (exchange: Exchange, page: PageRequest): Exchange => {
   const pairs = page.pairs.filter((pair) => !isCursor(pair) && pair[0] !== "limit" && pair[0] !== "order");
   const query = queryOf([...pairs, ["limit", "0"]]);
-  return changed(exchange, "HEAD", query, { accept: "application/json", prefer: preferred(exchange, true) });
+  return changedRequest(exchange, "HEAD", query, { accept: "application/json", prefer: preferHeader(exchange, true) });
 };
 
 /** The request headers that concern the page and not the count. */
-const OF_ANSWER = /^(?:range|if-.*)$/;
+const ANSWER_HEADERS = /^(?:range|if-.*)$/;
 
-const changed = (
+const changedRequest = (
   exchange: Exchange,
   method: string,
   query: string,
@@ -154,7 +154,7 @@ const changed = (
         const lower = name.toLowerCase();
         if (lower === "accept") return accept;
         if (lower === "prefer") return prefer;
-        return method === "HEAD" && OF_ANSWER.test(lower) ? undefined : exchange.header(name);
+        return method === "HEAD" && ANSWER_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
     planned: {
@@ -168,7 +168,7 @@ const changed = (
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
 
 /** The `Prefer` header of the request, with or without a count. */
-const preferred = ({ request }: Exchange, counts: boolean): string =>
+const preferHeader = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
     .filter((each) => counts || !isCount(each))
@@ -180,20 +180,24 @@ const wantsCount = ({ request }: Exchange): boolean =>
     .some(isCount);
 
 /** The rows of a body, and the page information from the database. */
-interface Rows {
+interface PageRows {
   readonly texts: readonly string[];
   /** For each term of the order, the member of the rows that has the value, or null if `keys` has it. */
   readonly members: readonly (string | null)[];
   readonly cap: number | null;
   /** Order values that the rows do not show, for the first row, the second last, and the last. */
-  readonly keys: readonly Place[];
+  readonly keys: readonly KeysetPosition[];
 }
 
-const readRows = (body: string): Rows => {
+const readRows = (body: string): PageRows => {
   const [rows = "", told = "", keys = ""] = body.split(BEHIND_ROWS);
   const texts = rows === "" ? [] : rows.split(BETWEEN_ROWS);
   // `compilePage` wrote this JSON
-  return { texts, keys: JSON.parse(keys) as Rows["keys"], ...(JSON.parse(told) as Pick<Rows, "members" | "cap">) };
+  return {
+    texts,
+    keys: JSON.parse(keys) as PageRows["keys"],
+    ...(JSON.parse(told) as Pick<PageRows, "members" | "cap">),
+  };
 };
 
 /** The value as filters accept it, with all digits of numbers. */
@@ -201,13 +205,13 @@ const textOf = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
 /** The values of a row for the terms of the order. */
-const valuesAt = ({ texts, members, keys }: Rows, at: number): Place => {
+const valuesAt = ({ texts, members, keys }: PageRows, at: number): KeysetPosition => {
   const shown = new Map(Object.entries(parseJson(texts[at] ?? "{}") as Readonly<Record<string, Json>>)); // it is a row
   const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) => (name === null ? (hidden.shift() ?? null) : textOf(shown.get(name))));
 };
 
-const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-type)$/i;
+const WINDOW_HEADERS = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
 /** Whether the cursor means the last page. */
 const isEnd = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
@@ -236,7 +240,7 @@ const withCount = (page: Answer, counted: Answer, rows: number): Answer => {
 /** @rule P-CUR-1 P-CUR-3 */
 const answerPage = (
   answer: Answer,
-  page: Page,
+  page: PageRequest,
   relation: Relation,
   isHead: boolean,
 ): { readonly answer: Answer; readonly rows: number } => {
@@ -267,7 +271,7 @@ const answerPage = (
     ...answer,
     headers: [
       ["Content-Type", "application/json; charset=utf-8"],
-      ...answer.headers.filter(([name]) => !OF_THE_WINDOW.test(name)),
+      ...answer.headers.filter(([name]) => !WINDOW_HEADERS.test(name)),
       ...(links.length === 0 ? [] : [["Link", links.join(", ")] as const]),
     ],
     body: isHead ? undefined : `[${(isBackward ? kept.reverse() : kept).join(", \n ")}]`,
@@ -320,12 +324,12 @@ export const cursorPages = definePlugin({
         const { cursor } = page;
         const place = cursor === undefined ? "" : isEnd(cursor) ? "-last" : cursor.isBackward ? "-before" : "-behind";
         const media = `${own}.cursor-page${place}`;
-        const answer = await read(rewritten(exchange, page, relation, media), target);
+        const answer = await read(rewriteRequest(exchange, page, relation, media), target);
         if (answer.status !== 200) return answer;
         const shown = answerPage(answer, page, relation, exchange.method === "HEAD");
         if (!wantsCount(exchange)) return shown.answer;
         const { operation } = exchange;
-        const counted = await (route.methods.get("HEAD") ?? read)(counting(exchange, page), target);
+        const counted = await (route.methods.get("HEAD") ?? read)(countRequest(exchange, page), target);
         exchange.operation = operation;
         return withCount(shown.answer, counted, shown.rows);
       };

@@ -1,5 +1,5 @@
 /** A cursor: the position of a row in an order, as an opaque string. */
-import { isPlace, readList, type Place } from "./keyset.ts";
+import { isPosition, readList, type KeysetPosition } from "./keyset.ts";
 import { cursorInvalid } from "./errors.ts";
 
 /** A position to continue from. */
@@ -9,7 +9,7 @@ export interface Cursor {
   readonly order: string;
   /** Whether the page is the one before the position. */
   readonly isBackward: boolean;
-  readonly values: Place;
+  readonly values: KeysetPosition;
 }
 
 const VERSION = 1;
@@ -28,7 +28,7 @@ export const decodeCursor = (text: string): Cursor => {
     typeof relation !== "string" ||
     typeof order !== "string" ||
     (direction !== 0 && direction !== 1) ||
-    !isPlace(values)
+    !isPosition(values)
   )
     throw cursorInvalid("It is not one of this server");
   return { relation, order, isBackward: direction === 1, values };

@@ -10,7 +10,7 @@ import {
   type PlanFunction,
   type Sql,
 } from "../../../core/index.ts";
-import { isPlace, readList, type Place } from "./keyset.ts";
+import { isPosition, readList, type KeysetPosition } from "./keyset.ts";
 
 /** `[1,"public","album",7]`: identifies the row with that primary key. */
 export interface GlobalId {
@@ -19,14 +19,14 @@ export interface GlobalId {
   readonly key: readonly string[];
 }
 
-const refused = (message: string, path: string): RelApiError =>
+const invalidInput = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
 /** @rule P-RLY-3 */
-export const idInvalid = (): RelApiError => refused("the global id is invalid", "$.selectionSet.node.args.id");
+export const idInvalid = (): RelApiError => invalidInput("the global id is invalid", "$.selectionSet.node.args.id");
 
 /** @rule P-RLY-5 */
-export const windowInvalid = (message: string, path: string): RelApiError => refused(message, path);
+export const windowInvalid = (message: string, path: string): RelApiError => invalidInput(message, path);
 
 /** A key value as a string that its type accepts. */
 const textOf = (value: Json): string | undefined =>
@@ -79,7 +79,7 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Whether a string is a valid id value of the type. The database validates types that this function does not know. */
-export const mayBe = (text: string, type: PgType | undefined): boolean => {
+export const mayBeValue = (text: string, type: PgType | undefined): boolean => {
   if (type === undefined) return true;
   const bounds = WHOLE[type.name];
   if (bounds !== undefined) return /^-?\d{1,19}$/.test(text) && BigInt(text) >= bounds[0] && BigInt(text) <= bounds[1];
@@ -92,9 +92,9 @@ export const mayBe = (text: string, type: PgType | undefined): boolean => {
  * The row's values for the terms of the order `form`. Undefined if the cursor is for another order.
  * @rule P-RLY-4
  */
-export const readCursor = (text: string, form: string, terms: number): Place | undefined => {
+export const readCursor = (text: string, form: string, terms: number): KeysetPosition | undefined => {
   const [given, ...values] = readList(text);
-  return given === form && values.length === terms && isPlace(values) ? values : undefined;
+  return given === form && values.length === terms && isPosition(values) ? values : undefined;
 };
 
 const base64 = (json: Sql): Sql =>

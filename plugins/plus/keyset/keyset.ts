@@ -5,7 +5,7 @@
 import type { Json, OrderBy, Relation } from "../../../core/index.ts";
 
 /** The values of a row for the terms of an order, as strings. */
-export type Place = readonly (string | null)[];
+export type KeysetPosition = readonly (string | null)[];
 
 export const isColumn = ({ by }: OrderBy, name: string): boolean =>
   by.kind === "column" && by.name === name && by.path === undefined;
@@ -39,5 +39,5 @@ export const readList = (text: string, parse: (json: string) => Json = JSON.pars
 };
 
 /** Whether the values are strings that PostgreSQL accepts, which excludes NUL characters, or nulls. */
-export const isPlace = (values: readonly unknown[]): values is Place =>
+export const isPosition = (values: readonly unknown[]): values is KeysetPosition =>
   values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));

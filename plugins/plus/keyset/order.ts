@@ -1,5 +1,5 @@
 /** The order of a page in REST syntax, and a position in it. */
-import type { Place } from "./keyset.ts";
+import type { KeysetPosition } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
 /** A term of the order. */
@@ -53,7 +53,10 @@ export const isFilterName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$
  * Encodes the position as parameters after all others, which are bound and checked as filters. `planPage` converts them
  * back. With plain names as filters, all positions share one plan. @rule P-CUR-2
  */
-export const placeOf = (terms: readonly Term[], values: Place): readonly (readonly [name: string, value: string])[] => {
+export const encodePosition = (
+  terms: readonly Term[],
+  values: KeysetPosition,
+): readonly (readonly [name: string, value: string])[] => {
   const fields = terms.map(({ field }) => (field.startsWith('"') ? unquoted(field) : field));
   if (fields.every(isFilterName))
     return fields.map((field, i) => [field, values[i] == null ? "is.null" : `eq.${values[i]}`]);

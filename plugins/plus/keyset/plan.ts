@@ -52,12 +52,12 @@ const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
 /** The expression without its mask: a permission hides the shown value and the order value in the same rows. */
-const unmasked = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
+const withoutMask = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
 
 /** The member of a row's JSON that has the value as text that filters accept. Undefined if the row does not show it. */
 export const memberOf = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
-  const by = unmasked(term);
+  const by = withoutMask(term);
   if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
   const declared = columnOf(relation, by.name)?.type ?? 0;
   const type = baseTypeOf(model, declared);
@@ -68,7 +68,7 @@ export const memberOf = (model: Model, { from, output }: Read, term: Expression)
   for (const one of output) {
     if (one.kind === "all") return by.name;
     if (one.kind !== "value" || one.as.startsWith(KEY) || Buffer.byteLength(one.as) > NAME_BYTES) continue;
-    const value = unmasked(one.value);
+    const value = withoutMask(one.value);
     if (value.kind === "column" && value.path === undefined && value.name === by.name) return one.as;
   }
   return undefined;

@@ -10,7 +10,7 @@ import {
   type GqlVariant,
 } from "../../graphql/api.ts";
 import { nameOf, rootConnections, rowConnection } from "./fields.ts";
-import { ID, idFunction, idInvalid, mayBe, readId } from "./ids.ts";
+import { ID, idFunction, idInvalid, mayBeValue, readId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
 import { keyedTable, Node } from "./types.ts";
 
@@ -21,7 +21,7 @@ const sortedFields = (fields: readonly (readonly [string, GqlField])[]): GqlFiel
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
 /** The added fields, each with the name of the plugin that adds it. */
-const owned = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
+const fieldsWithPlugin = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
   Object.entries(fields).map(([name, { config, toPlan }]) => [
     name,
     { config, toPlan: toPlan.kind === "custom" ? { ...toPlan, plugin: "relay" } : toPlan },
@@ -29,7 +29,7 @@ const owned = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
 
 const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
   const { build, model } = context;
-  const connectionsOf = owned(rootConnections(fields, context));
+  const connectionsOf = fieldsWithPlugin(rootConnections(fields, context));
   if (connectionsOf.length === 0) return {};
   const node: GqlField = {
     config: { type: Node, args: { id: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique id" } } },
@@ -45,7 +45,7 @@ const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJso
         const { relation } = table;
         const where = relation.primaryKey.map((column, i): Predicate => {
           const type = baseTypeOf(model, columnOf(relation, column)?.type ?? 0);
-          if (!mayBe(key[i] ?? "", type)) throw idInvalid();
+          if (!mayBeValue(key[i] ?? "", type)) throw idInvalid();
           const operand = { ...context.bind(key[i] ?? null), ...(type !== undefined && { type: type.sqlName }) };
           return { kind: "compare", left: { kind: "column", name: column }, operator: "eq", operand };
         });
@@ -74,7 +74,7 @@ const rowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
   const { build, relation } = context;
   const entries = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, GqlField])[] => {
     const found = rowConnection(name, field, context);
-    return found === undefined ? [[name, field]] : owned(Object.fromEntries([found]));
+    return found === undefined ? [[name, field]] : fieldsWithPlugin(Object.fromEntries([found]));
   });
   const [first, ...more] = relation?.primaryKey ?? [];
   if (relation === undefined || first === undefined || keyedTable(build, relation) === undefined)

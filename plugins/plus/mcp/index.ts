@@ -15,7 +15,7 @@ import {
 import { restGuideService } from "../../rest/api.ts";
 import { challengeOf, checkAuthorization, describeResource, metadataPaths } from "./authorization.ts";
 import { withExtensionMembers } from "./extensions.ts";
-import { seenBy } from "./schema.ts";
+import { visibleSchema } from "./schema.ts";
 import { answerMessage } from "./server.ts";
 import { mcpSettings } from "./settings.ts";
 
@@ -101,7 +101,13 @@ const createSurface = (context: PluginContext): Surface => {
       const stop = exchange.onGone(() => gone.abort());
       try {
         const { session } = exchange;
-        const caller = { context, exchange, session, seen: seenBy(context.model(), session), signal: gone.signal };
+        const caller = {
+          context,
+          exchange,
+          session,
+          seen: visibleSchema(context.model(), session),
+          signal: gone.signal,
+        };
         const response = await answerMessage(read.message, requestOf(exchange), caller);
         exchange.operation = operationOf(read.message);
         return answer(response.status, await response.text());

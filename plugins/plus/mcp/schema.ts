@@ -23,15 +23,15 @@ const bytesOf = (value: object): number => {
 };
 
 /** Tables and functions by the names that tools accept. */
-export interface Seen {
+export interface VisibleSchema {
   readonly model: Model;
-  readonly sight: Visibility;
+  readonly visibility: Visibility;
   readonly tables: ReadonlyMap<string, Relation>;
   readonly functions: ReadonlyMap<string, readonly Routine[]>;
 }
 
 /** The visibility of the REST surface, which runs the requests of the tools. */
-const sightOf = (model: Model, session: Session): Visibility =>
+const visibilityFor = (model: Model, session: Session): Visibility =>
   (session.databaseRole === undefined ? undefined : model.loginRoles?.get("rest")?.get(session.role)) ??
   visibilityOf(model, session, "rest");
 
@@ -44,7 +44,7 @@ const OPERATIONS: readonly TableOperation[] = ["select", "insert", "update", "de
 export const operationsOf = (relation: Relation, sight: Visibility): readonly TableOperation[] =>
   OPERATIONS.filter(
     (operation) =>
-      sight.may(relation, operation) &&
+      sight.mayPerform(relation, operation) &&
       (operation === "select" ? isReadable(relation, sight) : relation.writable[operation]),
   );
 
@@ -56,28 +56,28 @@ const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boole
   overloads.every((other) => other === routine || namesOf(other) !== namesOf(routine));
 
 /** The name without its schema if that is the first exposed one. */
-const shown = (model: Model, { schema, name }: QualifiedName): string =>
+const displayName = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
 
-export const seenBy = (model: Model, session: Session): Seen => {
-  const sight = sightOf(model, session);
+export const visibleSchema = (model: Model, session: Session): VisibleSchema => {
+  const sight = visibilityFor(model, session);
   const isExposed = ({ schema }: QualifiedName): boolean => model.schemas.includes(schema);
   const tables = [...model.relations.values()]
     .filter(
       (relation) => isExposed(relation) && !isOfExtension(model, relation) && operationsOf(relation, sight).length > 0,
     )
-    .map((relation) => [shown(model, relation), relation] as const);
+    .map((relation) => [displayName(model, relation), relation] as const);
   const isTrigger = ({ returns }: Routine): boolean =>
     ["trigger", "event_trigger"].includes(model.types.get(returns.type)?.name ?? "");
   const functions = [...model.routines.values()].flatMap((overloads) => {
     const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.calls(routine));
     const callable = own.filter((routine) => !isOfExtension(model, routine) && isCalledByNames(routine, own));
     const [first] = callable;
-    return first === undefined ? [] : [[shown(model, first), callable] as const];
+    return first === undefined ? [] : [[displayName(model, first), callable] as const];
   });
   const sorted = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> =>
     new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { model, sight, tables: sorted(tables), functions: sorted(functions) };
+  return { model, visibility: sight, tables: sorted(tables), functions: sorted(functions) };
 };
 
 /** Whether a call may write: one of the overloads is volatile. */
@@ -90,7 +90,7 @@ const comment = (text: string | undefined): object => (text === undefined ? {} :
 /** Lists cut comments to this number of characters; describe_table shows them whole. */
 const MAX_COMMENT = 200;
 
-const briefly = (text: string | undefined): object =>
+const shortComment = (text: string | undefined): object =>
   comment(text !== undefined && text.length > MAX_COMMENT ? `${text.slice(0, MAX_COMMENT)}…` : text);
 
 /** A page of a list, with the offset of the next page if items remain. */
@@ -114,15 +114,15 @@ export const pageOf = <Item>(
 };
 
 /** Lists as many tables, and then functions, as fit into a response. @rule P-MCP-5 */
-export const listSeen = (
-  { model, sight, tables, functions }: Seen,
+export const listVisible = (
+  { model, visibility: sight, tables, functions }: VisibleSchema,
   writes: boolean,
   offset: number,
   bytes: number,
 ): object => {
   const ofTables = [...tables].flatMap(([name, relation]) => {
     const operations = operationsOf(relation, sight).filter((operation) => writes || operation === "select");
-    const entry = { name, kind: relation.kind, operations, ...briefly(relation.comment) };
+    const entry = { name, kind: relation.kind, operations, ...shortComment(relation.comment) };
     return operations.length === 0 ? [] : [{ list: "tables" as const, entry }];
   });
   const ofFunctions = [...functions]
@@ -140,22 +140,22 @@ export const listSeen = (
           returns: model.types.get(routine.returns.type)?.sqlName ?? "record",
           ...(routine.returns.isSet ? { returns_rows: true } : {}),
           ...(routine.volatility === "volatile" ? { may_write: true } : {}),
-          ...briefly(routine.comment),
+          ...shortComment(routine.comment),
         },
       })),
     );
   const { items, ...page } = pageOf([...ofTables, ...ofFunctions], offset, bytes, ({ entry }) => bytesOf(entry));
-  const listed = (list: "tables" | "functions"): readonly object[] =>
+  const listEntry = (list: "tables" | "functions"): readonly object[] =>
     items.filter((item) => item.list === list).map(({ entry }) => entry);
   return {
-    tables: listed("tables"),
-    functions: listed("functions"),
+    tables: listEntry("tables"),
+    functions: listEntry("functions"),
     ...("next_offset" in page ? { has_more: true, ...page } : {}),
   };
 };
 
 /** The columns that responses may contain. */
-export const readableColumns = ({ sight }: Seen, relation: Relation): readonly string[] =>
+export const readableColumns = ({ visibility: sight }: VisibleSchema, relation: Relation): readonly string[] =>
   relation.columns.filter((column) => sight.reads(relation, column)).map(({ name }) => name);
 
 const labelsOf = (model: Model, column: Column): object => {
@@ -174,7 +174,7 @@ const embedOf = (relation: Relation, { target, constraint, junction, routine }: 
 };
 
 /** Describes the columns that the role may name, and the related tables that it may read. */
-export const describeTable = ({ model, sight }: Seen, relation: Relation): object => {
+export const describeTable = ({ model, visibility: sight }: VisibleSchema, relation: Relation): object => {
   const columns = relation.columns.filter((column) => sight.knows(relation, column));
   const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
   const isJunctionRead = ({ junction }: Relationship): boolean => {
@@ -224,5 +224,5 @@ export const describeTable = ({ model, sight }: Seen, relation: Relation): objec
 };
 
 /** The text columns that a search covers. */
-export const textColumns = ({ model, sight }: Seen, relation: Relation): readonly Column[] =>
+export const textColumns = ({ model, visibility: sight }: VisibleSchema, relation: Relation): readonly Column[] =>
   relation.columns.filter((column) => sight.reads(relation, column) && model.types.get(column.type)?.category === "S");

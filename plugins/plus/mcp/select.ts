@@ -1,7 +1,7 @@
 /** Replaces `*` in the `select` of a tool by the columns that the role may read. @rule P-MCP-8 */
 import { relationOf, type Relation } from "../../../core/index.ts";
 import { quoted } from "./query.ts";
-import { readableColumns, type Seen } from "./schema.ts";
+import { readableColumns, type VisibleSchema } from "./schema.ts";
 
 /** The items between the commas of the outer level. */
 const itemsOf = (select: string): readonly string[] => {
@@ -26,7 +26,7 @@ const itemsOf = (select: string): readonly string[] => {
 const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})?\()(.*)\)$/s;
 
 /** The readable columns, or `*`, which is shorter, if the role may read every column. */
-const allOf = (seen: Seen, relation: Relation): string => {
+const allOf = (seen: VisibleSchema, relation: Relation): string => {
   const names = readableColumns(seen, relation);
   return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quoted).join(",");
 };
@@ -35,7 +35,7 @@ const allOf = (seen: Seen, relation: Relation): string => {
 const MAX_LEVELS = 10;
 
 /** The `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
-export const readableSelect = (seen: Seen, relation: Relation, select: string, level = 1): string =>
+export const readableSelect = (seen: VisibleSchema, relation: Relation, select: string, level = 1): string =>
   itemsOf(select)
     .map((item) => {
       const text = item.trim();

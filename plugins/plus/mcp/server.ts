@@ -4,8 +4,8 @@
  */
 import { presetError, VERSION } from "../../../core/index.ts";
 import { NOTICE } from "./answers.ts";
-import { describeTable, listSeen, pageOf } from "./schema.ts";
-import { callTool, listTools, roomFor, type Caller } from "./tools.ts";
+import { describeTable, listVisible, pageOf } from "./schema.ts";
+import { callTool, listTools, maxListBytes, type Caller } from "./tools.ts";
 
 const PACKAGE = "@modelcontextprotocol/sdk";
 
@@ -41,7 +41,7 @@ const tableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(nam
 /** The resource of a URI as this caller may read it. Undefined if the URI is unknown. */
 const readResource = (uri: string, caller: Caller): object | undefined => {
   const { seen, context } = caller;
-  if (uri === SCHEMA_URI) return listSeen(seen, context.options.mcpWrites, 0, roomFor(caller));
+  if (uri === SCHEMA_URI) return listVisible(seen, context.options.mcpWrites, 0, maxListBytes(caller));
   const found = [...seen.tables].find(([name]) => tableUri(name) === uri);
   return found === undefined ? undefined : describeTable(seen, found[1]);
 };

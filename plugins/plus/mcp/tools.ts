@@ -17,7 +17,15 @@ import {
   type TableOperation,
 } from "../../../core/index.ts";
 import { restGuideService } from "../../rest/api.ts";
-import { bytesAround, dataResult, failedResult, moreSaid, tooLarge, withinBytes, type ToolResult } from "./answers.ts";
+import {
+  bytesAround,
+  dataResult,
+  failedResult,
+  moreRowsNotice,
+  tooLarge,
+  withinBytes,
+  type ToolResult,
+} from "./answers.ts";
 import {
   addFilters,
   addSearch,
@@ -33,7 +41,15 @@ import {
   wrongArguments,
   type Arguments,
 } from "./query.ts";
-import { describeTable, listSeen, mayWrite, operationsOf, readableColumns, textColumns, type Seen } from "./schema.ts";
+import {
+  describeTable,
+  listVisible,
+  mayWrite,
+  operationsOf,
+  readableColumns,
+  textColumns,
+  type VisibleSchema,
+} from "./schema.ts";
 import { readableSelect } from "./select.ts";
 
 /** The context in which a tool runs. */
@@ -42,7 +58,7 @@ export interface Caller {
   /** The request that calls the tool. */
   readonly exchange: Exchange;
   readonly session: Session;
-  readonly seen: Seen;
+  readonly seen: VisibleSchema;
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +86,7 @@ const plain = (value: Json): unknown => {
     : value;
 };
 
-interface Asked {
+interface ToolRequest {
   readonly method: string;
   readonly target: { readonly schema: string; readonly path: string };
   readonly query?: URLSearchParams;
@@ -84,7 +100,7 @@ interface Asked {
 }
 
 /** Runs a request on behalf of the caller through the REST surface, with all policies, permissions and limits. */
-const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
+const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResult> => {
   const { mcpMaxBytes, mcpTimeout } = caller.context.options;
   const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
   try {
@@ -105,7 +121,7 @@ const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
         ...(asked.page === undefined ? {} : { has_more: isCut }),
         ...(isCut ? { next_offset: next } : {}),
       },
-      isCut ? moreSaid(next) : undefined,
+      isCut ? moreRowsNotice(next) : undefined,
     );
   } catch (error) {
     if (timeout.aborted) return failedResult(`The request took longer than ${mcpTimeout} seconds. Ask for less.`);
@@ -116,7 +132,7 @@ const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
 };
 
 /** Whether rows remain, which a row limit of the server or of the role may have cut off too. */
-const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: AbortSignal): Promise<boolean> => {
+const hasMore = async (caller: Caller, asked: ToolRequest, count: number, timeout: AbortSignal): Promise<boolean> => {
   const { page, method, query } = asked;
   if (page === undefined || method !== "GET" || count === 0 || count > page.limit) return false;
   const next = new URLSearchParams(query);
@@ -128,7 +144,7 @@ const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: Abo
 /** The body of the response. @throws CallError */
 const answerTo = async (
   { context, exchange, session, signal }: Caller,
-  asked: Asked,
+  asked: ToolRequest,
   timeout: AbortSignal,
 ): Promise<string> => {
   const { method, target, query, body, prefer } = asked;
@@ -159,14 +175,17 @@ const tableIn = (args: Arguments, { seen }: Caller): Relation => {
   return relation;
 };
 
-const targetOf = ({ schema, name }: Relation): Asked["target"] => ({ schema, path: `/${encodeURIComponent(name)}` });
+const targetOf = ({ schema, name }: Relation): ToolRequest["target"] => ({
+  schema,
+  path: `/${encodeURIComponent(name)}`,
+});
 
 /** @returns the requested page */
 const addWindow = (
   query: URLSearchParams,
   args: Arguments,
   { context: { options } }: Caller,
-): NonNullable<Asked["page"]> => {
+): NonNullable<ToolRequest["page"]> => {
   const order = textIn(args, "order");
   if (order !== undefined && order !== "") query.set("order", order);
   const limit = Math.min(numberIn(args, "limit") ?? options.mcpMaxRows, options.mcpMaxRows);
@@ -212,12 +231,12 @@ const filters = {
   },
 };
 
-const mayOnSome =
+const mayOnSomeTable =
   (operation: TableOperation) =>
   ({ seen }: Caller): boolean =>
-    [...seen.tables.values()].some((relation) => operationsOf(relation, seen.sight).includes(operation));
+    [...seen.tables.values()].some((relation) => operationsOf(relation, seen.visibility).includes(operation));
 
-const KEPT = "return=representation, handling=strict, max-affected=";
+const WRITE_PREFERENCES = "return=representation, handling=strict, max-affected=";
 
 // --- tools ----------------------------------------------------------------------------------------------------------
 
@@ -231,7 +250,7 @@ const tools: readonly Tool[] = [
     isFor: () => true,
     run: (args, caller) => {
       const { seen, context } = caller;
-      const listed = listSeen(seen, context.options.mcpWrites, numberIn(args, "offset") ?? 0, roomFor(caller));
+      const listed = listVisible(seen, context.options.mcpWrites, numberIn(args, "offset") ?? 0, maxListBytes(caller));
       return dataResult(JSON.stringify(listed), { ...listed });
     },
   },
@@ -252,14 +271,14 @@ const tools: readonly Tool[] = [
     description: "Reads rows of a table, with filters, related rows, an order and a window.",
     takes: { table, select, filters, order, limit, offset },
     needs: ["table"],
-    isFor: mayOnSome("select"),
+    isFor: mayOnSomeTable("select"),
     run: (args, caller) => {
       const relation = tableIn(args, caller);
       const query = new URLSearchParams();
       addSelect(query, args, caller, relation);
       addFilters(query, relation, args);
       const page = addWindow(query, args, caller);
-      return ask(caller, { method: "GET", target: targetOf(relation), query, page });
+      return sendRequest(caller, { method: "GET", target: targetOf(relation), query, page });
     },
   },
   {
@@ -267,7 +286,7 @@ const tools: readonly Tool[] = [
     description: "Finds rows of a table that contain a text in one of their text columns, whatever its case.",
     takes: { table, text: { type: "string" }, select, limit, offset },
     needs: ["table", "text"],
-    isFor: mayOnSome("select"),
+    isFor: mayOnSomeTable("select"),
     run: (args, caller) => {
       const relation = tableIn(args, caller);
       const columns = textColumns(caller.seen, relation).map(({ name }) => name);
@@ -278,7 +297,7 @@ const tools: readonly Tool[] = [
       addSelect(query, args, caller, relation);
       addSearch(query, columns, text);
       const page = addWindow(query, args, caller);
-      return ask(caller, { method: "GET", target: targetOf(relation), query, page });
+      return sendRequest(caller, { method: "GET", target: targetOf(relation), query, page });
     },
   },
   {
@@ -304,13 +323,13 @@ const tools: readonly Tool[] = [
       offset,
     },
     needs: ["table", "aggregates"],
-    isFor: mayOnSome("select"),
+    isFor: mayOnSomeTable("select"),
     run: (args, caller) => {
       const relation = tableIn(args, caller);
       const query = new URLSearchParams({ select: aggregateSelect(args) });
       addFilters(query, relation, args);
       const page = addWindow(query, args, caller);
-      return ask(caller, { method: "GET", target: targetOf(relation), query, page });
+      return sendRequest(caller, { method: "GET", target: targetOf(relation), query, page });
     },
   },
   {
@@ -331,7 +350,7 @@ const tools: readonly Tool[] = [
       const query = new URLSearchParams();
       // a function that returns a single value has no rows to limit
       const page = first.returns.isSet ? addWindow(query, { ...args, order: undefined }, caller) : undefined;
-      return ask(caller, {
+      return sendRequest(caller, {
         method: "POST",
         target: { schema: first.schema, path: `/rpc/${encodeURIComponent(first.name)}` },
         query,
@@ -346,7 +365,7 @@ const tools: readonly Tool[] = [
     takes: { table, rows: { type: "array", items: { type: "object" } }, select },
     needs: ["table", "rows"],
     writes: "insert",
-    isFor: mayOnSome("insert"),
+    isFor: mayOnSomeTable("insert"),
     run: (args, caller) => {
       const relation = tableIn(args, caller);
       const body = rowsIn(args, "rows", caller.context.options.mcpMaxRows);
@@ -356,7 +375,7 @@ const tools: readonly Tool[] = [
       // rows may have different keys: a missing one gets its default
       const keys = new Set(listIn(args, "rows").flatMap((row) => Object.keys(row as object)));
       query.set("columns", [...keys].map(quoted).join(","));
-      return ask(caller, {
+      return sendRequest(caller, {
         method: "POST",
         target: targetOf(relation),
         query,
@@ -371,8 +390,8 @@ const tools: readonly Tool[] = [
     takes: { table, set: { type: "object" }, filters, select },
     needs: ["table", "set", "filters"],
     writes: "update",
-    isFor: mayOnSome("update"),
-    run: (args, caller) => change("PATCH", args, caller, objectIn(args, "set")),
+    isFor: mayOnSomeTable("update"),
+    run: (args, caller) => runWrite("PATCH", args, caller, objectIn(args, "set")),
   },
   {
     name: "delete_rows",
@@ -380,27 +399,27 @@ const tools: readonly Tool[] = [
     takes: { table, filters, select },
     needs: ["table", "filters"],
     writes: "delete",
-    isFor: mayOnSome("delete"),
-    run: (args, caller) => change("DELETE", args, caller),
+    isFor: mayOnSomeTable("delete"),
+    run: (args, caller) => runWrite("DELETE", args, caller),
   },
 ];
 
-const change = (method: string, args: Arguments, caller: Caller, set?: Arguments): Promise<ToolResult> => {
+const runWrite = (method: string, args: Arguments, caller: Caller, set?: Arguments): Promise<ToolResult> => {
   const relation = tableIn(args, caller);
   const query = new URLSearchParams();
   addSelect(query, args, caller, relation);
   if (addFilters(query, relation, args) === 0) throw wrongArguments('"filters" says which rows: at least one');
-  return ask(caller, {
+  return sendRequest(caller, {
     method,
     target: targetOf(relation),
     query,
-    prefer: `${KEPT}${caller.context.options.mcpMaxRows}`,
+    prefer: `${WRITE_PREFERENCES}${caller.context.options.mcpMaxRows}`,
     ...(set === undefined ? {} : { body: set as Json }), // the arguments were parsed from JSON
   });
 };
 
 /** The bytes that a response leaves for a list of tables and functions. */
-export const roomFor = ({ context }: Caller): number => context.options.mcpMaxBytes - bytesAround();
+export const maxListBytes = ({ context }: Caller): number => context.options.mcpMaxBytes - bytesAround();
 
 const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: number): void => {
   for (const [name, value] of Object.entries(args)) {
@@ -408,7 +427,7 @@ const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: numbe
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(takes, name)) continue;
-    const known = shortened(name);
+    const known = shortenText(name);
     const [near] = nearestNames(known, Object.keys(takes));
     throw wrongArguments(`the tool has no argument "${known}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
   }
@@ -417,7 +436,7 @@ const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: numbe
 };
 
 const MAX_SHOWN = 60;
-const shortened = (name: string): string => (name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
+const shortenText = (name: string): string => (name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
 
 const isOffered = (tool: Tool, caller: Caller): boolean =>
   (tool.writes === undefined || caller.context.options.mcpWrites) && tool.isFor(caller);

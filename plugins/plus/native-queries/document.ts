@@ -93,7 +93,7 @@ const typeFinder = (model: Model): ((name: string) => PgType | undefined) => {
 };
 
 /** The error that excludes one object. It is caught and reported as a metadata problem. */
-const leftOut = (reason: string): Error => new Error(reason);
+const excludedError = (reason: string): Error => new Error(reason);
 
 type TypeOf = (name: string) => PgType | undefined;
 
@@ -115,12 +115,12 @@ const isNullable = (raw: Entry): boolean =>
   (isEntry(raw["type"]) ? (raw["type"]["nullable"] ?? raw["nullable"]) : raw["nullable"]) === true;
 
 const readField = (name: string, raw: Entry, typeOf: TypeOf): NativeField => {
-  if (!GRAPHQL_NAME.test(name)) throw leftOut(`"${name}" is not a valid GraphQL name`);
+  if (!GRAPHQL_NAME.test(name)) throw excludedError(`"${name}" is not a valid GraphQL name`);
   const { scalar, isArray } = readType(raw["type"]);
-  if (scalar === undefined) throw leftOut(`${name}: it has no scalar type`);
+  if (scalar === undefined) throw excludedError(`${name}: it has no scalar type`);
   const element = typeOf(scalar);
   const found = element && isArray ? typeOf(`${element.sqlName}[]`) : element;
-  if (found === undefined) throw leftOut(`${name}: type "${scalar}" does not exist`);
+  if (found === undefined) throw excludedError(`${name}: type "${scalar}" does not exist`);
   return { name, type: found, isNullable: isNullable(raw), ...description(raw["description"]) };
 };
 
@@ -128,7 +128,7 @@ const NAME_BYTES = 63;
 
 const readNested = (name: string, raw: Entry, model: string): NestedField => {
   // the name becomes an output name of a statement
-  if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw leftOut(`"${name}" is not a valid name`);
+  if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw excludedError(`"${name}" is not a valid name`);
   return { name, model, isArray: readType(raw["type"]).isArray, ...description(raw["description"]) };
 };
 
@@ -142,16 +142,16 @@ const readModel = (raw: Entry, name: string, typeOf: TypeOf): LogicalModel => {
     if (model === undefined) fields.push(readField(own, field, typeOf));
     else nested.push(readNested(own, field, model));
   }
-  if (fields.length === 0) throw leftOut("it has no fields");
+  if (fields.length === 0) throw excludedError("it has no fields");
   const permissions = listOf(raw["select_permissions"]).map((entry) => {
     const role = textOf(entryOf(entry)["role"]) ?? "";
     const { columns, filter } = entryOf(entryOf(entry)["permission"]);
     const known = new Set([...fields, ...nested].map((field) => field.name));
     const named = columns === "*" ? [...known] : listOf(columns).map((column) => textOf(column) ?? "");
     const unknown = named.find((column) => !known.has(column));
-    if (unknown !== undefined) throw leftOut(`select permission of ${role}: column "${unknown}" does not exist`);
+    if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
     // a missing filter must not grant access to every row
-    if (!isEntry(filter)) throw leftOut(`select permission of ${role}: it has no filter`);
+    if (!isEntry(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(named), filter }] as const;
   });
   return { name, ...description(raw["description"]), fields, nested, permissions: new Map(permissions) };
@@ -178,10 +178,10 @@ const readRelationships = (raw: Entry): NativeQuery["relationships"] => {
       const name = textOf(entryOf(one)["name"]) ?? "";
       const using = entryOf(entryOf(one)["using"]);
       const { column_mapping: mapping, remote_native_query: target } = entryOf(using["manual_configuration"] ?? using);
-      if (found.has(name)) throw leftOut(`relationship ${name}: the name is taken`);
-      if (typeof target !== "string") throw leftOut(`relationship ${name}: it leads to no native query`);
+      if (found.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
+      if (typeof target !== "string") throw excludedError(`relationship ${name}: it leads to no native query`);
       const columns = Object.entries(entryOf(mapping)).map(([own, other]) => [own, textOf(other) ?? ""] as const);
-      if (columns.length === 0) throw leftOut(`relationship ${name}: it has no column_mapping`);
+      if (columns.length === 0) throw excludedError(`relationship ${name}: it has no column_mapping`);
       found.set(name, { isArray: kind === "array", columns, target });
     }
   return found;
@@ -194,15 +194,15 @@ const readQuery = (
   typeOf: TypeOf,
 ): NativeQuery => {
   const returns = models.get(textOf(raw["returns"]) ?? "");
-  if (returns === undefined) throw leftOut(`there is no logical model "${textOf(raw["returns"]) ?? ""}"`);
+  if (returns === undefined) throw excludedError(`there is no logical model "${textOf(raw["returns"]) ?? ""}"`);
   const text = textOf(raw["code"]);
-  if (text === undefined || text.trim() === "") throw leftOut("it has no code");
+  if (text === undefined || text.trim() === "") throw excludedError("it has no code");
   const args = Object.entries(entryOf(raw["arguments"])).map(([argument, one]) =>
     readField(argument, entryOf(one), typeOf),
   );
   const code = readCode(text);
   const unknown = code.arguments.find((argument) => args.every((one) => one.name !== argument));
-  if (unknown !== undefined) throw leftOut(`its code names an argument "${unknown}" that it does not have`);
+  if (unknown !== undefined) throw excludedError(`its code names an argument "${unknown}" that it does not have`);
   return {
     name,
     ...description(raw["description"] ?? raw["comment"]),
@@ -249,7 +249,7 @@ type Kind = MetadataProblem["type"] & ("native_query" | "logical_model");
 type Note = (type: Kind, name: string, reason: string) => void;
 
 /** Removes every object that has a problem, then those that depended on it. */
-const settle = <One>(
+const withoutFaulty = <One>(
   known: Map<string, One>,
   type: Kind,
   problem: (one: One) => string | undefined,
@@ -274,7 +274,7 @@ export const withoutRefused = (
   note: Note,
 ): readonly NativeQuery[] => {
   const known = new Map(queries.map((query) => [query.name, query]));
-  settle(known, "native_query", (query) => reasons.get(query.name) ?? problemOf(query, known), note);
+  withoutFaulty(known, "native_query", (query) => reasons.get(query.name) ?? problemOf(query, known), note);
   return [...known.values()];
 };
 
@@ -296,9 +296,9 @@ export const readNative = (
     for (const raw of raws) {
       const name = textOf(entryOf(raw)[key]) ?? "";
       try {
-        if (!GRAPHQL_NAME.test(name)) throw leftOut("its name is not a valid GraphQL name");
-        if (found.has(name)) throw leftOut("the name is taken");
-        if (ofTables.has(name)) throw leftOut("a table or function has that name in GraphQL");
+        if (!GRAPHQL_NAME.test(name)) throw excludedError("its name is not a valid GraphQL name");
+        if (found.has(name)) throw excludedError("the name is taken");
+        if (ofTables.has(name)) throw excludedError("a table or function has that name in GraphQL");
         found.set(name, make(entryOf(raw), name));
       } catch (error) {
         note(type, name, (error as Error).message); // only `leftOut` throws here
@@ -307,7 +307,7 @@ export const readNative = (
     return found;
   };
   const known = read(models, "logical_model", "name", taken.types, (raw, name) => readModel(raw, name, typeOf));
-  settle(
+  withoutFaulty(
     known,
     "logical_model",
     ({ nested }) => {
@@ -319,6 +319,6 @@ export const readNative = (
   const made = read(queries, "native_query", "root_field_name", taken.roots, (raw, name) =>
     readQuery(raw, name, known, typeOf),
   );
-  settle(made, "native_query", (query) => problemOf(query, made), note);
+  withoutFaulty(made, "native_query", (query) => problemOf(query, made), note);
   return [...made.values()];
 };

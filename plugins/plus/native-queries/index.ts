@@ -33,7 +33,7 @@ const PROBLEMS = "metadata-problems";
 const queriesOf = (model: Model): readonly NativeQuery[] => (model.parts[PART] ?? []) as readonly NativeQuery[];
 
 /** Errors about values are the client's and keep their message. Other messages reveal the SQL and are hidden. */
-const toldError = (error: unknown): unknown => {
+const clientError = (error: unknown): unknown => {
   if (!isRelApiError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
   return error.code.startsWith("22")
     ? new RelApiError({ code: "data-exception", status: 400, message: error.message, cause: error })
@@ -126,7 +126,7 @@ const statementOf = (
     told: (error) => {
       if (isRelApiError(error))
         context.logger.warn(`native query ${query.name} failed`, { code: error.code, reason: error.message });
-      return toldError(error);
+      return clientError(error);
     },
   };
 };

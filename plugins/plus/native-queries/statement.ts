@@ -31,12 +31,13 @@ import { isEntry, type NativeField, type NativeQuery, type NativeRelationship, t
 
 export type Arguments = Readonly<Record<string, Json>>;
 
-const refused = (message: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message });
+const invalidArgument = (message: string): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message });
 
 const textOf = (given: Json): string | null =>
   given === null ? null : typeof given === "string" ? given : (numberText(given) ?? writeJson(given));
 
-const bound = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
+const bindValue = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
   const text =
     Array.isArray(given) && type.kind === "array"
       ? arrayLiteral((given as readonly Json[]).map(textOf))
@@ -93,25 +94,26 @@ const compare = (field: NativeField, operator: string, operand: Json, conditions
         : sql`(${value(textOf(given), "text")}::${type})`;
     return spec.compile(column, right, context({ operand: right }));
   }
-  throw refused(`${operator} of ${field.name} is not served for native queries`);
+  throw invalidArgument(`${operator} of ${field.name} is not served for native queries`);
 };
 
 /** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
 const compileConditions = (filter: RawFilter, conditions: Conditions): Sql => {
   const parts = Object.entries(filter).map(([key, given]): Sql => {
     const list = (Array.isArray(given) ? given : [given]).filter(isEntry);
-    if (key === "_and") return all(list.map((one) => compileConditions(one, conditions)));
-    if (key === "_or") return any(list.map((one) => compileConditions(one, conditions)));
-    if (key === "_not") return sql`not coalesce(${all(list.map((one) => compileConditions(one, conditions)))}, false)`;
+    if (key === "_and") return allOf(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_or") return anyOf(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_not")
+      return sql`not coalesce(${allOf(list.map((one) => compileConditions(one, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
-    if (field === undefined || !isEntry(given)) throw refused(`"${key}" is no column of the logical model`);
-    return all(Object.entries(given).map(([operator, operand]) => compare(field, operator, operand, conditions)));
+    if (field === undefined || !isEntry(given)) throw invalidArgument(`"${key}" is no column of the logical model`);
+    return allOf(Object.entries(given).map(([operator, operand]) => compare(field, operator, operand, conditions)));
   });
-  return all(parts);
+  return allOf(parts);
 };
 
-const all = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`true` : sql`(${join(parts, " and ")})`);
-const any = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${join(parts, " or ")})`);
+const allOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`true` : sql`(${join(parts, " and ")})`);
+const anyOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${join(parts, " or ")})`);
 
 const VARIABLE = /^x-(?:hasura|session)-/i;
 
@@ -167,7 +169,7 @@ const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): S
       const name = code.arguments[i];
       const field = declared.find((one) => one.name === name);
       const piece = catalogText(text);
-      return field === undefined ? [piece] : [piece, bound(given[field.name] ?? null, field)];
+      return field === undefined ? [piece] : [piece, bindValue(given[field.name] ?? null, field)];
     }),
     "",
   );
@@ -222,7 +224,7 @@ const rowsOf = (
   const readable = isAdmin ? returns.fields : returns.fields.filter(({ name }) => permission?.columns.has(name));
   const alias = depth === 0 ? "_q" : `_q${depth}`;
   const common = { alias, model, registry };
-  const where = all([
+  const where = allOf([
     ...(parent?.columns ?? []).map(([own, other]) => sql`${ident(alias, other)} = ${ident(parent?.alias ?? "", own)}`),
     // the query's own columns are all needed, whichever of them the role may read
     ...(isAdmin || permission === undefined

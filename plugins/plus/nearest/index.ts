@@ -16,7 +16,7 @@ import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts"
 import { extensionTypes, IN_GEOJSON, IN_TIME, orderings } from "./orderings.ts";
 
 /** The orderings of distance fields: the first one of each type. */
-const straight: readonly OrderingSpec[] = orderings.filter(({ name }) => name === "nearest");
+const distanceOrderings: readonly OrderingSpec[] = orderings.filter(({ name }) => name === "nearest");
 
 /** Adds fields such as `{ shop { name place_distance(from: "(1,2)") } }`. @rule P-NEA-4 */
 const distanceFields = (fields: GqlFields, { scope, relation, model, build }: GqlFieldContext): GqlFields => {
@@ -28,7 +28,7 @@ const distanceFields = (fields: GqlFields, { scope, relation, model, build }: Gq
     const { column, name } = served;
     const value = readable?.has(column.name) === true ? build.columnValue(served) : undefined;
     if (value === undefined || value.enumTable !== undefined) continue;
-    const spec = straight.find((one) => matchesType(one, value.type) && isThere(one, model));
+    const spec = distanceOrderings.find((one) => matchesType(one, value.type) && isInstalled(one, model));
     const operand = spec?.operands[0];
     const from = operand?.type === undefined ? { ...value, isNullable: false } : build.valueType(operand.type, false);
     const time = IN_TIME.has(value.type.name) ? build.valueType("interval", true) : undefined;
@@ -54,7 +54,7 @@ const distanceFields = (fields: GqlFields, { scope, relation, model, build }: Gq
   return { ...added, ...fields }; // a column of that name takes precedence
 };
 
-const isThere = ({ extension }: OrderingSpec, model: Model): boolean =>
+const isInstalled = ({ extension }: OrderingSpec, model: Model): boolean =>
   extension === undefined || model.extensions.has(extension);
 
 const distanceOf = (by: Expression): { readonly column: string; readonly value: Expression } | undefined =>

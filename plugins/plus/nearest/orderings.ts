@@ -10,7 +10,7 @@ const FROM = [{ name: "from" }] as const;
 const none = sql`null`;
 
 /** An ordering by a built-in operator. */
-const ofCore = (types: readonly string[], operand?: string): OrderingSpec => ({
+const builtInOrdering = (types: readonly string[], operand?: string): OrderingSpec => ({
   name: "nearest",
   types,
   operands: operand === undefined ? FROM : [{ name: "from", type: operand }],
@@ -19,7 +19,11 @@ const ofCore = (types: readonly string[], operand?: string): OrderingSpec => ({
   compile: (column, [from = none]) => sql`(${column} operator(pg_catalog.<->) ${from})`,
 });
 
-const ofExtension = (extension: string, types: readonly string[], more: Partial<OrderingSpec> = {}): OrderingSpec => ({
+const extensionOrdering = (
+  extension: string,
+  types: readonly string[],
+  more: Partial<OrderingSpec> = {},
+): OrderingSpec => ({
   name: "nearest",
   types,
   extension,
@@ -31,7 +35,7 @@ const ofExtension = (extension: string, types: readonly string[], more: Partial<
 
 /** An ordering of PostGIS values, whose operands arrive as geometry. */
 const postgis = (type: string): OrderingSpec =>
-  ofExtension("postgis", [type], {
+  extensionOrdering("postgis", [type], {
     compile: (column, [from = none], model) => {
       const own = ident(model.extensions.get("postgis") ?? "public", type);
       return sql`(${column} ${operatorOf("postgis", model)} (${from})::${own})`;
@@ -61,7 +65,7 @@ const IN_RANGE = ["-", "<@", "isempty", "lower", "upper"];
  * The distance of a value from a range, 0 inside of it. Ranges of whole numbers exclude their upper bound. No index
  * supports this ordering.
  */
-const ofRange = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
+const rangeOrdering = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
   name: "nearest",
   types: [range],
   operands: [{ name: "from", type: element }],
@@ -75,22 +79,22 @@ const ofRange = (range: string, element: string, isWhole: boolean): OrderingSpec
 
 /** The orderings named `nearest`, one for each type. */
 export const orderings: readonly OrderingSpec[] = [
-  ofCore(["point"]),
-  ofCore(["box", "circle", "polygon"], "point"),
+  builtInOrdering(["point"]),
+  builtInOrdering(["box", "circle", "polygon"], "point"),
   postgis("geometry"),
   postgis("geography"),
-  ofExtension("pg_trgm", ["text", "varchar"], { operands: [{ name: "from", type: "text" }] }),
-  ofExtension("btree_gist", ["int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz"]),
-  ofExtension("cube", ["cube"]),
-  ofExtension("vector", VECTORS),
+  extensionOrdering("pg_trgm", ["text", "varchar"], { operands: [{ name: "from", type: "text" }] }),
+  extensionOrdering("btree_gist", ["int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz"]),
+  extensionOrdering("cube", ["cube"]),
+  extensionOrdering("vector", VECTORS),
   vectors("nearest_cosine", "<=>", "by the cosine distance from a vector, nearest first"),
   vectors("nearest_product", "<#>", "by the negative inner product with a vector, nearest first"),
-  ofRange("int4range", "int4", true),
-  ofRange("int8range", "int8", true),
-  ofRange("numrange", "numeric", false),
-  ofRange("daterange", "date", true),
-  ofRange("tsrange", "timestamp", false),
-  ofRange("tstzrange", "timestamptz", false),
+  rangeOrdering("int4range", "int4", true),
+  rangeOrdering("int8range", "int8", true),
+  rangeOrdering("numrange", "numeric", false),
+  rangeOrdering("daterange", "date", true),
+  rangeOrdering("tsrange", "timestamp", false),
+  rangeOrdering("tstzrange", "timestamptz", false),
 ];
 
 /** Types of extensions, which a database may lack. */

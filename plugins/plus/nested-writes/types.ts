@@ -16,7 +16,7 @@ import type {
   GqlRelationshipField,
   GqlTable,
 } from "../../graphql/api.ts";
-import { keysOf, operationsOf, wayOf } from "./ways.ts";
+import { keysOf, operationsOf, writableRelationshipOf } from "./ways.ts";
 import { planRelated } from "./writes.ts";
 
 const NAME = "_related";
@@ -34,17 +34,17 @@ const inputOf = ({ build, table, fn }: { build: GqlBuild; table: GqlTable; fn: s
   build.inputObject({ name, scope: "input", relation: table.relation, fn });
 
 /** The relationships along which the role may write. */
-const waysOf = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
+const writableRelationshipsOf = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
   table.relationships.filter((field) => {
     const target = build.table(field.target);
-    const way = wayOf(table.relation, field);
+    const way = writableRelationshipOf(table.relation, field);
     return (
       target !== undefined && way !== undefined && Object.values(operationsOf(build, table, target, way)).includes(true)
     );
   });
 
 const relatedInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  waysOf(build, table).length === 0
+  writableRelationshipsOf(build, table).length === 0
     ? undefined
     : inputOf({ build, table, fn: RELATED }, build.typeName(table.word, "related_input"));
 
@@ -56,14 +56,14 @@ const alongInput = (build: GqlBuild, table: GqlTable, { name }: GqlRelationshipF
 
 /** The input for the one row of a relationship, which is like an item of `updates` without a condition. */
 const oneInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  Object.keys(build.updateOperators(table)).length === 0 && waysOf(build, table).length === 0
+  Object.keys(build.updateOperators(table)).length === 0 && writableRelationshipsOf(build, table).length === 0
     ? undefined
     : inputOf({ build, table, fn: ONE }, build.typeName(table.word, "obj_rel_update_input"));
 
 const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   inputOf({ build, table, fn: KEY }, build.typeName(table.word, "key_columns_input"));
 
-const further = (build: GqlBuild, table: GqlTable): GqlPart => ({
+const relatedWritesPart = (build: GqlBuild, table: GqlTable): GqlPart => ({
   kind: "further",
   writes: (input, writing) => planRelated(build, table, input, writing),
 });
@@ -84,7 +84,7 @@ const named = (entries: readonly Entry[]): GqlFields =>
 
 const relatedFields = (build: GqlBuild, table: GqlTable): GqlFields =>
   named(
-    waysOf(build, table).map((field) => {
+    writableRelationshipsOf(build, table).map((field) => {
       const { relationship, target } = field;
       return [field.name, alongInput(build, table, field), { kind: "relationship", relationship, target }] as const;
     }),
@@ -110,7 +110,7 @@ const ABOUT_ONE = {
 const alongFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
   const field = table.relationships.find((each) => each.name === name);
   const target = field && build.table(field.target);
-  const way = field && wayOf(table.relation, field);
+  const way = field && writableRelationshipOf(table.relation, field);
   if (target === undefined || way === undefined) return {};
   const may = operationsOf(build, table, target, way);
   const { isToOne } = way.field.relationship;
@@ -149,7 +149,7 @@ const withField = (build: GqlBuild, table: GqlTable, fields: GqlFields): GqlFiel
   const type = relatedInput(build, table);
   return type === undefined
     ? fields
-    : { [NAME]: { config: { type, description: ABOUT }, toPlan: further(build, table) }, ...fields };
+    : { [NAME]: { config: { type, description: ABOUT }, toPlan: relatedWritesPart(build, table) }, ...fields };
 };
 
 /** The same as an argument, made when it is first needed. */
@@ -164,7 +164,7 @@ const withArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlF
         if (args === undefined) {
           const type = relatedInput(build, table);
           const given = "args" in config ? config.args : undefined;
-          const extensions = { relapi: further(build, table) };
+          const extensions = { relapi: relatedWritesPart(build, table) };
           args = { ...given, ...(type && { [NAME]: { type, description: ABOUT, extensions } }) };
         }
         return args;

@@ -3,7 +3,7 @@ import { columnOf, type ColumnPair, type Relation } from "../../../core/index.ts
 import type { GqlBuild, GqlRelationshipField, GqlTable } from "../../graphql/api.ts";
 
 /** A relationship, seen from the table that is updated. */
-export interface Way {
+export interface WritableRelationship {
   readonly field: GqlRelationshipField;
   /** The table itself holds the key; otherwise the related rows do. */
   readonly isOwn: boolean;
@@ -15,7 +15,10 @@ export interface Way {
 }
 
 /** Returns undefined for a relationship through a junction or by a function. */
-export const wayOf = (source: Relation, field: GqlRelationshipField): Way | undefined => {
+export const writableRelationshipOf = (
+  source: Relation,
+  field: GqlRelationshipField,
+): WritableRelationship | undefined => {
   const { relationship, target, isAfter } = field;
   const { columns, junction, routine, isToOne, isManual, isOwnKey } = relationship;
   if (columns.length === 0 || junction !== undefined || routine !== undefined) return undefined;
@@ -35,7 +38,12 @@ export interface Operations {
 }
 
 /** @rule P-NST-5 */
-export const operationsOf = (build: GqlBuild, source: GqlTable, target: GqlTable, way: Way): Operations => {
+export const operationsOf = (
+  build: GqlBuild,
+  source: GqlTable,
+  target: GqlTable,
+  way: WritableRelationship,
+): Operations => {
   const there = build.rights(target);
   const own = build.rights(source).update?.columns;
   const holder = way.isOwn ? own : there.update?.columns;

@@ -11,40 +11,40 @@ import {
   type StepRequirement,
   type ValueRef,
 } from "../../../core/index.ts";
-import type { GqlBuild, GqlFurther, GqlInput, GqlInputField, GqlTable, GqlWriting } from "../../graphql/api.ts";
-import { keysOf, wayOf, type Way } from "./ways.ts";
+import type { GqlBuild, GqlUpdateAdditions, GqlInput, GqlInputField, GqlTable, GqlWriting } from "../../graphql/api.ts";
+import { keysOf, writableRelationshipOf, type WritableRelationship } from "./ways.ts";
 
 /** The requested writes along one relationship. */
-interface Asked {
-  readonly way: Way;
+interface RelatedWrites {
+  readonly way: WritableRelationship;
   readonly table: GqlTable;
   readonly of: Readonly<Partial<Record<string, GqlInput>>>;
 }
 
-const refuse = (message: string, path: string): never => {
+const rejectWrite = (message: string, path: string): never => {
   throw new RelApiError({ code: "validation-failed", status: 400, message, path });
 };
 
 const nameOf = ({ schema, name }: Relation): QualifiedName => ({ schema, name });
 
 /** `object relation "artist"`, as nested inserts call it. */
-const called = ({ field: { name, relationship } }: Way): string =>
+const displayName = ({ field: { name, relationship } }: WritableRelationship): string =>
   `${relationship.isToOne ? "object" : "array"} relation "${name}"`;
 
-const asked = (build: GqlBuild, table: GqlTable, input: GqlInput): readonly Asked[] =>
-  input.fields().flatMap((field): readonly Asked[] => {
+const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): readonly RelatedWrites[] =>
+  input.fields().flatMap((field): readonly RelatedWrites[] => {
     const found = table.relationships.find(({ name }) => name === field.name);
-    const way = found && wayOf(table.relation, found);
+    const way = found && writableRelationshipOf(table.relation, found);
     const target = found && build.table(found.target);
     if (way === undefined || target === undefined || field.isNull) return [];
     const of: Record<string, GqlInput> = {};
     for (const each of field.fields()) if (!isNothing(each, way)) of[each.name] = each;
-    refuseContradictions(way, of, field.path);
+    rejectContradictions(way, of, field.path);
     return Object.keys(of).length === 0 ? [] : [{ way, table: target, of }];
   });
 
 /** Nothing is asked for by null, by an empty list, and by `false`. @rule P-NST-7 */
-const isNothing = (input: GqlInputField, { field }: Way): boolean => {
+const isNothing = (input: GqlInputField, { field }: WritableRelationship): boolean => {
   if (input.isNull) return true;
   const { isToOne } = field.relationship;
   if (input.name === "delete" || input.name === "disconnect") return isToOne && !input.isTrue();
@@ -52,11 +52,11 @@ const isNothing = (input: GqlInputField, { field }: Way): boolean => {
 };
 
 /** A write of the related row contradicts another write that replaces it. @rule P-NST-7 */
-const refuseContradictions = (way: Way, of: Asked["of"], path: string): void => {
+const rejectContradictions = (way: WritableRelationship, of: RelatedWrites["of"], path: string): void => {
   if (!way.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
   const both = (one: string, other: string): never =>
-    refuse(`cannot ${one} and ${other} ${called(way)} at the same time`, path);
+    rejectWrite(`cannot ${one} and ${other} ${displayName(way)} at the same time`, path);
   if (first !== undefined && second !== undefined) both(first, second);
   if (of["delete"] !== undefined && of["disconnect"] !== undefined) both("delete", "disconnect");
   for (const name of ["delete", "disconnect"])
@@ -67,11 +67,11 @@ const refuseContradictions = (way: Way, of: Asked["of"], path: string): void => 
 
 const set = (column: string, operand: Assignment["operand"]): Assignment => ({ column, operator: "set", operand });
 
-const cleared = (relation: Relation, columns: readonly string[]): readonly Assignment[] =>
+const clearColumns = (relation: Relation, columns: readonly string[]): readonly Assignment[] =>
   columns.map((column) => set(column, { constant: null, type: columnOf(relation, column)?.sqlType ?? "text" }));
 
 /** The key of a row that a step leaves. */
-const taken = (columns: readonly ColumnPair[], step: number, from: Relation): readonly Assignment[] =>
+const copyKey = (columns: readonly ColumnPair[], step: number, from: Relation): readonly Assignment[] =>
   columns.map(([own, other]) => set(own, { step, column: other, type: columnOf(from, other)?.sqlType ?? "text" }));
 
 const reversed = (columns: readonly ColumnPair[]): readonly ColumnPair[] =>
@@ -83,7 +83,7 @@ const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate => {
 };
 
 /** Columns of one key, with their values. @rule P-NST-6 */
-const keyOf = (build: GqlBuild, { table }: Asked, input: GqlInput, writing: GqlWriting): Key => {
+const keyOf = (build: GqlBuild, { table }: RelatedWrites, input: GqlInput, writing: GqlWriting): Key => {
   const given = input.fields().flatMap((field) => (field.part?.kind === "column" ? [{ field, part: field.part }] : []));
   const names = given.map(({ part }) => part.column.name);
   const keys = keysOf(build, table);
@@ -91,7 +91,7 @@ const keyOf = (build: GqlBuild, { table }: Asked, input: GqlInput, writing: GqlW
     const shown = keys.map((key) =>
       key.map((name) => `"${writing.schema.columnName(table.relation, name)}"`).join(", "),
     );
-    refuse(`expected the columns of one key: ${shown.join("; or ")}`, input.path);
+    rejectWrite(`expected the columns of one key: ${shown.join("; or ")}`, input.path);
   }
   return new Map(given.map(({ field, part }) => [part.column.name, writing.value(field, part.value)] as const));
 };
@@ -108,39 +108,42 @@ const isKey = (key: Key): Predicate =>
 
 type Key = ReadonlyMap<string, ValueRef>;
 
-const isThere = (step: number, { way, table }: Asked, path: string): StepRequirement => ({
+const rowExists = (step: number, { way, table }: RelatedWrites, path: string): StepRequirement => ({
   step,
-  message: `cannot proceed to connect ${called(way)} since table "${table.relation.name}" has no such row`,
+  message: `cannot proceed to connect ${displayName(way)} since table "${table.relation.name}" has no such row`,
   path,
 });
 
 // --- in front of the update -----------------------------------------------------------------------------------------
 
 /** The row that the updated ones lead to from then on. @rule P-NST-3 P-NST-6 */
-const newTarget = (build: GqlBuild, one: Asked, writing: GqlWriting): readonly Assignment[] => {
+const newTarget = (build: GqlBuild, one: RelatedWrites, writing: GqlWriting): readonly Assignment[] => {
   const { way, table, of } = one;
   const { relation } = table;
   if (of["insert"] !== undefined) {
     const step = writing.insert(of["insert"], way.field.relationship);
-    return step === undefined ? [] : taken(way.columns, step, relation);
+    return step === undefined ? [] : copyKey(way.columns, step, relation);
   }
   const key = of["connect"];
-  if (key === undefined) return of["disconnect"] === undefined ? [] : cleared(writing.relation, way.nullable);
+  if (key === undefined) return of["disconnect"] === undefined ? [] : clearColumns(writing.relation, way.nullable);
   const where = isKey(keyOf(build, one, key, writing));
   const step = writing.step((own) => ({
     write: { kind: "read", from: { relation: nameOf(relation) }, shape: "rows", output: [], where },
     path: key.path,
-    requires: [isThere(own, one, key.path)],
+    requires: [rowExists(own, one, key.path)],
   }));
-  return taken(way.columns, step, relation);
+  return copyKey(way.columns, step, relation);
 };
 
 /** @rule P-NST-4 */
-const needed = ({ way, of }: Asked, { relation: { name } }: GqlWriting): readonly Omit<StepRequirement, "step">[] =>
+const requirementsOf = (
+  { way, of }: RelatedWrites,
+  { relation: { name } }: GqlWriting,
+): readonly Omit<StepRequirement, "step">[] =>
   (["insert", "connect"] as const).flatMap((verb) => {
     const input = of[verb];
     if (input === undefined) return [];
-    const cannot = `cannot proceed to ${verb} ${called(way)} since update of table "${name}" affects`;
+    const cannot = `cannot proceed to ${verb} ${displayName(way)} since update of table "${name}" affects`;
     const none = { message: `${cannot} zero rows`, path: input.path };
     // rows that hold the key belong to one row
     return way.isOwn ? [none] : [none, { atMost: 1, message: `${cannot} more than one row`, path: input.path }];
@@ -149,10 +152,10 @@ const needed = ({ way, of }: Asked, { relation: { name } }: GqlWriting): readonl
 // --- behind it ------------------------------------------------------------------------------------------------------
 
 /** Those that refer to another come behind it. */
-const referredFirst = (all: readonly Asked[]): readonly Asked[] => {
-  const ordered: Asked[] = [];
-  const seen = new Set<Asked>();
-  const visit = (one: Asked): void => {
+const sortByReference = (all: readonly RelatedWrites[]): readonly RelatedWrites[] => {
+  const ordered: RelatedWrites[] = [];
+  const seen = new Set<RelatedWrites>();
+  const visit = (one: RelatedWrites): void => {
     if (seen.has(one)) return;
     seen.add(one);
     const targets = new Set(one.table.relation.foreignKeys.map((key) => nameKey(key.target)));
@@ -167,26 +170,26 @@ const referredFirst = (all: readonly Asked[]): readonly Asked[] => {
  *  takes it. @rule P-NST-3 */
 const writeBehind = (
   build: GqlBuild,
-  all: readonly Asked[],
-  replaced: ReadonlyMap<Asked, readonly Assignment[]>,
+  all: readonly RelatedWrites[],
+  replaced: ReadonlyMap<RelatedWrites, readonly Assignment[]>,
   writing: GqlWriting,
   step: number,
   path: string,
 ): void => {
   const { relation } = writing;
   const own = all.filter(({ way }) => way.isOwn);
-  const others = referredFirst(all.filter(({ way }) => !way.isOwn));
-  const related = ({ way }: Asked): Predicate => ({ kind: "written", step, columns: reversed(way.columns) });
-  const narrowed = (one: Asked, condition: GqlInput): Predicate =>
+  const others = sortByReference(all.filter(({ way }) => !way.isOwn));
+  const related = ({ way }: RelatedWrites): Predicate => ({ kind: "written", step, columns: reversed(way.columns) });
+  const narrowed = (one: RelatedWrites, condition: GqlInput): Predicate =>
     allOf(related(one), one.way.field.relationship.isToOne ? undefined : writing.where(condition));
-  const remove = (one: Asked): void => {
+  const remove = (one: RelatedWrites): void => {
     const condition = one.of["delete"];
     if (condition === undefined) return;
     const from = nameOf(one.table.relation);
     const where = narrowed(one, condition);
     writing.step(() => ({ write: { kind: "delete", from, where }, path: condition.path }));
   };
-  const updateRows = (one: Asked): void => {
+  const updateRows = (one: RelatedWrites): void => {
     const given = one.of["update"];
     const items = given === undefined ? [] : one.way.field.relationship.isToOne ? [given] : given.items();
     for (const item of items) writing.update(item, one.table.relation, related(one));
@@ -212,7 +215,7 @@ const writeBehind = (
     const condition = one.of["disconnect"];
     if (condition === undefined) continue;
     const target = one.table.relation;
-    const assignments = cleared(target, one.way.nullable);
+    const assignments = clearColumns(target, one.way.nullable);
     const where = narrowed(one, condition);
     writing.step(() => ({
       write: { kind: "update", relation: nameOf(target), where, assignments },
@@ -256,10 +259,10 @@ interface GivenKey {
 const nameList = ({ key }: GivenKey): readonly string[] => [...key.keys()].toSorted();
 
 /** One statement for all keys of the same columns. @rule P-NST-6 */
-const connect = (build: GqlBuild, one: Asked, input: GqlInput, writing: GqlWriting, parent: number): void => {
+const connect = (build: GqlBuild, one: RelatedWrites, input: GqlInput, writing: GqlWriting, parent: number): void => {
   const inputs = one.way.field.relationship.isToOne ? [input] : input.items();
   const relation = nameOf(one.table.relation);
-  const assignments = taken(reversed(one.way.columns), parent, writing.relation);
+  const assignments = copyKey(reversed(one.way.columns), parent, writing.relation);
   const given = inputs.map((each): GivenKey => ({ key: keyOf(build, one, each, writing), path: each.path }));
   for (const group of inGroups(given)) {
     const [first] = group;
@@ -269,7 +272,7 @@ const connect = (build: GqlBuild, one: Asked, input: GqlInput, writing: GqlWriti
       writing.step((own) => ({
         write: { kind: "update", relation, where: isKey(first.key), assignments },
         path,
-        requires: [isThere(own, one, path)],
+        requires: [rowExists(own, one, path)],
       }));
       continue;
     }
@@ -279,7 +282,7 @@ const connect = (build: GqlBuild, one: Asked, input: GqlInput, writing: GqlWriti
     writing.step((own) => ({
       write: { kind: "update", relation, where: { kind: "keys", ...keys }, assignments },
       path: input.path,
-      requires: [{ ...isThere(own, one, path), each }],
+      requires: [{ ...rowExists(own, one, path), each }],
     }));
   }
 };
@@ -290,11 +293,11 @@ export const planRelated = (
   table: GqlTable,
   input: GqlInput,
   writing: GqlWriting,
-): GqlFurther | undefined => {
-  const all = input.isNull ? [] : asked(build, table, input);
+): GqlUpdateAdditions | undefined => {
+  const all = input.isNull ? [] : readRelatedWrites(build, table, input);
   if (all.length === 0) return undefined;
   const assignments: Assignment[] = [];
-  const replaced = new Map<Asked, readonly Assignment[]>();
+  const replaced = new Map<RelatedWrites, readonly Assignment[]>();
   for (const one of all) {
     const { way, of } = one;
     if (!way.isOwn) continue;
@@ -303,13 +306,13 @@ export const planRelated = (
     else {
       // the rows still have to refer to the deleted row, so that the delete finds it
       if (next.length === 0 && way.nullable.length === 0)
-        refuse(`cannot delete ${called(way)}: "${way.held.join(", ")}" cannot be null`, of["delete"].path);
-      replaced.set(one, next.length > 0 ? next : cleared(table.relation, way.nullable));
+        rejectWrite(`cannot delete ${displayName(way)}: "${way.held.join(", ")}" cannot be null`, of["delete"].path);
+      replaced.set(one, next.length > 0 ? next : clearColumns(table.relation, way.nullable));
     }
   }
   return {
     assignments,
-    requires: all.flatMap((one) => needed(one, writing)),
+    requires: all.flatMap((one) => requirementsOf(one, writing)),
     after: (step) => writeBehind(build, all, replaced, writing, step, input.path),
   };
 };

@@ -24,15 +24,24 @@ import {
   type RelApiError,
 } from "../../../core/index.ts";
 import { restGuideService, type RestGuide } from "../../rest/api.ts";
-import { BadReference, fillBody, fillPath, isReference, type Answered } from "./references.ts";
-import { ALLOW, malformed, methodUnsupported, readParts, refused, tookTooLong, type Part } from "./requests.ts";
+import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
+import {
+  ALLOW,
+  batchMalformed,
+  methodUnsupported,
+  readParts,
+  batchRefused,
+  tookTooLong,
+  type BatchPart,
+} from "./requests.ts";
 import { batchSettings } from "./settings.ts";
 
 /** The header that marks the requests of a batch. Clients cannot guess its value. */
-const PART_OF = "relapi-batch-part";
+const PART_HEADER = "relapi-batch-part";
 
 /** Headers of the batch request that its parts do not inherit. */
-const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
+const EXCLUDED_HEADERS =
+  /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
 /** The code of the error for a client that has disconnected. */
 const CANCELLED = "request-cancelled";
@@ -61,7 +70,7 @@ const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string 
 /** CORS headers, which belong to the response that the browser receives. */
 const OF_CONNECTION = /^access-control-/;
 
-const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string => {
+const entryOf = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
   const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
   return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
 };
@@ -70,7 +79,7 @@ const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): st
 const OF_BODY = /^content-/i;
 
 /** The error response of a request, with the request's number. @rule P-BAT-4 */
-const failureOf = (part: Part, place: number, { status, headers, body }: Answer): Answer => {
+const failureOf = (part: BatchPart, place: number, { status, headers, body }: Answer): Answer => {
   const text = String(body ?? "");
   let error: Json;
   try {
@@ -92,13 +101,13 @@ export const restBatch = definePlugin({
   requires: ["rest"],
   stage: Stage.late, // this plugin wraps executions outside of all other plugins
   settings: batchSettings,
-  secretHeaders: [PART_OF],
+  secretHeaders: [PART_HEADER],
   apply: (_hooks, context) => {
     const batches = new Map<string, OpenBatch>();
 
     /** The batch that a request is part of. */
     const batchOf = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
-      const id = batches.size === 0 ? undefined : exchange?.header(PART_OF);
+      const id = batches.size === 0 ? undefined : exchange?.header(PART_HEADER);
       return id === undefined ? undefined : batches.get(id);
     };
 
@@ -125,18 +134,18 @@ export const restBatch = definePlugin({
     const send = (
       exchange: Exchange,
       root: string,
-      { method, path, headers, body }: Part,
+      { method, path, headers, body }: BatchPart,
       batch: string,
       place: number,
-      answered: Answered,
+      answered: AnswerLookup,
     ): Promise<ApiAnswer> => {
       const { maxBodyBytes, maxUrlBytes } = context.options;
       if (Buffer.byteLength(path) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       const long = Object.entries(headers).find(([, value]) => Buffer.byteLength(value) > maxUrlBytes);
-      if (long !== undefined) throw refused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, place);
+      if (long !== undefined) throw batchRefused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, place);
       const passed: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
-        if (typeof value === "string" && !NOT_PASSED_ON.test(name)) passed[name] = value;
+        if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passed[name] = value;
       const ofAll = exchange.header("prefer");
       const prefer = [headers["prefer"], ofAll].filter((one) => one !== undefined).join(", ");
       const sent =
@@ -151,32 +160,32 @@ export const restBatch = definePlugin({
           ...(sent === undefined ? {} : { "content-type": "application/json" }),
           ...headers,
           ...(prefer === "" ? {} : { prefer }),
-          [PART_OF]: batch,
+          [PART_HEADER]: batch,
         },
         ...(sent === undefined ? {} : { body: sent }),
         within: exchange,
       });
     };
 
-    const run = async (exchange: Exchange, root: string, parts: readonly Part[]): Promise<Answer> => {
+    const run = async (exchange: Exchange, root: string, parts: readonly BatchPart[]): Promise<Answer> => {
       const id = randomUUID();
       const { databaseRole } = exchange.session;
       const isolation = databaseRole === undefined ? undefined : context.model().roles.get(databaseRole)?.isolation;
       const { maxJsonDepth, maxResultBytes, batchTimeout } = context.options;
       const bodies: (string | undefined)[] = [];
       let failed: Answer | undefined;
-      let underWay: Part | undefined;
+      let underWay: BatchPart | undefined;
       let isLate = false;
       const encode = (error: RelApiError): Answer =>
         (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // `rest` is a required plugin
-      const work = async (execute: PluginContext["execute"]) => {
+      const runBatch = async (execute: PluginContext["execute"]) => {
         const batch: OpenBatch = { execute, end: "commit", place: 0, refusal: undefined };
         batches.set(id, batch);
         const entries: string[] = [];
         let bytes = 0;
         const places = new Map(parts.map(({ id }, at) => [id, at]));
         const parsed: Json[] = [];
-        const answered: Answered = (name) => {
+        const answered: AnswerLookup = (name) => {
           const at = /^\d/.test(name) ? Number(name) - 1 : (places.get(name) ?? -1);
           const body = bodies[at];
           if (body === undefined || parsed[at] !== undefined) return parsed[at];
@@ -191,13 +200,13 @@ export const restBatch = definePlugin({
             const answer = await send(exchange, root, part, id, i + 1, answered);
             const body = jsonOf(answer);
             bytes += body === undefined ? 0 : Buffer.byteLength(body);
-            if (bytes > maxResultBytes) throw refused("the answers are too large together", i + 1);
+            if (bytes > maxResultBytes) throw batchRefused("the answers are too large together", i + 1);
             bodies.push(body);
             entries.push(entryOf(part, answer, body ?? "null"));
           } catch (error) {
             const refusal =
               batch.refusal ??
-              (error instanceof BadReference || error instanceof URIError ? refused(error.message, i + 1) : error);
+              (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
             if (refusal instanceof CallError)
               failed = failureOf(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
             else if (isRelApiError(refusal)) failed = failureOf(part, i + 1, encode(refusal));
@@ -219,7 +228,7 @@ export const restBatch = definePlugin({
         };
       };
       try {
-        const entries = await context.transaction({ isolation, onGone }, work);
+        const entries = await context.transaction({ isolation, onGone }, runBatch);
         return {
           status: 200,
           headers: [["Content-Type", "application/json; charset=utf-8"]],
@@ -241,7 +250,7 @@ export const restBatch = definePlugin({
       before: (exchange): undefined => {
         const batch = batchOf(exchange);
         if (batch === undefined || (exchange.surface === "rest" && rootOf(exchange.path) === undefined)) return;
-        throw (batch.refusal = malformed("the path is not one of a table or function", batch.place));
+        throw (batch.refusal = batchMalformed("the path is not one of a table or function", batch.place));
       },
       authorized: (exchange) => {
         const root = exchange.surface === "rest" ? rootOf(exchange.path) : undefined;
@@ -251,15 +260,15 @@ export const restBatch = definePlugin({
         if (exchange.method !== "POST") throw methodUnsupported(exchange.method);
         return exchange.body().then((bytes) => {
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
-            throw malformed("the body is not JSON");
+            throw batchMalformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
           if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LEVELS_OF_LIST))
-            throw refused(`a body is nested deeper than ${maxJsonDepth} levels`);
+            throw batchRefused(`a body is nested deeper than ${maxJsonDepth} levels`);
           let given: Json;
           try {
             given = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
           } catch {
-            throw malformed("the body is not JSON");
+            throw batchMalformed("the body is not JSON");
           }
           return run(exchange, root, readParts(given, context.options.maxBatchRequests));
         });

@@ -16,22 +16,22 @@ export const isReference = (text: string): boolean => WHOLE.test(text);
  * Returns the response of an earlier request by its number or id. Undefined if there is no such request.
  * @throws BadReference
  */
-export type Answered = (name: string) => Json | undefined;
+export type AnswerLookup = (name: string) => Json | undefined;
 
 /** The limit on the length that inserted values add to a request. */
-export interface Room {
+export interface ByteBudget {
   /** The number of characters that remain. */
   left: number;
   /** Makes the error of an exceeded limit. */
   exceeded(): Error;
 }
 
-const take = (room: Room, characters: number): void => {
+const takeBytes = (room: ByteBudget, characters: number): void => {
   room.left -= characters;
   if (room.left < 0) throw room.exceeded();
 };
 
-const missing = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
+const missingValue = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
 
 /** The member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
 const keyOf = (step: string): string | number =>
@@ -47,7 +47,7 @@ const follow = (written: string, from: Json, keys: readonly (string | number)[])
     // without an index, a list means its first row
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
     const isHolder = typeof value === "object" && value !== null && !isRawNumber(value);
-    if (!isHolder || !Object.hasOwn(value as object, key)) throw missing(written);
+    if (!isHolder || !Object.hasOwn(value as object, key)) throw missingValue(written);
     value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition above has found it
   }
   return value;
@@ -59,10 +59,10 @@ const EACH = "[*]";
 const MAX_STEPS = 500;
 
 /** The value of a reference, or a value for each row if it contains `[*]`. */
-type Found = { readonly one: Json } | { readonly each: readonly Json[] };
+type ResolvedReference = { readonly one: Json } | { readonly each: readonly Json[] };
 
 /** @throws BadReference */
-const valueOf = (written: string, answered: Answered, room: Room): Found => {
+const valueOf = (written: string, answered: AnswerLookup, room: ByteBudget): ResolvedReference => {
   const [, name = "", path = ""] = WHOLE.exec(written) ?? [];
   const value = answered(name);
   if (value === undefined)
@@ -80,7 +80,7 @@ const valueOf = (written: string, answered: Answered, room: Room): Found => {
   if (steps.includes(EACH, at + 1)) throw new BadReference(`${written}: [*] can stand in it once`);
   const rows = follow(written, value, keys.slice(0, at));
   if (!Array.isArray(rows)) throw new BadReference(`${written}: [*] is for lists, and this is none`);
-  take(room, rows.length);
+  takeBytes(room, rows.length);
   const rest = keys.slice(at + 1);
   return { each: rows.map((row: Json) => follow(written, row, rest)) };
 };
@@ -88,7 +88,7 @@ const valueOf = (written: string, answered: Answered, room: Room): Found => {
 /**
  * Inserts the values into the text of a body. `$$` at the start of a string means a dollar sign. @throws BadReference
  */
-export const fillBody = (body: Json, answered: Answered, room: Room): string => {
+export const fillBody = (body: Json, answered: AnswerLookup, room: ByteBudget): string => {
   const write = (value: Json): string => {
     if (typeof value === "string") {
       if (!value.startsWith("$")) return JSON.stringify(value);
@@ -96,7 +96,7 @@ export const fillBody = (body: Json, answered: Answered, room: Room): string => 
       if (!isReference(value)) return JSON.stringify(value);
       const found = valueOf(value, answered, room);
       const text = writeJson("one" in found ? found.one : (found.each as Json));
-      take(room, text.length);
+      takeBytes(room, text.length);
       return text;
     }
     if (typeof value !== "object" || value === null || isRawNumber(value)) return writeJson(value);
@@ -135,7 +135,7 @@ const NAMES = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offset)$/;
  * Replaces references in a filter by values: as whole operands, or as quoted elements of a list or tree. Values are
  * therefore never parsed as syntax.
  */
-const fillParameter = (name: string, given: string, answered: Answered, room: Room): string => {
+const fillParameter = (name: string, given: string, answered: AnswerLookup, room: ByteBudget): string => {
   if (!given.includes("$")) return given;
   let filled = "";
   let end = 0;
@@ -170,14 +170,14 @@ const fillParameter = (name: string, given: string, answered: Answered, room: Ro
     } else if (operator !== undefined && !NO_PLAIN_OPERAND.has(operator)) value = textOf(written, found.one);
     else if (isElement) value = quoted(textOf(written, found.one));
     else throw new BadReference(`${written} must be the value of a filter: id=eq.${written}, id=in.(${written},2)`);
-    take(room, value.length);
+    takeBytes(room, value.length);
     filled += value;
   }
   return filled + given.slice(end);
 };
 
 /** Inserts the values into a path, percent-encoded. @throws BadReference, URIError */
-export const fillPath = (path: string, answered: Answered, room: Room): string => {
+export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget): string => {
   if (!/\$|%24/.test(path)) return path;
   const [place = "", ...rest] = path.split("?");
   if (/\$|%24/.test(place)) throw new BadReference("references stand in filters, not in front of the question mark");

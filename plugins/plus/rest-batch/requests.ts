@@ -1,7 +1,7 @@
 /** Parses the list of requests of a batch. */
 import { isRawNumber, RelApiError, type Json } from "../../../core/index.ts";
 
-export interface Part {
+export interface BatchPart {
   readonly method: string;
   /** The path below the root of the surface, with the query string. */
   readonly path: string;
@@ -30,7 +30,7 @@ const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
 /** The error for a batch that cannot run. `part` is the number of the request, counted from 1. */
-export const refused = (message: string, part?: number, hint: string | null = null): RelApiError =>
+export const batchRefused = (message: string, part?: number, hint: string | null = null): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
     status: 400,
@@ -39,8 +39,8 @@ export const refused = (message: string, part?: number, hint: string | null = nu
   });
 
 /** The error for a body that is not a valid batch. */
-export const malformed = (message: string, part?: number): RelApiError =>
-  refused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
+export const batchMalformed = (message: string, part?: number): RelApiError =>
+  batchRefused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
 export const ALLOW = ["Allow", "OPTIONS,POST"] as const;
 
@@ -69,37 +69,38 @@ const isObject = (value: Json | undefined): value is Fields =>
 
 const readHeaders = (given: Json | undefined, part: number): Readonly<Record<string, string>> => {
   if (given === undefined || given === null) return {};
-  if (!isObject(given)) throw malformed("headers is not an object", part);
+  if (!isObject(given)) throw batchMalformed("headers is not an object", part);
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const lower = name.toLowerCase();
-      if (!HEADERS.has(lower)) throw malformed(`the header "${name}" is that of the batch`, part);
+      if (!HEADERS.has(lower)) throw batchMalformed(`the header "${name}" is that of the batch`, part);
       // eslint-disable-next-line no-control-regex -- headers cannot contain these
       if (typeof value !== "string" || /[\u0000-\u001f\u007f]/.test(value))
-        throw malformed(`the header "${name}" is no text`, part);
+        throw batchMalformed(`the header "${name}" is no text`, part);
       return [lower, value];
     }),
   );
 };
 
 /** @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
-export const readParts = (given: Json, maxCount: number): readonly Part[] => {
-  if (!Array.isArray(given)) throw malformed("the body is not a list of requests");
-  if (given.length === 0) throw malformed("the list of requests is empty");
-  if (given.length > maxCount) throw refused(`there are ${given.length} requests, and at most ${maxCount} may be`);
+export const readParts = (given: Json, maxCount: number): readonly BatchPart[] => {
+  if (!Array.isArray(given)) throw batchMalformed("the body is not a list of requests");
+  if (given.length === 0) throw batchMalformed("the list of requests is empty");
+  if (given.length > maxCount) throw batchRefused(`there are ${given.length} requests, and at most ${maxCount} may be`);
   const ids = new Set<string>();
-  return given.map((one: Json, i): Part => {
+  return given.map((one: Json, i): BatchPart => {
     const part = i + 1;
-    if (!isObject(one)) throw malformed("it is not an object", part);
+    if (!isObject(one)) throw batchMalformed("it is not an object", part);
     const stray = Object.keys(one).find((key) => !KEYS.has(key));
-    if (stray !== undefined) throw malformed(`it has a key "${stray}"`, part);
+    if (stray !== undefined) throw batchMalformed(`it has a key "${stray}"`, part);
     const { method = "GET", path, body, id } = one;
     if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
-      throw malformed(`the method is none of ${[...METHODS].join(", ")}`, part);
+      throw batchMalformed(`the method is none of ${[...METHODS].join(", ")}`, part);
     if (typeof path !== "string" || !PATH.test(path))
-      throw malformed('the path is not one of a table or function: "/table?id=eq.1"', part);
-    if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw malformed("the id is not a name", part);
-    if (typeof id === "string" && ids.has(id)) throw malformed(`the id "${id}" is given twice`, part);
+      throw batchMalformed('the path is not one of a table or function: "/table?id=eq.1"', part);
+    if (id !== undefined && (typeof id !== "string" || !ID.test(id)))
+      throw batchMalformed("the id is not a name", part);
+    if (typeof id === "string" && ids.has(id)) throw batchMalformed(`the id "${id}" is given twice`, part);
     if (typeof id === "string") ids.add(id);
     return {
       method: method.toUpperCase(),

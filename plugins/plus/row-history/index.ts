@@ -36,7 +36,7 @@ const SUFFIX = "_history";
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** @rule P-HIS-4 P-HIS-5 */
-const notKept = (what: string): RelApiError =>
+const historyMissing = (what: string): RelApiError =>
   new RelApiError({ code: "history-not-kept", status: 400, message: `${what} has no history`, path: "$" });
 
 const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
@@ -66,7 +66,7 @@ const historyOf = (model: Model, { schema, name }: QualifiedName): Relation | un
 /**
  * Adds relationships between histories. They lead to the current relation if the target has no history. @rule P-HIS-3
  */
-const withWays = (model: Model): Model => {
+const withHistoryRelationships = (model: Model): Model => {
   const relations = new Map(model.relations);
   for (const relation of model.relations.values()) {
     const history = historyOf(model, relation);
@@ -81,21 +81,22 @@ const withWays = (model: Model): Model => {
 };
 
 /** @rule P-HIS-2 */
-const validAt = (operand: ValueRef): Predicate => {
+const isValidAt = (operand: ValueRef): Predicate => {
   const ends = [compareColumn("valid_to", "is", { keyword: "null" }), compareColumn("valid_to", "gt", { operand })];
   return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
 };
 
 /** Replaces the relations of a read by their histories. @throws RelApiError @rule P-HIS-3 P-HIS-4 */
-const asItWas = (read: Read, model: Model, at: ValueRef): Read => {
+const readHistory = (read: Read, model: Model, at: ValueRef): Read => {
   const valid = restrictRows(read, model, (relation, way) => {
     const [isKept, wasKept] = [relation, way?.from].map((one) => one && historyOf(model, one) !== undefined);
-    if (way?.routine && (isKept || wasKept)) throw notKept(`the function ${way.routine.name}`);
-    if (isKept && wasKept === false) throw notKept(way?.from.name ?? "");
-    return isKept ? validAt(at) : undefined;
+    if (way?.routine && (isKept || wasKept)) throw historyMissing(`the function ${way.routine.name}`);
+    if (isKept && wasKept === false) throw historyMissing(way?.from.name ?? "");
+    return isKept ? isValidAt(at) : undefined;
   });
   const noFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
-    if ("routine" in node && relation && historyOf(model, relation)) throw notKept(`the function ${node.routine.name}`);
+    if ("routine" in node && relation && historyOf(model, relation))
+      throw historyMissing(`the function ${node.routine.name}`);
     return node;
   };
   return mapPlan(valid, model, {
@@ -149,8 +150,8 @@ export const rowHistory = definePlugin({
       settings: (time) => [[SETTING, unquoted(time)]],
       plan: (plan, time, { model }) => {
         if (!isTime(unquoted(time))) throw timeUnread(time);
-        if (plan.kind !== "read" || !("relation" in plan.from)) throw notKept("a write or a call");
-        if (historyOf(model, plan.from.relation) === undefined) throw notKept(plan.from.relation.name);
+        if (plan.kind !== "read" || !("relation" in plan.from)) throw historyMissing("a write or a call");
+        if (historyOf(model, plan.from.relation) === undefined) throw historyMissing(plan.from.relation.name);
         return { ...plan, notes: { ...plan.notes, [AS_OF]: { constant: null, apply: "as-of-request" } } };
       },
     },
@@ -159,11 +160,11 @@ export const rowHistory = definePlugin({
     hooks.introspect.tapPromise(NAME, async (model, { schemas, warn }) => {
       const exposed = schemas.map((schema) => schema + SUFFIX).filter((schema) => schemas.includes(schema));
       for (const schema of exposed) warn(`no history is read from ${schema}: it is exposed`);
-      return withWays(model);
+      return withHistoryRelationships(model);
     });
     hooks.transformPlan.tap({ name: NAME, keepsRows: true }, (plan, { model }) =>
       mapPlan(plan, model, {
-        read: (read) => (read.notes?.[AS_OF] === undefined ? read : asItWas(read, model, read.notes[AS_OF])),
+        read: (read) => (read.notes?.[AS_OF] === undefined ? read : readHistory(read, model, read.notes[AS_OF])),
       }),
     );
     hooks.buildGqlField.tap(NAME, fieldsAsOf);

@@ -41,22 +41,24 @@ const asksFor = (where: Predicate, column: string): boolean => {
  * Hides deleted rows and turns deletes into updates. With `seesDeleted`, reads and updates that compare the column
  * reach deleted rows.
  */
-const softly = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
+const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isThere = compareColumn(column, "is", { keyword: "null" });
   const isSoft = (relation: Relation | undefined): boolean => {
     const found = relation && columnOf(relation, column);
     return found !== undefined && TIMES.has(model.types.get(found.type)?.name ?? "");
   };
   const restricted = restrictRows(plan, model, (relation) => (isSoft(relation) ? isThere : undefined));
-  const shown = <Node extends Read | Update>(node: Node): Node => {
+  const withVisibleRows = <Node extends Read | Update>(node: Node): Node => {
     const [added, own, ...more] = node.where?.kind === "and" ? node.where.of : [];
     return added === isThere && own !== undefined && more.length === 0 && asksFor(own, column)
       ? { ...node, where: own }
       : node;
   };
-  const hidden = seesDeleted ? mapPlan(restricted, model, { read: shown, update: shown }) : restricted;
+  const hidden = seesDeleted
+    ? mapPlan(restricted, model, { read: withVisibleRows, update: withVisibleRows })
+    : restricted;
 
-  const marked = (remove: Delete): Update => ({
+  const markDeleted = (remove: Delete): Update => ({
     kind: "update",
     relation: remove.from,
     ...(remove.where && { where: remove.where }),
@@ -64,18 +66,18 @@ const softly = (plan: Plan, model: Model, column: string, seesDeleted: boolean):
     ...(remove.returning && { returning: remove.returning }),
     assignments: [{ column, operator: "set", operand: { constant: null, apply: NOW } }],
   });
-  if (hidden.kind === "delete") return isSoft(relationOf(model, hidden.from)) ? marked(hidden) : hidden;
+  if (hidden.kind === "delete") return isSoft(relationOf(model, hidden.from)) ? markDeleted(hidden) : hidden;
   if (hidden.kind !== "sequence") return hidden;
   const steps = hidden.steps.map((step) =>
     step.write.kind === "delete" && isSoft(relationOf(model, step.write.from))
-      ? { ...step, write: marked(step.write) }
+      ? { ...step, write: markDeleted(step.write) }
       : step,
   );
   return { ...hidden, steps };
 };
 
 /** @rule P-DEL-6 */
-const maySeeDeleted = ({ isAdmin, role }: Session, roles: readonly string[]): boolean =>
+const maySeeDeletedRows = ({ isAdmin, role }: Session, roles: readonly string[]): boolean =>
   (isAdmin && role === "admin") || roles.includes(role);
 
 /** Removes relationships through junctions with deletable rows, because a relationship cannot filter its junction. */
@@ -117,18 +119,18 @@ const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
 });
 
 /** The insert of the program if it is a PUT. */
-const putOf = ({ planned }: Program): Insert | undefined =>
+const putInsertOf = ({ planned }: Program): Insert | undefined =>
   planned?.plan.kind === "insert" && planned.plan.only !== undefined ? planned.plan : undefined;
 
 /** Reports a PUT of a deleted row, which writes nothing, just like a PUT whose key differs. @rule P-DEL-7 */
-const tellDeletedPuts = (context: PluginContext, column: string): void => {
+const reportDeletedPuts = (context: PluginContext, column: string): void => {
   context.wrap({
     execute: (next) => async (execution) => {
       try {
         return await next(execution);
       } catch (error) {
-        const ran = execution.programs.find(({ program }) => putOf(program) !== undefined);
-        const put = ran && putOf(ran.program);
+        const ran = execution.programs.find(({ program }) => putInsertOf(program) !== undefined);
+        const put = ran && putInsertOf(ran.program);
         if (put === undefined || !isRelApiError(error) || error.code !== "put-key-mismatch") throw error;
         const relation = relationOf(context.model(), put.into);
         if (relation === undefined || columnOf(relation, column) === undefined) throw error;
@@ -157,10 +159,10 @@ export const softDelete = definePlugin({
   apply: (hooks, context) => {
     const { softDeleteColumn: column } = context.options;
     if (column === undefined) return;
-    tellDeletedPuts(context, column);
+    reportDeletedPuts(context, column);
     hooks.introspect.tapPromise("soft-delete", async (model) => withoutSoftJunctions(model, column));
     hooks.transformPlan.tap("soft-delete", (plan, { model, session, options }) =>
-      softly(plan, model, column, maySeeDeleted(session, options.softDeleteRoles)),
+      applySoftDelete(plan, model, column, maySeeDeletedRows(session, options.softDeleteRoles)),
     );
   },
 });

@@ -11,7 +11,7 @@ import type {
 } from "../../../core/index.ts";
 
 /** The values of a plan. */
-export interface Given {
+export interface KnownValues {
   readonly values: readonly BoundValue[];
   readonly session: Session;
 }
@@ -24,7 +24,7 @@ const shown = (bound: BoundValue | undefined): string => {
   return JSON.stringify(bound.length > MAX_LENGTH ? `${bound.slice(0, MAX_LENGTH)}…` : bound);
 };
 
-export const valueText = (ref: ValueRef, { values, session }: Given): string => {
+export const valueText = (ref: ValueRef, { values, session }: KnownValues): string => {
   if ("param" in ref) return shown(values[ref.param]);
   if ("constant" in ref) return shown(ref.constant);
   if ("step" in ref) return `${ref.column} of step ${ref.step + 1}`;
@@ -32,13 +32,13 @@ export const valueText = (ref: ValueRef, { values, session }: Given): string => 
   return `${ref.session} (${shown(session.variables[ref.session])})`;
 };
 
-const keyText = ({ arrow, key }: PathKey, given: Given): string =>
+const keyText = ({ arrow, key }: PathKey, given: KnownValues): string =>
   `${arrow}${valueText(key, given).replace(/^"(.*)"$/, "$1")}`;
 
-const pathText = (path: readonly PathKey[] | undefined, given: Given): string =>
+const pathText = (path: readonly PathKey[] | undefined, given: KnownValues): string =>
   (path ?? []).map((step) => keyText(step, given)).join("");
 
-export const expressionText = (expression: Expression, given: Given): string => {
+export const expressionText = (expression: Expression, given: KnownValues): string => {
   switch (expression.kind) {
     case "output":
       return expression.as;
@@ -66,7 +66,7 @@ export const expressionText = (expression: Expression, given: Given): string => 
   }
 };
 
-const operandText = (operand: Operand, given: Given): string => {
+const operandText = (operand: Operand, given: KnownValues): string => {
   if ("expression" in operand) return expressionText(operand.expression, given);
   if ("items" in operand) return `(${operand.items.map((item) => operandText(item, given)).join(", ")})`;
   if (!("fields" in operand)) return valueText(operand, given);
@@ -74,7 +74,7 @@ const operandText = (operand: Operand, given: Given): string => {
   return `{ ${fields.join(", ")} }`;
 };
 
-const comparisonText = (comparison: Comparison, given: Given): string => {
+const comparisonText = (comparison: Comparison, given: KnownValues): string => {
   const { left, operator, quantifier, option, operand, keyword } = comparison;
   const more = quantifier ?? (option === undefined ? undefined : valueText(option, given));
   const right = operand === undefined ? keyword : operandText(operand, given);
@@ -85,10 +85,10 @@ const comparisonText = (comparison: Comparison, given: Given): string => {
   ].join(" ");
 };
 
-const within = (where: Predicate | undefined, given: Given): string =>
+const conditionOrTrue = (where: Predicate | undefined, given: KnownValues): string =>
   where === undefined ? "" : `: (${conditionText(where, given)})`;
 
-export const conditionText = (predicate: Predicate, given: Given): string => {
+export const conditionText = (predicate: Predicate, given: KnownValues): string => {
   switch (predicate.kind) {
     case "and":
     case "or": {
@@ -104,11 +104,11 @@ export const conditionText = (predicate: Predicate, given: Given): string => {
     case "compare":
       return comparisonText(predicate, given);
     case "related":
-      return `some ${predicate.relationship}${within(predicate.where, given)}`;
+      return `some ${predicate.relationship}${conditionOrTrue(predicate.where, given)}`;
     case "computed-rows":
-      return `some ${predicate.routine.name}${within(predicate.where, given)}`;
+      return `some ${predicate.routine.name}${conditionOrTrue(predicate.where, given)}`;
     case "exists":
-      return `some row of ${predicate.from.schema}.${predicate.from.name}${within(predicate.where, given)}`;
+      return `some row of ${predicate.from.schema}.${predicate.from.name}${conditionOrTrue(predicate.where, given)}`;
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
     case "beyond": {

@@ -9,7 +9,7 @@ import {
   type OpenExchange,
   type PluginContext,
 } from "../../../core/index.ts";
-import { relationsOf, type Looking } from "./relations.ts";
+import { relationsOf, type ReportParts } from "./relations.ts";
 import type { RelationReport } from "./rows.ts";
 import { whySettings } from "./settings.ts";
 
@@ -26,11 +26,11 @@ const MAX_LENGTH = 4000;
 /** The note that replaces reports beyond that length. */
 const CUT = "the rest is too long for a header: relapi explain tells it";
 
-const inAscii = (text: string): string =>
+const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** The report of one relation in short form. */
-const told = ({ relation, command, isEmbedded, security, steps, note }: RelationReport) => ({
+const shortReport = ({ relation, command, isEmbedded, security, steps, note }: RelationReport) => ({
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
   ...(isEmbedded ? { of: "all parents" } : {}),
@@ -50,9 +50,9 @@ const told = ({ relation, command, isEmbedded, security, steps, note }: Relation
 
 const headerOf = (role: string, reports: readonly RelationReport[]): string => {
   const relations: object[] = [];
-  const text = (more: object = {}): string => inAscii(JSON.stringify({ role, relations, ...more }));
+  const text = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
   for (const report of reports) {
-    relations.push(told(report));
+    relations.push(shortReport(report));
     if (text().length <= MAX_LENGTH) continue;
     relations.pop();
     return text({ note: CUT });
@@ -99,9 +99,9 @@ export const whyEmpty = definePlugin({
     if (context.options.explainEmpty === "off") return;
     const askers = createExchangeSlot<Asker>();
 
-    const look = async (
+    const buildReport = async (
       execution: Execution,
-      run: Looking["run"],
+      run: ReportParts["run"],
       surface: string,
       knows: "all" | "own",
     ): Promise<readonly RelationReport[]> => {
@@ -131,12 +131,12 @@ export const whyEmpty = definePlugin({
         const asker = exchange && askers.get(exchange);
         if (exchange === undefined || asker === undefined) return next(execution);
         const { knows } = asker;
-        const run: Looking["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
+        const run: ReportParts["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
         // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
-        const before = mayWrite ? await look(execution, run, exchange.surface, knows) : [];
+        const before = mayWrite ? await buildReport(execution, run, exchange.surface, knows) : [];
         const rows = await next(execution);
-        const reports = mayWrite ? before : await look(execution, run, exchange.surface, knows);
+        const reports = mayWrite ? before : await buildReport(execution, run, exchange.surface, knows);
         asker.reports = [...(asker.reports ?? []), ...reports];
         return rows;
       },

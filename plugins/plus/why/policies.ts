@@ -16,7 +16,7 @@ import {
 } from "../../../core/index.ts";
 
 /** Runs a transaction and rolls it back. */
-export type Run = (execution: Execution) => Promise<readonly ResultRow[]>;
+export type RunStatement = (execution: Execution) => Promise<readonly ResultRow[]>;
 
 /** A command as `pg_policies.cmd` names it. */
 export type Command = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
@@ -59,8 +59,8 @@ const programOf = (...statements: readonly ProgramStatement[]): Program => ({
 });
 
 /** Runs a program with the settings of the request, which policies may read. */
-const runAlone = async (
-  run: Run,
+const runSeparately = async (
+  run: RunStatement,
   { session, schema, requestSettings, settings, keepsLoginPath }: Execution,
   program: Program,
 ) => {
@@ -122,7 +122,7 @@ const expressionOf = (text: string | null): Sql => (text === null ? sql`true` : 
  * Counts rows through a view of the login role, which no policy restricts, so each condition is evaluated as the
  * caller.
  */
-const counting = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
+const countingProgram = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
   programOf(
     statement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
     statement(sql`set local role none`),
@@ -138,32 +138,37 @@ const counting = ({ schema, name }: QualifiedName, policies: readonly Policy[]):
     ),
   );
 
-type About = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
+type PolicyFacts = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
 
-const NOTHING: About = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
+const NOTHING: PolicyFacts = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
 
-const aboutOf = async (run: Run, execution: Execution, table: QualifiedName, command: Command): Promise<About> => {
-  const { body } = await runAlone(run, execution, aboutTable(table, command));
-  return typeof body === "string" ? (JSON.parse(body) as About) : NOTHING; // the statement wrote this JSON
+const readPolicies = async (
+  run: RunStatement,
+  execution: Execution,
+  table: QualifiedName,
+  command: Command,
+): Promise<PolicyFacts> => {
+  const { body } = await runSeparately(run, execution, aboutTable(table, command));
+  return typeof body === "string" ? (JSON.parse(body) as PolicyFacts) : NOTHING; // the statement wrote this JSON
 };
 
 /** Reports the row security of a table. Without `counts`, rows are not counted. @rule C-EXP-3 */
 export const rowSecurityOf = async (
-  run: Run,
+  run: RunStatement,
   execution: Execution,
   table: QualifiedName,
   command: Command,
   counts: boolean,
 ): Promise<RowSecurity> => {
-  const { bypass, policies, forOthers } = await aboutOf(run, execution, table, command);
+  const { bypass, policies, forOthers } = await readPolicies(run, execution, table, command);
   if (bypass !== null) return { bypass, policies, forOthers };
   if (!counts || command === "INSERT") return { policies, forOthers };
   const { databaseRole: _, ...asLogin } = execution.session;
-  const login = await aboutOf(run, { ...execution, session: asLogin }, table, command);
+  const login = await readPolicies(run, { ...execution, session: asLogin }, table, command);
   if (login.bypass === null)
     return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
   try {
-    const { body } = await runAlone(run, execution, counting(table, policies));
+    const { body } = await runSeparately(run, execution, countingProgram(table, policies));
     // the statement wrote this JSON
     const counted = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
     return {

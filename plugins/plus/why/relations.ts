@@ -1,27 +1,27 @@
 /** Reports the rows that a finished transaction read: one report for each position of its plans. */
 import { boundOf } from "../../../core/index.ts";
 import type { Execution, Model, Plan, PluginContext, Read, ResultRow, Session } from "../../../core/index.ts";
-import { rowSecurityOf, type Run } from "./policies.ts";
-import { reportRelations, type Counting, type RelationReport } from "./rows.ts";
+import { rowSecurityOf, type RunStatement } from "./policies.ts";
+import { reportRelations, type ReportContext, type RelationReport } from "./rows.ts";
 
 /** The context of a report. */
-export interface Looking extends Pick<Counting, "tellsAll" | "counts"> {
+export interface ReportParts extends Pick<ReportContext, "tellsAll" | "counts"> {
   readonly prepare: PluginContext["prepare"];
   readonly model: Model;
-  readonly run: Run;
+  readonly run: RunStatement;
   readonly surface: string;
 }
 
-type Ran = Execution["programs"][number];
+type ProgramRun = Execution["programs"][number];
 
 /** A single read or write, and the column that counts its rows. */
-interface Part {
+interface CountedPart {
   readonly plan: Plan;
   readonly column: string;
 }
 
 /** Splits a plan into parts that are reported separately. */
-const partsOf = (plan: Plan): readonly Part[] => {
+const partsOf = (plan: Plan): readonly CountedPart[] => {
   if (plan.kind === "bundle")
     return plan.fields.flatMap((field) =>
       "read" in field ? [{ plan: field.read, column: "" }] : "bundle" in field ? partsOf(field.bundle) : [],
@@ -40,7 +40,7 @@ const countOf = (rows: readonly ResultRow[] | undefined, at: number, column: str
 };
 
 const countRows =
-  ({ prepare, run, surface }: Looking, execution: Execution, { values }: Ran) =>
+  ({ prepare, run, surface }: ReportParts, execution: Execution, { values }: ProgramRun) =>
   async (read: Read, session: Session): Promise<number> => {
     const program = prepare({ plan: read, envelope: {} }, session, surface);
     const { check: _, onGone: __, exchange: ___, ...rest } = execution;
@@ -53,7 +53,7 @@ const countRows =
  * @rule C-EXP-3 P-WHY-2 P-WHY-3
  */
 export const relationsOf = async (
-  looking: Looking,
+  looking: ReportParts,
   execution: Execution,
   rows: readonly ResultRow[] | undefined,
 ): Promise<readonly RelationReport[]> => {

@@ -53,7 +53,7 @@ export interface RelationReport {
 }
 
 /** A position in a plan at which rows are read or written. */
-interface Place {
+interface ReportedRead {
   readonly command: Command;
   readonly name: QualifiedName;
   /** The relation. Undefined for the rows of a function. */
@@ -63,7 +63,7 @@ interface Place {
 }
 
 /** The context of counting. */
-export interface Counting {
+export interface ReportContext {
   readonly model: Model;
   readonly execution: Execution;
   readonly values: readonly BoundValue[];
@@ -83,8 +83,8 @@ const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) => (output.kind === "embed" ? [output] : []));
 
 /** Every position at which the plan reads or writes a relation, the outermost first. */
-const placesOf = (plan: Plan, model: Model): readonly Place[] => {
-  const places: Place[] = [];
+const reportedReadsOf = (plan: Plan, model: Model): readonly ReportedRead[] => {
+  const places: ReportedRead[] = [];
   const embedded = new Set<Read>();
   const add = (command: Command, name: QualifiedName, read: Read): void => {
     const relation = relationOf(model, name);
@@ -141,14 +141,22 @@ interface MetadataPart {
   >;
 }
 
-const rightsOf = ({ model, execution: { session }, tellsAll }: Counting, { relation, command }: Place): Rights => {
+const rightsOf = (
+  { model, execution: { session }, tellsAll }: ReportContext,
+  { relation, command }: ReportedRead,
+): Rights => {
   if (!tellsAll) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
   const part = model.parts["metadata"] as MetadataPart | undefined; // only that plugin writes it
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
 };
 
-const stepsOf = async (counting: Counting, place: Place, security: RowSecurity | undefined, rights: Rights) => {
+const stepsOf = async (
+  counting: ReportContext,
+  place: ReportedRead,
+  security: RowSecurity | undefined,
+  rights: Rights,
+) => {
   const { execution, values, countRows } = counting;
   const { read, command } = place;
   const given = { values, session: execution.session };
@@ -188,19 +196,23 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
   if (command === "SELECT" && !place.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
     const { limit, offset, ...unlimited } = read;
-    const bare = (ref: ValueRef): string => valueText(ref, given).replaceAll('"', "");
+    const unquotedValue = (ref: ValueRef): string => valueText(ref, given).replaceAll('"', "");
     if (offset !== undefined) {
       const left = await countRows({ ...unlimited, output, offset }, execution.session);
-      steps.push({ kind: "offset", condition: bare(offset), left });
+      steps.push({ kind: "offset", condition: unquotedValue(offset), left });
     }
     const left = await countRows({ ...read, output }, execution.session);
-    if (limit !== undefined) steps.push({ kind: "limit", condition: bare(limit), left });
+    if (limit !== undefined) steps.push({ kind: "limit", condition: unquotedValue(limit), left });
     steps.push({ kind: "returned", left });
   }
   return steps;
 };
 
-const firstOf = ({ tellsAll }: Counting, { relation }: Place, security: RowSecurity | undefined): Step["kind"] => {
+const firstOf = (
+  { tellsAll }: ReportContext,
+  { relation }: ReportedRead,
+  security: RowSecurity | undefined,
+): Step["kind"] => {
   if (relation === undefined) return "function";
   if (!tellsAll) return "seen";
   return security?.bypass === undefined ? "policies" : "table";
@@ -219,11 +231,11 @@ const noteOf = (error: unknown): string => {
  */
 export const reportRelations = async (
   plan: Plan,
-  counting: Counting,
+  counting: ReportContext,
   written: number | undefined,
 ): Promise<readonly RelationReport[]> => {
   const reports: RelationReport[] = [];
-  const places = placesOf(plan, counting.model);
+  const places = reportedReadsOf(plan, counting.model);
   for (const place of places) {
     const { name, relation, command, isEmbedded } = place;
     const security = relation === undefined ? undefined : await counting.security(relation, command);

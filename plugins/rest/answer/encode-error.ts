@@ -81,7 +81,7 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /** The codes of tokens that could be parsed but were refused. */
-const REFUSED = new Set(["PGRST301", "PGRST303"]);
+const REFUSED_TOKEN_CODES = new Set(["PGRST301", "PGRST303"]);
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -107,7 +107,7 @@ const worded = (error: RelApiError): RelApiError => {
 const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
 
 /** The parts of the request that the encoder uses. */
-export interface ErrorPlace extends Pick<Exchange, "method" | "path" | "header"> {
+export interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
   readonly session?: Session;
   /** The code in the body, which the encoder sets for the log. */
   errorCode?: string | undefined;
@@ -120,11 +120,11 @@ export interface ErrorPlace extends Pick<Exchange, "method" | "path" | "header">
 export const encodeError = (
   { context: { options, model }, readRaised, hints }: Pick<Rest, "context" | "readRaised" | "hints">,
   given: RelApiError,
-  place: ErrorPlace,
+  place: ErrorContext,
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised.call(given) : undefined;
-  const shown = raised?.error ?? asShown(worded(given), model, place);
+  const shown = raised?.error ?? asShownToCaller(worded(given), model, place);
   const error = raised === undefined ? (hints()?.explain(shown, place) ?? shown) : shown;
   const code = codeOf(error);
   place.errorCode = code;
@@ -147,17 +147,17 @@ export const encodeError = (
   };
 };
 
-const asShown = (error: RelApiError, model: () => Model, { session }: ErrorPlace): RelApiError =>
+const asShownToCaller = (error: RelApiError, model: () => Model, { session }: ErrorContext): RelApiError =>
   dependsOnRights(error) && session !== undefined
     ? shownError(error, model(), visibilityOf(model(), session, "rest"))
     : error;
 
 /** Anonymous callers that lack a privilege get 401. @rule R-AUT-10 */
-const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): number => {
+const statusOf = (error: RelApiError, code: string, { session }: ErrorContext): number => {
   if (code !== "42501" || error.code === "role-not-allowed") return error.status;
   return session?.isAnonymous === true ? 401 : 403;
 };
 
 /** @rule R-AUT-9 */
 const challenge = (status: number, code: string, message: string): Headers =>
-  status === 401 ? [bearerChallenge(REFUSED.has(code) ? headerText(message) : undefined)] : [];
+  status === 401 ? [bearerChallenge(REFUSED_TOKEN_CODES.has(code) ? headerText(message) : undefined)] : [];

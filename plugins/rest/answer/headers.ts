@@ -17,7 +17,7 @@ export interface AnswerParts {
 }
 
 /** The parts of a response that depend on its transaction. */
-export interface Ran {
+export interface TransactionResult {
   /** The row of the statement, for taps of `finishAnswer`. */
   readonly row: ResultRow;
   /** The header `Content-Location`. */
@@ -29,7 +29,7 @@ export interface Ran {
 
 /** A successful response, with the headers common to all. @throws RelApiError of taps of `finishAnswer` @rule R-HDR-1
  *  R-HDR-5 R-HDR-8 R-HDR-10 X-RES-2 */
-export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran): Answer => {
+export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: TransactionResult): Answer => {
   const { exchange, schema, rest } = request;
   const { options } = rest.context;
   const { contentType, headers, body } = parts;
@@ -39,7 +39,7 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran)
     if (request.isProfileNamed) own.push(["Content-Profile", headerText(schema)]);
   }
   if (headers !== undefined) own.push(...headers);
-  if (ran !== undefined) addRan(own, request, ran);
+  if (ran !== undefined) addTransactionResult(own, request, ran);
   own.push(["Vary", "Accept, Prefer, Range"]);
   exchange.mark("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
@@ -47,7 +47,11 @@ export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: Ran)
   return ran === undefined ? answer : rest.finishAnswer.call(answer, ran.row);
 };
 
-const addRan = (own: (readonly [string, string])[], request: RestRequest, ran: Ran): void => {
+const addTransactionResult = (
+  own: (readonly [string, string])[],
+  request: RestRequest,
+  ran: TransactionResult,
+): void => {
   const { headers, applied = {}, legacyNames = [] } = ran;
   if (headers !== undefined) own.push(...headers);
   if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
@@ -62,7 +66,7 @@ const encodeTimings = (timings: ReadonlyMap<string, number>): string =>
   PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
 
 /** Percent-encodes everything except `A-Za-z0-9-_.~`. Decoded text is well-formed, so this cannot throw. */
-export const encode = (text: string): string =>
+export const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** The URL of the rows that a read returned. @rule R-URL-4 R-HDR-4 R-PATH-9 */
@@ -70,9 +74,9 @@ export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"])
   const values = new Map<string, string>();
   for (const [parameter, value = ""] of [...pairs].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
     const before = values.get(parameter);
-    values.set(parameter, before === undefined ? encode(value) : `${before},${encode(value)}`);
+    values.set(parameter, before === undefined ? percentEncode(value) : `${before},${percentEncode(value)}`);
   }
-  const query = [...values].map(([parameter, value]) => `${encode(parameter)}=${value}`).join("&");
+  const query = [...values].map(([parameter, value]) => `${percentEncode(parameter)}=${value}`).join("&");
   return headerText(`/${name}${query === "" ? "" : `?${query}`}`);
 };
 
@@ -120,7 +124,7 @@ const buildPreferenceApplied = (
  * Headers of the connection to the next hop. If SQL could change the framing, part of the body could be parsed as
  * another response.
  */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "keep-alive",
@@ -142,7 +146,7 @@ export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: stri
   const names = new Set<string>();
   const taken = set.filter(([name]) => {
     const lower = name.toLowerCase();
-    if (OF_THE_CONNECTION.has(lower)) {
+    if (CONNECTION_HEADERS.has(lower)) {
       ignored(lower);
       return false;
     }

@@ -3,10 +3,10 @@ import type { ServerResponse } from "node:http";
 import { inPieces, writePart, type Pieces, type PluginContext } from "../../../core/index.ts";
 
 /** The number of characters that are gathered before they are sent. */
-const CHARACTERS_AT_ONCE = 64 * 1024;
+const CHARACTERS_PER_PIECE = 64 * 1024;
 
 /** Returns a text of at least this number of characters, or all of the remaining text. */
-export const gather = function* (
+export const gatherText = function* (
   pieces: Iterator<string>,
   characters: number,
 ): Pieces<{ readonly text: string; readonly isOver: boolean }> {
@@ -35,7 +35,7 @@ export const sendPieces = async (
       await writePart(response, next.text, watch);
       if (response.destroyed) return;
       await new Promise((resolve) => setImmediate(resolve));
-      next = await inPieces(gather(pieces, CHARACTERS_AT_ONCE));
+      next = await inPieces(gatherText(pieces, CHARACTERS_PER_PIECE));
     }
     response.end(next.text);
   } finally {

@@ -9,10 +9,14 @@ import {
   type Relation,
   type Visibility,
 } from "../../../core/index.ts";
-import { relationshipAmbiguous, type Way } from "../errors.ts";
+import { relationshipAmbiguous, type RelationshipCandidate } from "../errors.ts";
 
 /** Errors whose hints name objects that the request did not name. */
-const SUGGESTING: ReadonlySet<string> = new Set(["relation-not-found", "relationship-not-found", "routine-not-found"]);
+const ERRORS_WITH_SUGGESTIONS: ReadonlySet<string> = new Set([
+  "relation-not-found",
+  "relationship-not-found",
+  "routine-not-found",
+]);
 
 /**
  * Whether the error depends on the caller's rights: it contains suggested names, ambiguous relationships with their
@@ -20,7 +24,7 @@ const SUGGESTING: ReadonlySet<string> = new Set(["relation-not-found", "relation
  * not count.
  */
 export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
-  SUGGESTING.has(code)
+  ERRORS_WITH_SUGGESTIONS.has(code)
     ? hint !== null
     : details !== null &&
       (code === "relationship-ambiguous" ||
@@ -40,14 +44,14 @@ const shownDetails = (error: RelApiError, model: Model, sight: Visibility): Json
 };
 
 /** Removes relationships of hidden columns from the error. @rule R-NAM-3 */
-const shownWays = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
+const visibleCandidates = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (sight.isByGrants) return error;
   const { source, target, ways } = error.facts as {
     readonly source: string;
     readonly target: string;
-    readonly ways: readonly Way[];
+    readonly ways: readonly RelationshipCandidate[];
   }; // the function that made the error set this type
-  const isKnown = ([schema, name, column]: Way["columns"][number]): boolean => {
+  const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
     const relation = relationOf(model, { schema, name });
     const found = relation && columnOf(relation, column);
     return relation !== undefined && found !== undefined && sight.knows(relation, found);
@@ -77,11 +81,11 @@ const isSuggestionShown = (
 
 /** Limits an error that depends on rights to visible facts. */
 export const shownError = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
-  if (SUGGESTING.has(error.code))
+  if (ERRORS_WITH_SUGGESTIONS.has(error.code))
     return isSuggestionShown(error, model, sight)
       ? error
       : new RelApiError({ ...error, message: error.message, hint: null });
-  if (error.code === "relationship-ambiguous") return shownWays(error, model, sight);
+  if (error.code === "relationship-ambiguous") return visibleCandidates(error, model, sight);
   const details = shownDetails(error, model, sight);
   return details === error.details ? error : new RelApiError({ ...error, message: error.message, details });
 };
@@ -89,7 +93,7 @@ export const shownError = (error: RelApiError, model: Model, sight: Visibility):
 const relationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
   typeof schema === "string" && typeof table === "string" ? relationOf(model, { schema, name: table }) : undefined;
 
-const readsAll = (sight: Visibility, relation: Relation, names: readonly string[]): boolean =>
+const readsAllColumns = (sight: Visibility, relation: Relation, names: readonly string[]): boolean =>
   names.every((name) => {
     const column = columnOf(relation, name);
     return column !== undefined && sight.readsAlways(relation, column);
@@ -103,7 +107,7 @@ const showsRow = (sight: Visibility, relation: Relation, sqlstate: string, const
   if (sqlstate === "23502" || sqlstate === "23514")
     return relation.columns.every((column) => sight.readsAlways(relation, column));
   const key = relation.uniqueKeys.find((one) => one.name === constraint);
-  return key !== undefined && readsAll(sight, relation, key.columns);
+  return key !== undefined && readsAllColumns(sight, relation, key.columns);
 };
 
 /**
@@ -120,5 +124,8 @@ const showsForeignKey = (
   const target = key && relationOf(model, key.target);
   if (key === undefined || target === undefined || !sight.knowsRelation(relation) || !sight.knowsRelation(target))
     return false;
-  return sight.isByGrants || (readsAll(sight, relation, key.columns) && readsAll(sight, target, key.targetColumns));
+  return (
+    sight.isByGrants ||
+    (readsAllColumns(sight, relation, key.columns) && readsAllColumns(sight, target, key.targetColumns))
+  );
 };

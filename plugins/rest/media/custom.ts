@@ -30,7 +30,7 @@ const bodyText = (body: Sql, isBytea: boolean): Sql =>
   isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`pg_catalog.concat(${body})`;
 
 /** The argument of the aggregate. The rows of a statement have lost the row type of the relation. */
-const handledRow = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
+const handlerArgument = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
   if (returns === "value" || returns === "values") return ident(rowAlias, "value");
   return relation !== undefined && envelope.domains === "stored"
     ? sql`${row}::${ident(relation.schema, relation.name)}`
@@ -42,12 +42,12 @@ const AGGREGATE = "custom-aggregate";
 const VALUE = "custom-value";
 
 /** Chooses a handler that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
-const choose = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): MediaChosen | undefined => {
+const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): MediaChosen | undefined => {
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
     const served = routine === undefined ? undefined : valueHandler(model, routine);
     for (const name of type.name === "*/*" ? ["*/*"] : ["*/*", type.name]) {
-      if (served?.mediaType === name) return handledBy(name, VALUE, { isBytea: served.isBytea });
+      if (served?.mediaType === name) return choiceOfHandler(name, VALUE, { isBytea: served.isBytea });
       const own =
         relation &&
         model.mediaHandlers.find(
@@ -64,12 +64,12 @@ const choose = (type: MediaType, { model, relation, routine, isWholeRow }: Wante
 };
 
 const aggregateChoice = (name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChosen => {
-  const chosen = handledBy(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
+  const chosen = choiceOfHandler(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
   return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, domains: "stored" } };
 };
 
 /** A response of a handler for any type has the generic content type. */
-const handledBy = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): MediaChosen => ({
+const choiceOfHandler = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): MediaChosen => ({
   envelope: { media, mediaOptions },
   ...(name === "*/*" ? { contentType: "application/octet-stream" } : {}),
   isBinary: mediaOptions.isBytea === true,
@@ -94,10 +94,10 @@ export const customMedia = definePlugin({
   name: "custom-media",
   requires: ["rest"],
   apply: (hooks, context) => {
-    context.use(chooseMediaHook).tap("custom-media", choose);
+    context.use(chooseMediaHook).tap("custom-media", chooseHandler);
     hooks.compileMedia.for(AGGREGATE).tap("custom-media", (context) => {
       const { schema, name, isBytea } = handlerOptions(context.options);
-      return bodyText(sql`${ident(schema, name)}(${handledRow(context)})`, isBytea);
+      return bodyText(sql`${ident(schema, name)}(${handlerArgument(context)})`, isBytea);
     });
     hooks.compileMedia
       .for(VALUE)

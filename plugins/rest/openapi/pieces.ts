@@ -2,17 +2,17 @@
 
 /** An object whose members are made one after another, as they are written. A name that comes twice stands twice, and
  *  the second counts. */
-export class Members {
+export class DocumentMembers {
   readonly of: Iterable<readonly [name: string, value: unknown] | undefined>;
 
   /** An `undefined` in place of a member lets other work interrupt the writing. */
-  constructor(of: Members["of"]) {
+  constructor(of: DocumentMembers["of"]) {
     this.of = of;
   }
 }
 
 /** Members that are undefined are left out, as JSON does. Pieces may be empty. */
-export const textOf = function* ({ of }: Members): Generator<string> {
+export const writeText = function* ({ of }: DocumentMembers): Generator<string> {
   let before = "{";
   for (const member of of) {
     if (member === undefined || member[1] === undefined) {
@@ -22,9 +22,9 @@ export const textOf = function* ({ of }: Members): Generator<string> {
     const [name, value] = member;
     const start = `${before}${JSON.stringify(name)}:`;
     before = ",";
-    if (value instanceof Members) {
+    if (value instanceof DocumentMembers) {
       yield start;
-      yield* textOf(value);
+      yield* writeText(value);
     } else {
       yield start + JSON.stringify(value);
     }

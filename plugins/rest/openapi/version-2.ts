@@ -19,7 +19,7 @@ import {
   type Part,
   type Parts,
 } from "./description.ts";
-import { Members } from "./pieces.ts";
+import { DocumentMembers } from "./pieces.ts";
 import { columnSchema, literalDefault, parameterSchema, queryParameterSchema } from "./types.ts";
 
 export interface DocumentPlace {
@@ -42,8 +42,8 @@ const parameterReference = (name: string): Part => ({ $ref: `#/parameters/${esca
 const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
 
 /** @rule R-OAS-1 R-OAS-2 R-OAS-3 */
-export const buildVersion2 = (description: Description, place: DocumentPlace): Members =>
-  new Members(documentMembers(description, place));
+export const buildVersion2 = (description: Description, place: DocumentPlace): DocumentMembers =>
+  new DocumentMembers(documentMembers(description, place));
 
 const documentMembers = function* (description: Description, place: DocumentPlace): Parts {
   const { model, visibility } = description;
@@ -75,9 +75,9 @@ const documentMembers = function* (description: Description, place: DocumentPlac
     yield* Object.entries(SHARED_PARAMETERS);
     for (const relation of relations) yield* relationParameters(relation);
   };
-  yield ["paths", new Members(paths())];
-  yield ["definitions", new Members(definitions())];
-  yield ["parameters", new Members(parameters())];
+  yield ["paths", new DocumentMembers(paths())];
+  yield ["definitions", new DocumentMembers(definitions())];
+  yield ["parameters", new DocumentMembers(parameters())];
 };
 
 const SECURITY: Part = {

@@ -11,7 +11,7 @@ import {
   type Part,
   type Parts,
 } from "./description.ts";
-import { Members } from "./pieces.ts";
+import { DocumentMembers } from "./pieces.ts";
 import { columnSchema, parameterSchema, queryType, typeOf, type TypeSchema } from "./types.ts";
 
 export interface Version3 {
@@ -65,7 +65,7 @@ const query = (name: string, description: string, schema: Part = { type: "string
 
 const COUNT = { type: "integer", minimum: 0 };
 
-const SHARED: Part = {
+const SHARED_PARAMETERS: Part = {
   select: query("select", "Columns and related rows to answer: `id,title,artist(name)`"),
   order: query("order", "`year.desc,title.asc.nullslast`"),
   limit: query("limit", "Rows to answer", COUNT),
@@ -89,7 +89,7 @@ const SHARED: Part = {
 };
 
 /** The parameters that plugins add to reads, by plugin. @rule R-OAS-10 */
-const OF_PLUGINS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+const PLUGIN_PARAMETERS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "cursor-pages": {
     cursor: query("cursor", "A page by cursor: empty for the first, else that of a `Link` of the page before"),
   },
@@ -103,12 +103,12 @@ const PREFERENCES: Readonly<Record<string, string>> = {
 
 const preferOf = (has: Version3["has"]): Part => {
   const added = Object.entries(PREFERENCES).flatMap(([plugin, text]) => (has(plugin) ? [text] : []));
-  const { prefer } = SHARED as { readonly prefer: { readonly description: string } };
+  const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
   return { ...prefer, description: [...added, prefer.description].join(", ") };
 };
 
-const ofPlugins = (has: Version3["has"]): readonly (readonly [string, Part])[] =>
-  Object.entries(OF_PLUGINS).flatMap(([plugin, parameters]) => (has(plugin) ? Object.entries(parameters) : []));
+const pluginParameters = (has: Version3["has"]): readonly (readonly [string, Part])[] =>
+  Object.entries(PLUGIN_PARAMETERS).flatMap(([plugin, parameters]) => (has(plugin) ? Object.entries(parameters) : []));
 
 const HEADERS: Part = { type: "object", additionalProperties: { type: "string" } };
 
@@ -219,7 +219,7 @@ const relationOperations = (writer: Writer, relation: Relation): Part => {
   const name = componentOf(writer, relation);
   const rows = listOf(schemaReference(name));
   const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
-  const added = ofPlugins(writer.has).flatMap(([parameter]) => (isColumn(parameter) ? [] : [parameter]));
+  const added = pluginParameters(writer.has).flatMap(([parameter]) => (isColumn(parameter) ? [] : [parameter]));
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
   const described = (names: readonly string[], responses: Part, body?: Part): Part => {
     const requestBody = body && { required: true, ...json(body) };
@@ -294,7 +294,7 @@ const routineOperations = (
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** @rule R-OAS-7 R-OAS-8 */
-export const buildVersion3 = (version: Version3): Members => new Members(documentMembers(version));
+export const buildVersion3 = (version: Version3): DocumentMembers => new DocumentMembers(documentMembers(version));
 
 const documentMembers = function* (version: Version3): Parts {
   const { description, operators, has } = version;
@@ -322,8 +322,8 @@ const documentMembers = function* (version: Version3): Parts {
     pattern: `^(not\\.)?(${operators.map(escapePattern).join("|")})(\\([A-Za-z_]+\\))?\\.`,
   };
   const parameters = function* (): Parts {
-    yield* Object.entries({ ...SHARED, prefer: preferOf(has) });
-    yield* ofPlugins(has);
+    yield* Object.entries({ ...SHARED_PARAMETERS, prefer: preferOf(has) });
+    yield* pluginParameters(has);
     for (const relation of relations)
       for (const [at, column] of relation.columns.entries())
         yield [
@@ -332,10 +332,10 @@ const documentMembers = function* (version: Version3): Parts {
         ];
   };
   const components = function* (): Parts {
-    yield ["schemas", new Members(schemas())];
-    yield ["parameters", new Members(parameters())];
+    yield ["schemas", new DocumentMembers(schemas())];
+    yield ["parameters", new DocumentMembers(parameters())];
     if (hasSecurity) yield ["securitySchemes", { JWT: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }];
   };
-  yield ["paths", new Members(paths())];
-  yield ["components", new Members(components())];
+  yield ["paths", new DocumentMembers(paths())];
+  yield ["components", new DocumentMembers(components())];
 };

@@ -53,7 +53,7 @@ export const planCall = (given: Planning): PlannedCall => {
   if (chosen === undefined) {
     if (planning.rest.hints() !== undefined && input.kind === "query" && callable.some(takesBody))
       throw routineNotFound(schema, name, shape, undefined, BODY);
-    throw routineNotFound(schema, name, shape, suggest(planning, callable, shape));
+    throw routineNotFound(schema, name, shape, suggestRoutine(planning, callable, shape));
   }
   const { routine, isRaw } = chosen;
   const named = isRaw ? [] : plainArguments(planning, routine, shape);
@@ -120,7 +120,7 @@ const callShape = (planning: Planning): CallShape => {
 };
 
 /** Suggests another overload by its parameters, or another function by its name. @rule R-RPC-10 */
-const suggest = (
+const suggestRoutine = (
   { rest, model, schema, name }: Planning,
   overloads: readonly Routine[],
   { names, raw }: CallShape,
@@ -132,11 +132,14 @@ const suggest = (
   return list === undefined ? undefined : `${name}${list}`;
 };
 
-const nameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({ schema, name });
+const qualifiedNameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({
+  schema,
+  name,
+});
 
 /** A call whose argument is the body. @rule R-RPC-6 */
 const rawCall = (routine: Routine): RoutineCall => ({
-  routine: nameOf(routine),
+  routine: qualifiedNameOf(routine),
   oid: routine.oid,
   arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
 });
@@ -174,7 +177,7 @@ const namedCall = (
   named: readonly RoutineParameter[],
 ): RoutineCall => {
   const { payload } = planning;
-  const base = { routine: nameOf(routine), oid: routine.oid };
+  const base = { routine: qualifiedNameOf(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
   if (named.length > 0)
     return { ...base, arguments: named.map(({ name, sqlType: type }, param) => ({ name, value: { param, type } })) };
@@ -214,7 +217,7 @@ interface PlannedResult {
 const planResult = (planning: Planning, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
   const { rest, model, schema, query, window } = planning;
   const { kind, isSet, relation: returned } = routine.returns;
-  if (kind !== "composite") refuseNames(planning, kind === "void");
+  if (kind !== "composite") rejectNames(planning, kind === "void");
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
     return {
@@ -237,7 +240,7 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
     rowType: type?.kind === "composite" ? type.oid : undefined,
     name,
-    row: selectsAll ? undefined : CALLED, // selected columns are read directly from the call
+    row: selectsAll ? undefined : CALLED_ROW, // selected columns are read directly from the call
     hasRootFilters: true,
     window,
     values,
@@ -250,26 +253,27 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
 };
 
 /** The name of a call's row in messages, and of the column of values. @rule R-NAM-1 R-MED-2 */
-const CALLED = "pgrst_call";
+const CALLED_ROW = "pgrst_call";
 const SCALAR = "pgrst_scalar";
 
 /**
  * Refuses names, because values have neither columns nor relationships. @throws RelApiError `relationship-not-found`,
  * 42703 @rule R-RPC-17
  */
-const refuseNames = ({ rest, model, schema, name, query }: Planning, isVoid: boolean): void => {
+const rejectNames = ({ rest, model, schema, name, query }: Planning, isVoid: boolean): void => {
   const { filters, orders, logic, select } = query;
   const embed = select?.find((item) => item.kind === "embed");
   if (embed !== undefined) findRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
   const field = select?.find((item) => item.kind === "field" && item.field.name !== SCALAR);
   const selected = field?.kind === "field" ? field.field.name : undefined;
-  const named = filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? firstOf(logic[0]?.part) ?? selected;
+  const named =
+    filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? firstNameIn(logic[0]?.part) ?? selected;
   if (named !== undefined && !isVoid) throw columnUnknown(name, named);
 };
 
-const firstOf = (tree: LogicTree | undefined): string | undefined => {
+const firstNameIn = (tree: LogicTree | undefined): string | undefined => {
   if (tree === undefined) return undefined;
-  return tree.kind === "condition" ? tree.condition.field.name : firstOf(tree.of[0]);
+  return tree.kind === "condition" ? tree.condition.field.name : firstNameIn(tree.of[0]);
 };
 
 /** Applies the window to values. It may also remove a single value. @rule R-RPC-14 R-RNG-1 R-RNG-5 */

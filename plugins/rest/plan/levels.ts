@@ -2,7 +2,7 @@
 import type { Relation, Relationship, ResolvedOptions } from "../../../core/index.ts";
 import { addressedPastAlias, notEmbedded } from "../errors.ts";
 import type {
-  Addressed,
+  AddressedPart,
   Condition,
   Extension,
   LogicTree,
@@ -13,12 +13,12 @@ import type {
   SelectItem,
 } from "../request.ts";
 
-export interface Node {
+export interface QueryNode {
   /** The embed of the level. Undefined at the root. */
   readonly embed: SelectEmbed | undefined;
   readonly items: readonly SelectItem[];
   /** The embeds in `select` order. */
-  readonly children: readonly Node[];
+  readonly children: readonly QueryNode[];
   readonly filters: Condition[];
   readonly logic: LogicTree[];
   orders: readonly OrderTerm[];
@@ -28,8 +28,8 @@ export interface Node {
 }
 
 /** A level with its relation and its embeds. */
-export interface Level {
-  readonly node: Node;
+export interface QueryLevel {
+  readonly node: QueryNode;
   readonly relation: Relation | undefined;
   /** The name of the relation in messages. */
   readonly name: string;
@@ -38,7 +38,7 @@ export interface Level {
   readonly embeds: readonly EmbedLevel[];
 }
 
-export interface EmbedLevel extends Level {
+export interface EmbedLevel extends QueryLevel {
   readonly embed: SelectEmbed;
   /** The target name. */
   readonly id: string;
@@ -46,7 +46,7 @@ export interface EmbedLevel extends Level {
 }
 
 /** The name in messages for the rows of an embed, seen from the outer level. @rule R-NAM-1 R-EMB-12 */
-export const joinedRow = ({ name, depth }: Pick<Level, "name" | "depth">, id: string): string =>
+export const joinedRow = ({ name, depth }: Pick<QueryLevel, "name" | "depth">, id: string): string =>
   `${name}_${id}_${depth + 1}`;
 
 export interface LegacyName {
@@ -55,14 +55,14 @@ export interface LegacyName {
 }
 
 export interface NodeTree {
-  readonly root: Node;
+  readonly root: QueryNode;
   /** Names in the query that mean aliased embeds. @rule R-EMB-7 */
   readonly legacyNames: readonly LegacyName[];
 }
 
 const ALL: readonly SelectItem[] = [{ kind: "all" }];
 
-const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[]): Node => ({
+const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[]): QueryNode => ({
   embed,
   items,
   children: items.filter((item) => item.kind === "embed").map((item) => buildNode(item, item.items)),
@@ -81,17 +81,17 @@ export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
   embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
 
 /** Selects the parts of the query that take effect. */
-export interface Parts {
+export interface TreeParts {
   /** Whether root filters and root trees take effect. */
   readonly hasRootFilters: boolean;
   readonly hasRanges: boolean;
 }
 
 /** Assigns each part of the query to its level. @throws RelApiError `not-embedded` @rule R-EMB-7 R-EMB-8 R-FLT-11 */
-export const buildNodes = (query: ParsedQuery, parts: Parts, options: ResolvedOptions): NodeTree => {
+export const buildNodes = (query: ParsedQuery, parts: TreeParts, options: ResolvedOptions): NodeTree => {
   const root = buildNode(undefined, query.select ?? ALL);
   const legacyNames: LegacyName[] = [];
-  const find = ({ path }: Addressed<unknown>): Node =>
+  const find = ({ path }: AddressedPart<unknown>): QueryNode =>
     path.reduce((node, name) => findChild(node, name, options.urlUseLegacyTargetNames, legacyNames), root);
   for (const filter of query.filters)
     if (parts.hasRootFilters || filter.path.length > 0) find(filter).filters.push(filter.part);
@@ -102,7 +102,7 @@ export const buildNodes = (query: ParsedQuery, parts: Parts, options: ResolvedOp
   return { root, legacyNames };
 };
 
-const findChild = (node: Node, name: string, takesLegacy: boolean, legacyNames: LegacyName[]): Node => {
+const findChild = (node: QueryNode, name: string, takesLegacy: boolean, legacyNames: LegacyName[]): QueryNode => {
   const named = node.children.filter(
     (child) => child.embed !== undefined && (targetName(child.embed) === name || child.embed.name === name),
   );

@@ -24,7 +24,7 @@ const contentTypeOf = (type: MediaType): string =>
     : type.text;
 
 /** The facts that the choice of a media type depends on. */
-export interface MediaWanted extends Pick<MediaContext, "relation" | "routine" | "isWholeRow"> {
+export interface MediaRequest extends Pick<MediaContext, "relation" | "routine" | "isWholeRow"> {
   /** Whether the response is the schema description. */
   readonly isRoot?: boolean;
 }
@@ -39,7 +39,7 @@ type MediaPlanning = Pick<Planning, "rest" | "model" | "accept" | "maySeePlans">
 
 /** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
  *  R-MED-5 R-OAS-1 */
-export const chooseMedia = (planning: MediaPlanning, wanted: MediaWanted): MediaChoice => {
+export const chooseMedia = (planning: MediaPlanning, wanted: MediaRequest): MediaChoice => {
   const accepted = parseAccept(planning.accept);
   const choose = wanted.isRoot === true ? rootChoice : choiceFor(planning, wanted);
   for (const type of accepted) {
@@ -57,7 +57,7 @@ const rootChoice = (type: MediaType): MediaChosen | undefined =>
     ? { envelope: {}, contentType: contentTypeOf(DESCRIPTION) }
     : undefined;
 
-const choiceFor = (planning: MediaPlanning, wanted: MediaWanted): MediaContext["choose"] => {
+const choiceFor = (planning: MediaPlanning, wanted: MediaRequest): MediaContext["choose"] => {
   const { hooks, context: plugins } = planning.rest;
   const tapped = plugins.use(chooseMediaHook);
   const builtIn = (type: MediaType, media: string): MediaChosen | undefined => {

@@ -13,10 +13,10 @@ import {
 } from "../../../core/index.ts";
 import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
 import { bind, buildField, buildPath, type Row } from "./conditions.ts";
-import { joinedRow, type Level } from "./levels.ts";
+import { joinedRow, type QueryLevel } from "./levels.ts";
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
-export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
+export const buildOrder = (row: Row, level: QueryLevel, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
   const { embed, field, direction, nulls } = term;
   if (term.isCount === true) return { by: { kind: "aggregate", fn: "count", of: [] }, direction, nulls };
   const of: Expression =
@@ -39,16 +39,17 @@ export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: G
 export const orderGroups = (read: Read, values: readonly BoundValue[], relation: Relation | undefined): Read => {
   const { output, orderBy } = read;
   if (orderBy === undefined) return read;
-  const written = (expression: Expression): string =>
+  const expressionText = (expression: Expression): string =>
     JSON.stringify(expression, (key, part: unknown) => (key === "param" ? { value: values[part as number] } : part));
   const outputOf = (by: Expression): Expression => {
     if (by.kind !== "column" && by.kind !== "computed") return by;
-    const text = written(by);
-    const isField = (one: Output): boolean => one.kind === "value" && written(withoutCasts(one.value)) === text;
+    const text = expressionText(by);
+    const isField = (one: Output): boolean => one.kind === "value" && expressionText(withoutCasts(one.value)) === text;
     const name = by.path !== undefined ? undefined : by.kind === "column" ? by.name : by.routine.name;
     const isWhole = output.some(({ kind }) => kind === "all");
     if (isWhole && relation !== undefined && name !== undefined && columnOf(relation, name) !== undefined) return by;
-    if (name !== undefined && output.some((one) => one.kind === "value" && written(one.value) === text)) return by;
+    if (name !== undefined && output.some((one) => one.kind === "value" && expressionText(one.value) === text))
+      return by;
     const found = output.find(isField) ?? (name === undefined ? undefined : output.find((one) => isNamed(one, name)));
     if (found === undefined || !("as" in found)) return by;
     const nth = output.filter((one) => "as" in one && one.as === found.as).indexOf(found);
@@ -69,7 +70,7 @@ const isNamed = (output: Output, name: string): boolean =>
 const buildOrdering = (
   { model, values }: Row,
   of: Expression,
-  level: Level,
+  level: QueryLevel,
   term: OrderTerm,
   orderings: Grammar["orderings"],
 ): Expression => {
@@ -88,7 +89,7 @@ const buildOrdering = (
 };
 
 /** The column that a term sorts by. In a related order, it is the one with the output key of that name. */
-const orderedColumn = (level: Level, { embed, field }: OrderTerm): Column | undefined => {
+const orderedColumn = (level: QueryLevel, { embed, field }: OrderTerm): Column | undefined => {
   const { relation, node } =
     embed === undefined
       ? level

@@ -70,7 +70,7 @@ const INPUT_OF_COLUMNS = inputQuestion(true);
 export const hasColumns = ({ query, method }: Pick<ParsedRequest, "query" | "method">): boolean =>
   query.columns !== undefined && method !== "PUT";
 
-const given = <Answer>(answer: Answer | undefined, what: string): Answer => {
+const requireAnswer = <Answer>(answer: Answer | undefined, what: string): Answer => {
   if (answer === undefined) throw new Error(`planned without ${what}`); // a fault of the handler
   return answer;
 };
@@ -87,11 +87,11 @@ const planningOf = (parsed: ParsedRequest, ask: Ask<RequestSource>): Planning =>
       return ask(ACCEPT);
     },
     get relation() {
-      return given(ask(RELATION), "a relation");
+      return requireAnswer(ask(RELATION), "a relation");
     },
     payload: input?.payload,
     get input() {
-      return given(input, "arguments").shape;
+      return requireAnswer(input, "arguments").shape;
     },
   };
 };

@@ -1,10 +1,10 @@
 /** Plans GET and HEAD requests. */
 import type { BoundValue } from "../../../core/index.ts";
-import { encode, encodeContentLocation } from "../answer/headers.ts";
-import type { Holes, PlannedRead } from "../request.ts";
+import { percentEncode, encodeContentLocation } from "../answer/headers.ts";
+import type { SlotPositions, PlannedRead } from "../request.ts";
 import { checkPreferences } from "../syntax/prefer.ts";
 import { withoutWindow } from "../syntax/range.ts";
-import { holesOf, splitAtMarks } from "../syntax/parameters.ts";
+import { slotPositions, splitAtMarks } from "../syntax/parameters.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
@@ -40,12 +40,12 @@ export const planRead = (planning: Planning): PlannedRead => {
       countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined,
     },
     values: bound,
-    holes: hasMarks ? holesOf(bound) : NO_HOLES,
+    slots: hasMarks ? slotPositions(bound) : NO_SLOTS,
     media,
-    location: hasMarks ? splitAtMarks(location, encode) : [location],
+    location: hasMarks ? splitAtMarks(location, percentEncode) : [location],
     applied,
     legacyNames,
   };
 };
 
-const NO_HOLES: Holes = [];
+const NO_SLOTS: SlotPositions = [];

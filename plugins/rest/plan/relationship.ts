@@ -8,7 +8,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../../core/index.ts";
-import { relationshipAmbiguous, relationshipNotFound, type Way } from "../errors.ts";
+import { relationshipAmbiguous, relationshipNotFound, type RelationshipCandidate } from "../errors.ts";
 import type { Rest, SelectEmbed } from "../request.ts";
 
 /** The context of a search for a relationship. */
@@ -34,8 +34,8 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
       ? []
       : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
   const isHelpful = rest.hints() !== undefined;
-  const candidatesOf = (of: Named): readonly Relationship[] => {
-    const meant = usable.filter((relationship) => isMeant(model, relationship, of));
+  const candidatesOf = (of: EmbedName): readonly Relationship[] => {
+    const meant = usable.filter((relationship) => matchesEmbed(model, relationship, of));
     // both directions of a key to a view of the same table have the same columns
     const own = meant.filter((relationship) => singleColumn(relationship, "source") === of.hint);
     return isHelpful && meant.length > 1 && own.length === 1 ? own : meant;
@@ -45,7 +45,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   if (only === undefined) {
     const suggestion = rest.suggestions()?.relationship(model, schema, sourceName, embed.name);
     // an existing name is not misspelt
-    const isMisled = isHelpful && suggestion?.instead === sourceName && source !== undefined;
+    const isMisled = isHelpful && suggestion?.suggestion === sourceName && source !== undefined;
     throw relationshipNotFound(sourceName, embed.name, embed.hint, schema, isMisled ? undefined : suggestion);
   }
   if (candidates.length > 1) {
@@ -57,12 +57,12 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   return only;
 };
 
-type Named = Pick<SelectEmbed, "name" | "hint">;
+type EmbedName = Pick<SelectEmbed, "name" | "hint">;
 
 /** A hint that means only this relationship. Undefined if no hint does. @rule R-EMB-5 */
 const uniqueHint = (
   relationship: Relationship,
-  candidatesOf: (of: Named) => readonly Relationship[],
+  candidatesOf: (of: EmbedName) => readonly Relationship[],
 ): string | undefined =>
   [
     relationship.junction?.relation.name ?? relationship.constraint,
@@ -83,14 +83,14 @@ const isUsable = (model: Model, schema: string, { source, target, routine }: Rel
 };
 
 /** @rule R-EMB-1 */
-const isMeant = (model: Model, relationship: Relationship, embed: Named): boolean => {
+const matchesEmbed = (model: Model, relationship: Relationship, embed: EmbedName): boolean => {
   if (relationship.routine !== undefined) return relationship.routine.name === embed.name;
   return sameName(relationship.source, relationship.target)
-    ? isMeantSelf(relationship, embed)
-    : isMeantOther(model, relationship, embed);
+    ? matchesSelfReference(relationship, embed)
+    : matchesOtherRelation(model, relationship, embed);
 };
 
-const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: Named): boolean => {
+const matchesOtherRelation = (model: Model, relationship: Relationship, { name, hint }: EmbedName): boolean => {
   const { target, junction } = relationship;
   if (hint !== undefined) {
     if (target.name !== name) return false;
@@ -106,7 +106,7 @@ const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: 
  * Whether the embed means this relationship of a relation to itself: the relation's name means the children, the key
  * column the parent.
  */
-const isMeantSelf = (relationship: Relationship, { name, hint }: Named): boolean => {
+const matchesSelfReference = (relationship: Relationship, { name, hint }: EmbedName): boolean => {
   const { cardinality, target, constraint } = relationship;
   if (cardinality === "one-to-many")
     return (
@@ -159,24 +159,24 @@ const describeAmbiguity = (
   const sorted = candidates
     .map((relationship) => ({ relationship, key: sortKey(relationship) }))
     .sort((a, b) => compareKeys(a.key, b.key));
-  const hinted = (relationship: Relationship): Pick<Way, "hint"> => {
+  const hintFor = (relationship: Relationship): Pick<RelationshipCandidate, "hint"> => {
     const hint = hintOf(relationship);
     return hint === undefined ? {} : { hint: `${relationship.target.name}!${hint}` };
   };
-  const ways = sorted.map(({ relationship }): Way => ({
+  const ways = sorted.map(({ relationship }): RelationshipCandidate => ({
     details: {
       cardinality: relationship.cardinality,
       embedding: `${source} with ${relationship.target.name}`,
       relationship: describe(source, relationship),
     },
-    ...hinted(relationship),
+    ...hintFor(relationship),
     columns: columnsOf(relationship),
   }));
   return relationshipAmbiguous(source, target, ways);
 };
 
-const columnsOf = ({ source, target, junction, columns }: Relationship): Way["columns"] => {
-  const of = ({ schema, name }: QualifiedName, names: readonly string[]): Way["columns"] =>
+const columnsOf = ({ source, target, junction, columns }: Relationship): RelationshipCandidate["columns"] => {
+  const of = ({ schema, name }: QualifiedName, names: readonly string[]): RelationshipCandidate["columns"] =>
     names.map((column) => [schema, name, column]);
   if (junction === undefined)
     return [

@@ -38,12 +38,20 @@ import { parseOperation } from "../syntax/filter.ts";
 import { failureOf } from "../syntax/lex.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind, buildField, buildOperation, buildWhere, type Row } from "./conditions.ts";
-import { buildNodes, isEmptyEmbed, joinedRow, targetName, type EmbedLevel, type Level, type Node } from "./levels.ts";
+import {
+  buildNodes,
+  isEmptyEmbed,
+  joinedRow,
+  targetName,
+  type EmbedLevel,
+  type QueryLevel,
+  type QueryNode,
+} from "./levels.ts";
 import { buildOrder, orderGroups } from "./order.ts";
 import type { Planning } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
 
-interface Building {
+interface ReadBuilding {
   readonly rest: Rest;
   readonly model: Model;
   readonly searchPath: readonly string[];
@@ -75,7 +83,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const level = resolveLevel(root, { rest: input.rest, model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, grammar.flatModes, options.dbAggregatesEnabled);
-  const building: Building = {
+  const building: ReadBuilding = {
     rest: input.rest,
     model,
     searchPath: searchPathOf(input.rest, schema),
@@ -109,7 +117,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
 
 /** Applies the parameters of plugins to the read. @rule X-PAR-1 */
 const readExtensions = (
-  { rest, model, searchPath, values, grammar }: Building,
+  { rest, model, searchPath, values, grammar }: ReadBuilding,
   relation: Relation | undefined,
   extensions: readonly Extension[],
   read: Read,
@@ -151,18 +159,18 @@ export const resolveWhere = (
   relation: Relation,
   values: BoundValue[],
 ): Predicate | undefined => {
-  const atRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] =>
+  const partsAtRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] =>
     parts.filter(({ path }) => path.length === 0).map(({ part }) => part);
   return buildWhere(
     { model, relation, searchPath: searchPathOf(rest, schema), values, embedOf: () => undefined },
-    atRoot(query.filters),
-    atRoot(query.logic),
+    partsAtRoot(query.filters),
+    partsAtRoot(query.logic),
   );
 };
 
 // --- names ----------------------------------------------------------------------------------------------------------
 
-const resolveLevel = (node: Node, search: RelationshipSearch, depth = 0): Level => ({
+const resolveLevel = (node: QueryNode, search: RelationshipSearch, depth = 0): QueryLevel => ({
   node,
   relation: search.source,
   name: search.sourceName,
@@ -172,7 +180,7 @@ const resolveLevel = (node: Node, search: RelationshipSearch, depth = 0): Level 
   ),
 });
 
-const resolveEmbed = (node: Node, embed: SelectEmbed, search: RelationshipSearch, depth: number): EmbedLevel => {
+const resolveEmbed = (node: QueryNode, embed: SelectEmbed, search: RelationshipSearch, depth: number): EmbedLevel => {
   const relationship = findRelationship(search, embed);
   const target = relationOf(search.model, relationship.target);
   const level = resolveLevel(node, { ...search, source: target, sourceName: relationship.target.name }, depth);
@@ -182,7 +190,7 @@ const resolveEmbed = (node: Node, embed: SelectEmbed, search: RelationshipSearch
 // --- checks ---------------------------------------------------------------------------------------------------------
 
 /** @rule R-ORD-3 */
-const checkRelatedOrders = (level: Level): void => {
+const checkRelatedOrders = (level: QueryLevel): void => {
   for (const { embed } of level.node.orders) {
     if (embed === undefined) continue;
     const related = level.embeds.find(({ id }) => id === embed);
@@ -196,15 +204,15 @@ const isAggregate = (item: SelectItem): boolean =>
   item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
 
 /** Whether the level has aggregates, including those of to-one spreads inside of it. @rule R-AGG-6 */
-const hasAggregates = (level: Level, flatModes: Grammar["flatModes"]): boolean =>
+const hasAggregates = (level: QueryLevel, flatModes: Grammar["flatModes"]): boolean =>
   level.node.items.some(isAggregate) ||
   level.embeds.some(
     (embed) => flatModes.has(embed.embed.mode) && embed.relationship.isToOne && hasAggregates(embed, flatModes),
   );
 
 /** @rule R-AGG-1 R-SPR-7 */
-const checkAggregates = (root: Level, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
-  const levels: Level[] = [root];
+const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
+  const levels: QueryLevel[] = [root];
   // the list grows during the loop, which visits every level from the top
   for (const level of levels) levels.push(...level.embeds);
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
@@ -218,9 +226,9 @@ const checkAggregates = (root: Level, flatModes: Grammar["flatModes"], isEnabled
 
 const MAX_NAME_BYTES = 63;
 
-const isOrdinary: OutputsWanted = { isHidden: false, isOrdered: false };
+const isOrdinary: OutputOptions = { isHidden: false, isOrdered: false };
 
-interface OutputsWanted {
+interface OutputOptions {
   readonly isHidden: boolean;
   /** Whether the parent sorts by this embed. */
   readonly isOrdered: boolean;
@@ -236,10 +244,10 @@ interface OutputsWanted {
  * The name in messages for an embed's rows, seen from inside, because two levels may have the same relation.
  * @rule R-NAM-1
  */
-const innerRow = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
+const embedRowName = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
   junction === undefined ? `${target.name}_${depth}` : undefined;
 
-const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: OutputsWanted): Read => {
+const buildRead = (building: ReadBuilding, level: QueryLevel, from: ReadFrom, wanted: OutputOptions): Read => {
   const { node, relation } = level;
   const { model, searchPath, values, cap } = building;
   const ids = new Set<string>();
@@ -282,14 +290,14 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
   return !isFlat && isGrouped ? orderGroups(read, values, relation) : read;
 };
 
-const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
+const buildEmbed = (building: ReadBuilding, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
   const { embed, id, relationship, node } = level;
   const isHidden = isEmptyEmbed(embed);
   const read = buildRead(
     building,
     level,
     { relation: relationship.target },
-    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id), row: innerRow(level) },
+    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id), row: embedRowName(level) },
   );
   const { limit, offset } = node.range;
   return {
@@ -313,8 +321,8 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
  * name. @rule R-AGG-7
  */
 const bareCount = (
-  { model, searchPath, takesBareCount, grammar }: Building,
-  { node, relation }: Level,
+  { model, searchPath, takesBareCount, grammar }: ReadBuilding,
+  { node, relation }: QueryLevel,
   columns: readonly string[] | undefined,
 ): readonly SelectItem[] | undefined => {
   const [item, ...others] = node.items;

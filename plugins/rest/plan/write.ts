@@ -68,13 +68,17 @@ export const planWrite = (planning: Planning): PlannedWrite => {
     hasBody: shown.read !== undefined,
     countsInserted,
     maxAffected: method === "PATCH" || method === "DELETE" ? effectiveMaxAffected(planning.preferences) : undefined,
-    applied: { ...applied, ...appliedBy(planning, method, plan) },
+    applied: { ...applied, ...appliedPreferences(planning, method, plan) },
     legacyNames: shown.legacyNames,
   };
 };
 
 /** @rule R-PRF-3 R-UPS-3 R-PUT-4 */
-const appliedBy = ({ preferences }: Planning, method: WriteMethod, plan: PlannedWrite["plan"]): AppliedPreferences => ({
+const appliedPreferences = (
+  { preferences }: Planning,
+  method: WriteMethod,
+  plan: PlannedWrite["plan"],
+): AppliedPreferences => ({
   return: true,
   resolution: method === "POST" && plan.kind === "insert" && plan.onConflict !== undefined,
   missing: method === "POST" || method === "PATCH",

@@ -1,16 +1,16 @@
 /** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: parses operator expressions. Plugins declare the operators. */
 import { arrayLiteral, type OperatorSpec } from "../../../core/index.ts";
 import { checkPath } from "../errors.ts";
-import type { Addressed, Condition, Grammar } from "../request.ts";
+import type { AddressedPart, Condition, Grammar } from "../request.ts";
 import {
   DELIMITER,
   isFailure,
   mismatchAt,
-  need,
+  requireToken,
   parseTreePath,
   scanQuoted,
   skipBlanks,
-  type Failure,
+  type LexFailure,
   type LexerInput,
   type Token,
 } from "./lex.ts";
@@ -21,25 +21,25 @@ export type Operation = Omit<Condition, "field">;
 const OPERATOR = "operator (eq, gt, ...)";
 
 /** Parses a filter parameter. `name` and `value` are decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
-export const parseFilter = (grammar: Grammar, name: string, value: string): Addressed<Condition> => {
+export const parseFilter = (grammar: Grammar, name: string, value: string): AddressedPart<Condition> => {
   const { names, field } = parseTreePath(name);
   checkPath(grammar.limits, field);
   const source = { text: value, what: "filter", raw: value, facts: { parameter: name, value } };
-  const { value: operation } = need(source, scanOperation(grammar, value, 0, scanPlainValue));
+  const { value: operation } = requireToken(source, scanOperation(grammar, value, 0, scanPlainValue));
   return { path: names, part: { field, ...operation } };
 };
 
 /** Parses an operator expression without a field. @throws RelApiError `parse-error` */
 export const parseOperation = (grammar: Grammar, source: LexerInput): Operation =>
-  need(source, scanOperation(grammar, source.text, 0, scanPlainValue)).value;
+  requireToken(source, scanOperation(grammar, source.text, 0, scanPlainValue)).value;
 
 /** Parses the value, or returns undefined if it is not an operator expression. @rule R-RPC-2 */
-export const tryOperation = (grammar: Grammar, value: string): Operation | undefined => {
+export const parseOptionalOperation = (grammar: Grammar, value: string): Operation | undefined => {
   const result = scanOperation(grammar, value, 0, scanPlainValue);
   return isFailure(result) ? undefined : result.value;
 };
 
-type ScanValue = (text: string, at: number) => Token<string> | Failure;
+type ScanValue = (text: string, at: number) => Token<string> | LexFailure;
 
 /** Scans a value up to the end of the text, including quotes. @rule R-LEX-5 */
 const scanPlainValue: ScanValue = (text, at) => ({ value: text.slice(at), end: text.length });
@@ -76,7 +76,7 @@ export const scanOperation = (
   text: string,
   start: number,
   scanValue: ScanValue,
-): Token<Operation> | Failure => {
+): Token<Operation> | LexFailure => {
   const isNegated = text.startsWith("not.", start);
   const at = isNegated ? start + 4 : start;
   const operator = longestOperator(grammar, text, at);
@@ -117,7 +117,7 @@ type Suffix = Pick<Condition, "quantifier" | "option">;
 const LANGUAGE = /[\p{L}0-9_]*/uy;
 
 /** Scans `.`, `(any).` or `(english).` and returns the position of the operand. @rule R-FLT-6 */
-const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): Token<Suffix> | Failure => {
+const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): Token<Suffix> | LexFailure => {
   if (text[at] === ".") return { value: {}, end: at + 1 };
   if (text[at] !== "(") return { at, expecting: [OPERATOR] };
   if (specs.some((spec) => spec.isQuantifiable === true)) return scanQuantifier(text, at + 1);
@@ -132,13 +132,13 @@ const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): T
   return { at, expecting: [OPERATOR] };
 };
 
-const scanQuantifier = (text: string, at: number): Token<Suffix> | Failure => {
+const scanQuantifier = (text: string, at: number): Token<Suffix> | LexFailure => {
   for (const quantifier of ["any", "all"] as const)
     if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
   return { at, expecting: [OPERATOR], shownAt: mismatchAt(text, at, "any") };
 };
 
-const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | Failure => {
+const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | LexFailure => {
   if (text[at] !== ")") return { at, expecting: [OPERATOR] };
   return text[at + 1] === "." ? { value: suffix, end: at + 2 } : { at: at + 1, expecting: [OPERATOR] };
 };
@@ -150,7 +150,7 @@ const scanOperand = (
   at: number,
   specs: readonly OperatorSpec[],
   scanValue: ScanValue,
-): Token<ConditionOperand> | Failure => {
+): Token<ConditionOperand> | LexFailure => {
   const [spec] = specs;
   if (spec?.operand === "keyword") return scanKeyword(text, at, spec.keywords ?? []);
   if (spec?.operand === "list") {
@@ -169,7 +169,7 @@ const scanOperand = (
  * Scans one of the keywords in any letter case. A wrong one is reported at the first character that matches none.
  * @rule R-FLT-8 R-LEX-12
  */
-const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | Failure => {
+const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | LexFailure => {
   let longest: string | undefined;
   let furthest = at;
   for (const keyword of keywords) {
@@ -183,7 +183,7 @@ const scanKeyword = (text: string, at: number, keywords: readonly string[]): Tok
 };
 
 /** Scans a list: `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */
-const scanList = (text: string, start: number): Token<readonly string[]> | Failure => {
+const scanList = (text: string, start: number): Token<readonly string[]> | LexFailure => {
   const at = skipBlanks(text, start);
   if (text[at] !== "(") return { at, expecting: ['"("'] };
   const elements: string[] = [];

@@ -4,7 +4,7 @@
  */
 import type { Limits, OperatorSpec, Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
-import { refuseNames, restName } from "./part-names.ts";
+import { rejectNames, restName } from "./part-names.ts";
 
 /** Whether the operand is used verbatim. */
 const isPlain = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
@@ -30,7 +30,7 @@ export const buildGrammar = (
   limits: Limits,
   extensions: Grammar["extensions"] = () => false,
 ): Grammar => {
-  refuseNames(registry);
+  rejectNames(registry);
   // operands with several fields have no text form
   const operators = byRestName(registry.operators, (spec) => (spec.operand === "fields" ? undefined : restName(spec)));
   const orderings = byRestName(registry.orderings, restName);

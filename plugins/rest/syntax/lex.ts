@@ -8,7 +8,7 @@ import { parseError } from "../errors.ts";
 import type { Field, JsonPathKey } from "../request.ts";
 
 /** A position at which the text does not match the grammar. */
-export interface Failure {
+export interface LexFailure {
   readonly at: number;
   /** The expected tokens in the grammar's order. */
   readonly expecting: readonly string[];
@@ -35,7 +35,7 @@ export interface LexerInput {
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-export const isFailure = (result: object): result is Failure => "expecting" in result;
+export const isFailure = (result: object): result is LexFailure => "expecting" in result;
 
 export const END = "end of input";
 export const NAME = "field name (* or [a..z0..9_$])";
@@ -46,11 +46,11 @@ const KEY = ['"-"', "digit", "any non reserved character different from: .,>()"]
 const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
 
 /** @rule R-LEX-10 R-LEX-11 */
-export const fail = (source: LexerInput, failure: Failure): never => {
+export const throwSyntaxError = (source: LexerInput, failure: LexFailure): never => {
   throw failureOf(source, failure);
 };
 
-export const failureOf = (source: LexerInput, failure: Failure): RelApiError => {
+export const failureOf = (source: LexerInput, failure: LexFailure): RelApiError => {
   const { line, column } = positionOf(source.text, failure.at);
   const shown = failure.shownAt ?? failure.at;
   const code = source.text.codePointAt(shown);
@@ -68,8 +68,8 @@ export const failureOf = (source: LexerInput, failure: Failure): RelApiError => 
 };
 
 /** Returns the token or throws the error. */
-export const need = <Value>(source: LexerInput, result: Token<Value> | Failure): Token<Value> =>
-  isFailure(result) ? fail(source, result) : result;
+export const requireToken = <Value>(source: LexerInput, result: Token<Value> | LexFailure): Token<Value> =>
+  isFailure(result) ? throwSyntaxError(source, result) : result;
 
 const listAlternatives = (alternatives: readonly string[]): string => {
   const distinct = [...new Set(alternatives)];
@@ -90,7 +90,7 @@ const positionOf = (text: string, at: number): { readonly line: number; readonly
   return { line, column };
 };
 
-const CONTROL_NAMES =
+const CONTROL_CHARACTER_NAMES =
   "NUL SOH STX ETX EOT ENQ ACK a b t n v f r SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(
     " ",
   );
@@ -99,7 +99,7 @@ const CONTROL_NAMES =
 const escapeCharacter = (code: number, quote: string): string => {
   const character = String.fromCodePoint(code);
   if (character === quote || character === "\\") return `\\${character}`;
-  if (code < 32) return `\\${CONTROL_NAMES[code]}`;
+  if (code < 32) return `\\${CONTROL_CHARACTER_NAMES[code]}`;
   if (code === 127) return "\\DEL";
   return code > 127 ? `\\${code}` : character;
 };
@@ -128,7 +128,7 @@ const runEnd = (text: string, at: number): number => {
 export const isNameCharacter = (text: string, at: number): boolean => runEnd(text, at) > at;
 
 /** Scans a quoted value: `"a.b"`, `"say \"hi\""`. @rule R-LEX-2 */
-export const scanQuoted = (text: string, at: number): Token<string> | Failure => {
+export const scanQuoted = (text: string, at: number): Token<string> | LexFailure => {
   let value = "";
   for (let i = at + 1; i < text.length; i++) {
     const character = text[i] as string; // the index is below the length
@@ -149,7 +149,7 @@ const MORE_DASHED = ['"-"'];
 const MORE_NAME = ["letter", "digit", ...MORE_DASHED];
 
 /** Scans a name: `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
-export const scanName = (text: string, at: number): Token<Name> | Failure => {
+export const scanName = (text: string, at: number): Token<Name> | LexFailure => {
   if (text[at] === '"') {
     const quoted = scanQuoted(text, at);
     return isFailure(quoted) ? quoted : { value: { text: quoted.value, more: [] }, end: quoted.end };
@@ -177,7 +177,7 @@ const trimSpaces = (text: string): string => {
 /**
  * Scans the type name of a cast. Its alphabet is narrow, because statements contain the name unchanged. @rule R-LEX-7
  */
-export const scanType = (text: string, at: number): Token<string> | Failure => {
+export const scanType = (text: string, at: number): Token<string> | LexFailure => {
   const end = runEnd(text, at);
   const value = text.slice(at, end).trim();
   return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
@@ -186,7 +186,7 @@ export const scanType = (text: string, at: number): Token<string> | Failure => {
 const NO_PATH: readonly JsonPathKey[] = [];
 
 /** Scans a path, which may be empty: `->a->>b`, `->0`, `->"x y"`. @rule R-LEX-6 */
-const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | Failure => {
+const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | LexFailure => {
   if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
   const steps: JsonPathKey[] = [];
   let at = start;
@@ -202,7 +202,7 @@ const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | 
 
 type PathOperand = Omit<JsonPathKey, "arrow">;
 
-const scanOperand = (text: string, at: number): Token<PathOperand> | Failure => {
+const scanOperand = (text: string, at: number): Token<PathOperand> | LexFailure => {
   const isSigned = text[at] === "-";
   const digits = isSigned ? at + 1 : at;
   let end = digits;
@@ -224,7 +224,7 @@ const keyRunEnd = (text: string, at: number): number => {
   return KEY_RUN.test(text) ? KEY_RUN.lastIndex : at;
 };
 
-const scanKey = (text: string, at: number): Token<PathOperand> | Failure => {
+const scanKey = (text: string, at: number): Token<PathOperand> | LexFailure => {
   let end = keyRunEnd(text, at);
   if (end === at) return { at, expecting: KEY };
   while (text[end] === "-" && text[end + 1] !== ">") {
@@ -254,7 +254,7 @@ export interface ScannedField {
 const MORE_PATH = ['"->>"', '"->"'];
 
 /** Scans a name and its JSON path. */
-export const scanField = (text: string, at: number): Token<ScannedField> | Failure => {
+export const scanField = (text: string, at: number): Token<ScannedField> | LexFailure => {
   const name = scanName(text, at);
   if (isFailure(name)) return name;
   const path = scanPath(text, name.end);
@@ -277,9 +277,9 @@ export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
   const source: LexerInput = { text: raw, what, raw };
   const names: string[] = [];
   for (let at = 0; ;) {
-    const name = need(source, scanName(raw, at));
+    const name = requireToken(source, scanName(raw, at));
     if (raw[name.end] !== ".") {
-      const path = need(source, scanPath(raw, name.end));
+      const path = requireToken(source, scanPath(raw, name.end));
       return { names, field: { name: name.value.text, path: path.value } };
     }
     names.push(name.value.text);
@@ -295,7 +295,7 @@ export const parseNames = (raw: string, what: string): readonly string[] => {
   const source: LexerInput = { text: raw, what, raw };
   const names: string[] = [];
   for (let at = 0; ;) {
-    const name = need(source, scanName(raw, skipBlanks(raw, at)));
+    const name = requireToken(source, scanName(raw, skipBlanks(raw, at)));
     names.push(name.value.text);
     at = skipBlanks(raw, name.end);
     if (raw[at] !== ",") return names;

@@ -1,17 +1,17 @@
 /** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: parses logic trees. */
 import { checkDepth, checkPath } from "../errors.ts";
-import type { Addressed, Grammar, LogicTree } from "../request.ts";
+import type { AddressedPart, Grammar, LogicTree } from "../request.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
 import {
   DELIMITER,
-  fail,
+  throwSyntaxError,
   isFailure,
   isNameCharacter,
   mismatchAt,
   NAME,
   scanField,
   skipBlanks,
-  type Failure,
+  type LexFailure,
   type LexerInput,
   type Token,
 } from "./lex.ts";
@@ -25,7 +25,7 @@ const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
  * Parses a logic tree. `name` is for example `or` or `voyages.not.and`, `value` is `(…)`. @throws RelApiError
  * `parse-error` @rule R-LOG-1 R-LOG-2
  */
-export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
+export const parseLogic = (grammar: Grammar, name: string, value: string): AddressedPart<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
   const source: LexerInput = { text: operator + value, what: "logic tree", raw: value };
   // any text after the outer tree is ignored (R-LEX-13)
@@ -35,7 +35,7 @@ export const parseLogic = (grammar: Grammar, name: string, value: string): Addre
 export const countConditions = (tree: LogicTree): number =>
   tree.kind === "condition" ? 1 : tree.of.reduce((count, part) => count + countConditions(part), 0);
 
-interface Reader {
+interface TreeReader {
   readonly grammar: Grammar;
   readonly source: LexerInput;
 }
@@ -44,7 +44,7 @@ interface Reader {
  * Parses a condition, and only if that fails a group, so that columns may be called `and`, `or` and `not`.
  * @rule R-LOG-6
  */
-const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
+const readTree = (reader: TreeReader, start: number, depth: number): Token<LogicTree> => {
   const { source } = reader;
   const at = skipBlanks(source.text, start);
   const condition = scanCondition(reader, at);
@@ -52,18 +52,24 @@ const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree
   if (source.text.startsWith("not.", at)) {
     const word =
       logicWord(source.text, at + 4) ??
-      fail(source, { at: at + 4, expecting: [LOGIC_OPERATOR], shownAt: mismatchAt(source.text, at + 4, "and") });
+      throwSyntaxError(source, {
+        at: at + 4,
+        expecting: [LOGIC_OPERATOR],
+        shownAt: mismatchAt(source.text, at + 4, "and"),
+      });
     return readGroup(reader, word, true, at + 4 + word.length, depth);
   }
   const word = logicWord(source.text, at);
-  return word === undefined ? fail(source, condition) : readGroup(reader, word, false, at + word.length, depth);
+  return word === undefined
+    ? throwSyntaxError(source, condition)
+    : readGroup(reader, word, false, at + word.length, depth);
 };
 
 const logicWord = (text: string, at: number): "and" | "or" | undefined =>
   text.startsWith("and", at) ? "and" : text.startsWith("or", at) ? "or" : undefined;
 
 const readGroup = (
-  reader: Reader,
+  reader: TreeReader,
   kind: "and" | "or",
   isNegated: boolean,
   end: number,
@@ -75,7 +81,7 @@ const readGroup = (
   } = reader;
   checkDepth(limits, depth);
   let at = skipBlanks(source.text, end);
-  if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
+  if (source.text[at] !== "(") throwSyntaxError(source, { at, expecting: ['"("'] });
   const of: LogicTree[] = [];
   let itemEnd: number;
   do {
@@ -85,11 +91,11 @@ const readGroup = (
     at = skipBlanks(source.text, itemEnd);
   } while (source.text[at] === ",");
   // after a condition and a blank only a comma may follow, as after an embed
-  if (source.text[at] !== ")") fail(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
+  if (source.text[at] !== ")") throwSyntaxError(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
   return { value: { kind, isNegated, of }, end: skipBlanks(source.text, at + 1) };
 };
 
-const scanCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree> | Failure => {
+const scanCondition = ({ grammar, source }: TreeReader, at: number): Token<LogicTree> | LexFailure => {
   const { text } = source;
   if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
   const scanned = scanField(text, at);

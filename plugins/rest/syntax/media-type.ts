@@ -89,13 +89,13 @@ const parsePlanType = (name: string, given: ReadonlyMap<string, string>): MediaT
   };
 };
 
-interface Weighted {
+interface WeightedType {
   readonly type: MediaType;
   readonly quality: number;
   readonly specificity: number;
 }
 
-const weigh = (item: string): Weighted => {
+const weightOf = (item: string): WeightedType => {
   const at = item.indexOf(";q=");
   const text = at === -1 ? item : item.slice(0, at);
   const quality = at === -1 ? 1 : Number(item.slice(at + 3).split(";", 1)[0]);
@@ -107,16 +107,16 @@ const weigh = (item: string): Weighted => {
   };
 };
 
-const ANY: readonly MediaType[] = [parseMediaType("*/*")];
+const ANY_TYPE: readonly MediaType[] = [parseMediaType("*/*")];
 
 /**
  * Parses the first `Accept` header, the best type first. `header` is undefined if there is no such header.
  * @rule R-MED-1
  */
 export const parseAccept = (header: string | undefined): readonly MediaType[] => {
-  if (header === undefined || header === "*/*") return ANY;
+  if (header === undefined || header === "*/*") return ANY_TYPE;
   return splitUnquoted(utf8Text(header).replace(/ /g, ""), ",")
-    .map(weigh)
+    .map(weightOf)
     .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal types keep their order
     .map((weighted) => weighted.type);
 };

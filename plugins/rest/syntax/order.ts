@@ -1,17 +1,17 @@
 /** `order=tonnage.desc.nullslast,ports(country)`: parses the terms of an order. */
 import { checkPath } from "../errors.ts";
-import type { Addressed, Grammar, OrderTerm } from "../request.ts";
+import type { AddressedPart, Grammar, OrderTerm } from "../request.ts";
 import {
   DELIMITER,
   END,
-  fail,
+  throwSyntaxError,
   isFailure,
   mismatchAt,
-  need,
+  requireToken,
   scanField,
   scanName,
   skipBlanks,
-  type Failure,
+  type LexFailure,
   type LexerInput,
   type Token,
 } from "./lex.ts";
@@ -38,7 +38,7 @@ const TERM_END = ['","', END];
  * Parses an order. `name` is `order` or a path such as `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1
  * R-ORD-2
  */
-export const parseOrder = (grammar: OrderGrammar, name: string, raw: string): Addressed<readonly OrderTerm[]> => ({
+export const parseOrder = (grammar: OrderGrammar, name: string, raw: string): AddressedPart<readonly OrderTerm[]> => ({
   path: parseNodePath(name),
   part: parseOrderTerms(grammar, raw),
 });
@@ -51,7 +51,7 @@ const parseOrderTerms = (grammar: OrderGrammar, raw: string): readonly OrderTerm
     const term = readRelated(grammar, source, start) ?? readPlain(grammar, source, start);
     terms.push(term.value);
     if (term.end === raw.length) return terms;
-    if (raw[term.end] !== ",") fail(source, { at: term.end, expecting: [...term.more, ...TERM_END] });
+    if (raw[term.end] !== ",") throwSyntaxError(source, { at: term.end, expecting: [...term.more, ...TERM_END] });
     at = term.end;
   }
 };
@@ -92,20 +92,20 @@ const COUNT = "count()";
 const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): TermToken => {
   if (source.text.startsWith(COUNT, start) && grammar.orderings.has("count")) {
     const suffix = scanSuffix(source.text, start + COUNT.length);
-    if (isFailure(suffix)) return fail(source, suffix);
+    if (isFailure(suffix)) return throwSyntaxError(source, suffix);
     const value = { field: { name: "count", path: [] }, isCount: true, ...suffix.value } as const;
     return { value, end: suffix.end, more: suffix.more };
   }
-  const { value: scanned, end } = need(source, scanField(source.text, start));
+  const { value: scanned, end } = requireToken(source, scanField(source.text, start));
   checkPath(grammar.limits, scanned.field);
   // blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
-    fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
+    throwSyntaxError(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
   const ordering = readOrdering(grammar, source, at);
   const from = ordering?.end ?? at;
   const suffix = scanSuffix(source.text, from);
-  if (isFailure(suffix)) return fail(source, suffix);
+  if (isFailure(suffix)) return throwSyntaxError(source, suffix);
   const hasSuffix = suffix.end > at;
   return {
     value: { field: scanned.field, ...(ordering && { ordering: ordering.value }), ...suffix.value },
@@ -131,19 +131,19 @@ const readOrdering = (
   const operands: string[] = [];
   let end = at + name.length + 2;
   for (const [i] of spec.operands.entries()) {
-    const operand = need(source, scanOperand(text, end));
+    const operand = requireToken(source, scanOperand(text, end));
     operands.push(operand.value);
     const wanted = i + 1 < spec.operands.length ? "," : ")";
-    if (text[operand.end] !== wanted) fail(source, { at: operand.end, expecting: [`"${wanted}"`] });
+    if (text[operand.end] !== wanted) throwSyntaxError(source, { at: operand.end, expecting: [`"${wanted}"`] });
     end = operand.end + 1;
   }
   if (spec.operands.length > 0) return { value: { name, operands }, end };
-  if (text[end] !== ")") fail(source, { at: end, expecting: ['")"'] });
+  if (text[end] !== ")") throwSyntaxError(source, { at: end, expecting: ['")"'] });
   return { value: { name, operands }, end: end + 1 };
 };
 
 /** Scans an operand up to a comma or parenthesis, or in quotes, where a backslash escapes any character. */
-const scanOperand = (text: string, at: number): Token<string> | Failure => {
+const scanOperand = (text: string, at: number): Token<string> | LexFailure => {
   if (text[at] !== '"') {
     let end = at;
     while (end < text.length && !",()".includes(text.charAt(end))) end++;
@@ -159,7 +159,7 @@ const scanOperand = (text: string, at: number): Token<string> | Failure => {
 };
 
 /** Scans a suffix, which may be empty: `.desc.nullslast`, `.nullsfirst`. */
-const scanSuffix = (text: string, at: number): SuffixToken | Failure => {
+const scanSuffix = (text: string, at: number): SuffixToken | LexFailure => {
   if (text[at] !== ".") return { value: {}, end: at, more: [DELIMITER] };
   const word = at + 1;
   const direction = DIRECTIONS.find((one) => text.startsWith(one, word));

@@ -3,7 +3,7 @@
  * and planned once.
  */
 import type { BoundValue } from "../../../core/index.ts";
-import type { Grammar, Holes, QueryTemplate } from "../request.ts";
+import type { Grammar, SlotPositions, QueryTemplate } from "../request.ts";
 
 /** Decodes a name or a value. */
 export const decodePart = (text: string): string =>
@@ -45,7 +45,7 @@ export const isReserved = (name: string): boolean => {
 /** Private-use characters that enclose the number of a value. A query string that contains them is used unchanged. */
 const OPEN = "\ue000";
 const CLOSE = "\ue001";
-const OWN = /%ee%80|\u00ee/i;
+const MARK_IN_QUERY = /%ee%80|\u00ee/i;
 
 // matches a bare name with its embed path: `tonnage`, `voyages.fare`
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
@@ -55,7 +55,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
  * it has replaced nothing.
  */
 export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
-  if (query === undefined || OWN.test(query)) return undefined;
+  if (query === undefined || MARK_IN_QUERY.test(query)) return undefined;
   const values: string[] = [];
   let text = "";
   let start = 0;
@@ -88,7 +88,7 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
 // matches a whole mark, such as \ue0003\ue001
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
 
-export const holesOf = (planned: readonly BoundValue[]): Holes =>
+export const slotPositions = (planned: readonly BoundValue[]): SlotPositions =>
   planned.flatMap((bound, at) => {
     const mark = typeof bound === "string" ? MARK.exec(bound) : null;
     return mark === null ? [] : [[at, Number(mark[1])] as const];

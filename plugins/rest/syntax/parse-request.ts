@@ -20,7 +20,7 @@ import type {
   Grammar,
   NodeRange,
   ParsedRequest,
-  Place,
+  RequestTarget,
   Preferences,
   RequestSource,
   Rest,
@@ -28,7 +28,7 @@ import type {
   Window,
 } from "../request.ts";
 import { templateOf } from "./parameters.ts";
-import { profileHeader, readPlace } from "./place.ts";
+import { profileHeader, resolveTarget } from "./place.ts";
 import { NO_PREFERENCES, parsePreferences, resolveEnd } from "./prefer.ts";
 import { parseQuery } from "./query-string.ts";
 import { resolveRange } from "./range.ts";
@@ -36,7 +36,7 @@ import { resolveRange } from "./range.ts";
 // --- path and profile: where it leads -------------------------------------------------------------------------------
 
 /** Returns undefined for an unknown relation. An unknown function has no overloads. */
-const findTarget = ({ kind, model, schema, name }: Place): RestTarget | undefined => {
+const findTarget = ({ kind, model, schema, name }: RequestTarget): RestTarget | undefined => {
   if (kind === "root") return { kind };
   if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }) };
   const relation = model.relations.get(nameKey({ schema, name }));
@@ -47,7 +47,7 @@ const findTarget = ({ kind, model, schema, name }: Place): RestTarget | undefine
 export const isServed = ({ target, methods }: RestRoute): boolean =>
   target.kind !== "routine" || methods.size > (methods.has("OPTIONS") ? 1 : 0);
 
-const KINDS: Readonly<Record<string, string>> = {
+const OPERATION_KINDS: Readonly<Record<string, string>> = {
   GET: "read",
   HEAD: "read",
   POST: "insert",
@@ -57,7 +57,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** An unknown name may be anything. */
-const operationOf = ({ kind, name }: Place, method: string, target: RestTarget | undefined): Operation => ({
+const operationOf = ({ kind, name }: RequestTarget, method: string, target: RestTarget | undefined): Operation => ({
   kind:
     method === "OPTIONS"
       ? "options"
@@ -65,14 +65,14 @@ const operationOf = ({ kind, name }: Place, method: string, target: RestTarget |
         ? "call"
         : kind === "root"
           ? "describe"
-          : (KINDS[method] ?? "other"),
+          : (OPERATION_KINDS[method] ?? "other"),
   name: target === undefined || target.kind === "root" ? undefined : name,
 });
 
 /** Matches routes by method, path and profile. The routes of relations and functions are built once for each model. */
-export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Rest["wayOf"] => {
+export const createRouteMatches = (context: PluginContext, routeOf: Rest["routeOf"]): Rest["matchRoute"] => {
   const routesOf = memoize((_model: Model) => new WeakMap<object, RestRoute>());
-  const findRoute = ({ model, schema }: Place, target: RestTarget): RestRoute => {
+  const findRoute = ({ model, schema }: RequestTarget, target: RestTarget): RestRoute => {
     if (target.kind === "root") return routeOf(model, schema, target);
     const routes = routesOf(model);
     const key = target.kind === "relation" ? target.relation : target.routines;
@@ -82,7 +82,7 @@ export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Re
   };
   return (exchange) => {
     const { method, path } = exchange;
-    const place = readPlace(context.options, context.model(), path, exchange.header(profileHeader(method)));
+    const place = resolveTarget(context.options, context.model(), path, exchange.header(profileHeader(method)));
     const target = findTarget(place);
     const route = target && findRoute(place, target);
     const handler = route && isServed(route) ? route.methods.get(method) : undefined;
@@ -133,7 +133,7 @@ export const parse = (rest: Rest, ask: Ask<RequestSource>): ParsedRequest => {
   const { grammar, context } = rest;
   const method = ask(METHOD);
   const profile = ask(PROFILES[profileHeader(method)] as (typeof PROFILES)[string]); // one of both
-  const place = readPlace(context.options, ask(MODEL), ask(PATH), profile);
+  const place = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
   const query = parseQuery(
     grammar,
     ask(TEXT) ?? "",

@@ -20,7 +20,7 @@ export const restName = ({
 /** Valid operator names. `.`, `(` and `,` would end the name in a filter; `&`, `;` and `=` in the query string. */
 const OPERATOR_NAME = /^[^\s.,()"&;=]+$/;
 
-const refuseOperator = (plugin: string, spec: OperatorSpec): void => {
+const rejectOperator = (plugin: string, spec: OperatorSpec): void => {
   const name = restName(spec);
   // the prefix `not.` negates, so the name is reserved
   if (name !== undefined && (!OPERATOR_NAME.test(name) || name === "not"))
@@ -30,9 +30,9 @@ const refuseOperator = (plugin: string, spec: OperatorSpec): void => {
 };
 
 /** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
-export const refuseNames = (registry: Registry): void => {
+export const rejectNames = (registry: Registry): void => {
   const { operators, embeds, aggregates, orderings } = registry;
-  for (const spec of operators) refuseOperator(registry.pluginOf(spec), spec);
+  for (const spec of operators) rejectOperator(registry.pluginOf(spec), spec);
   refuseOverlaps(registry, operators, restName, "REST operator");
   refuseDoubles(registry, embeds, ({ rest }) => rest?.prefix, "REST embed prefix");
   refuseDoubles(registry, aggregates.values(), restName, "REST aggregate function");

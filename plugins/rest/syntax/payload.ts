@@ -87,7 +87,7 @@ export const readJson = (
 ): Payload => {
   if (text === undefined) throw jsonError();
   if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-  if (hasColumns) return uninspected(text);
+  if (hasColumns) return uninspectedPayload(text);
   try {
     return { ...rowsOf(text, limits), isUninspected: false };
   } catch (error) {
@@ -173,7 +173,7 @@ export const plainValues = (json: string): ReadonlyMap<string, string | null> | 
 
 /** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
  *  text. */
-const uninspected = (text: string): Payload => ({
+const uninspectedPayload = (text: string): Payload => ({
   text,
   shape: OBJECT.test(text) ? "object" : "array",
   keys: [],

@@ -8,11 +8,11 @@ import {
   type ResolvedOptions,
 } from "../../../core/index.ts";
 import { pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
-import type { Place } from "../request.ts";
+import type { RequestTarget } from "../request.ts";
 import { decodePercent } from "./parameters.ts";
 
 /** The target that the path names. `schema` is set if the setting of the root names one. */
-type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: string };
+type Location = Pick<RequestTarget, "kind" | "name" | "path"> & { readonly schema?: string };
 
 type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
 
@@ -22,7 +22,7 @@ export const restPrefixesOf = memoize(({ restPrefixes, restPath = "/api" }: Path
 );
 
 /** The path below the REST root. Undefined if the surface does not serve it. @rule R-PATH-1 R-PATH-2 */
-const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {
+const pathBelowRoot = (options: ResolvedOptions, path: string): string | undefined => {
   let found = options.compatMode ? "" : undefined;
   for (const prefix of restPrefixesOf(options))
     if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/"))
@@ -34,12 +34,12 @@ const belowRoot = (options: ResolvedOptions, path: string): string | undefined =
  * `profile` is the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`,
  * `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3
  */
-export const readPlace = (
+export const resolveTarget = (
   options: ResolvedOptions,
   model: Model,
   sentPath: string,
   sentProfile: string | undefined,
-): Place => {
+): RequestTarget => {
   const { kind, name, path, schema } = locate(options, sentPath);
   const profile = readProfile(model, sentProfile);
   return {
@@ -53,7 +53,7 @@ export const readPlace = (
 };
 
 const locate = (options: ResolvedOptions, path: string): Location => {
-  const below = belowRoot(options, path) ?? path;
+  const below = pathBelowRoot(options, path) ?? path;
   if (below === "" || below === "/") return locateRoot(options);
   const [empty, first = "", second, ...more] = below.split("/");
   if (empty !== "" || more.length > 0) throw pathInvalid();
@@ -77,10 +77,11 @@ const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
   return { kind: "root", name: "", path: "/" };
 };
 
-const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+const READ_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** The name of the header that names a schema. @rule R-PROF-1 R-PROF-2 */
-export const profileHeader = (method: string): string => (READING.has(method) ? "accept-profile" : "content-profile");
+export const profileHeader = (method: string): string =>
+  READ_METHODS.has(method) ? "accept-profile" : "content-profile";
 
 /** The exposed schema that the request names. Undefined if it names none. @rule R-PROF-5 */
 const readProfile = (model: Model, sent: string | undefined): string | undefined => {

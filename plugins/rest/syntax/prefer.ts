@@ -22,7 +22,7 @@ export const PREFERENCES: readonly PreferenceSpec[] = [
 
 export const NO_PREFERENCES: Preferences = { given: new Map(), invalid: [] };
 
-const isTaken = ({ values }: PreferenceSpec, value: string): boolean =>
+const isAccepted = ({ values }: PreferenceSpec, value: string): boolean =>
   typeof values === "function" ? values(value) : values.includes(value);
 
 /** The accepted values of `max-affected`. Others are ignored. @rule R-PRF-5 */
@@ -42,7 +42,7 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
     const value = at === -1 ? "" : item.slice(at + 1);
     const spec = specs.get(name);
     const isNameAlone = at === -1 && spec !== undefined && PREFERENCES.includes(spec);
-    if (spec === undefined || isNameAlone || !isTaken(spec, value)) invalid.push(item);
+    if (spec === undefined || isNameAlone || !isAccepted(spec, value)) invalid.push(item);
     else if (!given.has(name) && (name !== "max-affected" || COUNT.test(value))) given.set(name, value);
   }
   const count = given.get("max-affected");

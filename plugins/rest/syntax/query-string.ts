@@ -2,7 +2,7 @@
 import type { Limit } from "../../../core/index.ts";
 import { checkPath, tooMany } from "../errors.ts";
 import type {
-  Addressed,
+  AddressedPart,
   Condition,
   Extension,
   Grammar,
@@ -12,7 +12,7 @@ import type {
   ParsedQuery,
   QueryKind,
 } from "../request.ts";
-import { parseFilter, tryOperation } from "./filter.ts";
+import { parseFilter, parseOptionalOperation } from "./filter.ts";
 import { parseNames, parseTreePath } from "./lex.ts";
 import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
@@ -45,37 +45,37 @@ const splitQuery = (text: string): readonly Pair[] => {
  */
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);
-  const within = (limit: Limit, count: number, what: string): void => {
+  const checkCount = (limit: Limit, count: number, what: string): void => {
     if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, what);
   };
-  within("maxParameters", pairs.length, "parameters");
+  checkCount("maxParameters", pairs.length, "parameters");
   const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
-  const first = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
+  const firstValue = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
   const isNested = ([name]: readonly [string, string]): boolean =>
     kind !== "filters" && name.includes(".") && grammar.extensions(nestedHook(lastPart(name)));
   const isOfRoot = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.extensions(name);
   const isExtension = (pair: readonly [string, string]): boolean => isOfRoot(pair) || isNested(pair);
   const extensions = present.filter(isOfRoot).map(([name, text]): Extension => ({ hook: name, name, text }));
-  const nestedExtensions = present.filter(isNested).map(([name, text]): Addressed<Extension> => {
+  const nestedExtensions = present.filter(isNested).map(([name, text]): AddressedPart<Extension> => {
     const last = lastPart(name);
     return { path: parseNodePath(name), part: { hook: nestedHook(last), name: last, text } };
   });
   const free = present.filter((pair) => !isReserved(pair[0]) && !isExtension(pair));
 
-  const orders: Addressed<readonly OrderTerm[]>[] = [];
+  const orders: AddressedPart<readonly OrderTerm[]>[] = [];
   for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(grammar, name, value));
-  for (const { part } of orders) within("maxOrderTerms", part.length, "terms in an order");
-  const logic: Addressed<LogicTree>[] = [];
+  for (const { part } of orders) checkCount("maxOrderTerms", part.length, "terms in an order");
+  const logic: AddressedPart<LogicTree>[] = [];
   for (const [name, value] of present) if (LOGIC.has(lastPart(name))) logic.push(parseLogic(grammar, name, value));
-  const columns = parseNameList(first("columns"), "columns parameter");
-  within("maxColumns", columns?.length ?? 0, "columns");
-  const selected = first("select");
+  const columns = parseNameList(firstValue("columns"), "columns parameter");
+  checkCount("maxColumns", columns?.length ?? 0, "columns");
+  const selected = firstValue("select");
   const select = selected === undefined ? undefined : parseSelect(grammar, selected);
   const { filters, parameters } =
     kind !== "arguments"
       ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] }
       : parseArguments(grammar, free);
-  within(
+  checkCount(
     "maxFilters",
     logic.reduce(
       (count, { part }) => count + countConditions(part),
@@ -83,7 +83,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     ),
     "conditions",
   );
-  const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
+  const onConflict = parseNameList(firstValue("on_conflict"), "on_conflict parameter");
   const { range, ranges } = parseRanges(present);
   return {
     pairs,
@@ -109,10 +109,10 @@ const parseArguments = (
   grammar: Grammar,
   free: readonly (readonly [string, string])[],
 ): Pick<ParsedQuery, "filters" | "parameters"> => {
-  const filters: Addressed<Condition>[] = [];
+  const filters: AddressedPart<Condition>[] = [];
   const parameters: (readonly [string, string])[] = [];
   for (const [name, value] of free) {
-    const operation = tryOperation(grammar, value);
+    const operation = parseOptionalOperation(grammar, value);
     if (operation === undefined) {
       parameters.push([name, value]);
       continue;
@@ -126,8 +126,8 @@ const parseArguments = (
 
 /** Keeps the first of several orders of one node. @rule R-URL-2 */
 const firstOfEach = (
-  orders: readonly Addressed<readonly OrderTerm[]>[],
-): readonly Addressed<readonly OrderTerm[]>[] => {
+  orders: readonly AddressedPart<readonly OrderTerm[]>[],
+): readonly AddressedPart<readonly OrderTerm[]>[] => {
   const seen = new Set<string>();
   return orders.filter(({ path }) => {
     const key = path.join("\u0000");
@@ -138,7 +138,7 @@ const firstOfEach = (
 /** Keeps the last whole number of several limits or offsets of one node. @rule R-URL-2 R-RNG-1 */
 const parseRanges = (present: readonly (readonly [string, string])[]): Pick<ParsedQuery, "range" | "ranges"> => {
   let range: NodeRange = {};
-  const ranges = new Map<string, Addressed<NodeRange>>();
+  const ranges = new Map<string, AddressedPart<NodeRange>>();
   for (const [name, value] of present) {
     const part = lastPart(name);
     if (part !== "limit" && part !== "offset") continue;

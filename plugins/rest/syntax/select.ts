@@ -7,17 +7,17 @@ import { checkPath, nestedTooDeep, tooMany } from "../errors.ts";
 import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
 import {
   END,
-  fail,
+  throwSyntaxError,
   isFailure,
   isNameCharacter,
   mismatchAt,
   NAME,
-  need,
+  requireToken,
   scanField,
   scanName,
   scanType,
   skipBlanks,
-  type Failure,
+  type LexFailure,
   type LexerInput,
   type Token,
 } from "./lex.ts";
@@ -36,7 +36,7 @@ interface ItemToken extends Token<SelectItem> {
   readonly more: readonly string[];
 }
 
-interface Reader {
+interface SelectReader {
   readonly source: LexerInput;
   readonly embeds: Grammar["embeds"];
   /** The REST names of the aggregate functions. */
@@ -54,7 +54,7 @@ interface Reader {
  */
 export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
   const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
-  const reader: Reader = {
+  const reader: SelectReader = {
     source: { text: raw, what: "select parameter", raw },
     embeds: grammar.embeds,
     aggregates: [...grammar.aggregates.keys()],
@@ -79,7 +79,7 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
  * A value whose first character cannot begin an item counts as empty; one that begins with a space is parsed.
  * @rule R-LEX-13
  */
-const beginsWithItem = (reader: Reader): boolean => {
+const beginsWithItem = (reader: SelectReader): boolean => {
   const { text } = reader.source;
   const [first] = text;
   if (first === undefined) return false;
@@ -88,35 +88,37 @@ const beginsWithItem = (reader: Reader): boolean => {
   const prefix = prefixAt(reader, 0);
   if (prefix !== undefined) return !isFailure(scanHead(text, prefix.prefix.length));
   // the preset lacks the embedding mode of this syntax
-  if (text.startsWith("...") && !reader.item.includes('"..."')) fail(reader.source, { at: 0, expecting: reader.item });
+  if (text.startsWith("...") && !reader.item.includes('"..."'))
+    throwSyntaxError(reader.source, { at: 0, expecting: reader.item });
   return isNameCharacter(text, 0);
 };
 
 const endsItem = (text: string, at: number): boolean => at >= text.length || text[at] === "," || text[at] === ")";
 
-const prefixAt = (reader: Reader, at: number): Grammar["embeds"][number] | undefined =>
+const prefixAt = (reader: SelectReader, at: number): Grammar["embeds"][number] | undefined =>
   reader.embeds.find(({ prefix }) => prefix !== "" && reader.source.text.startsWith(prefix, at));
 
 /** After the `)` of an embed and a blank, only a comma may follow. @rule R-LEX-9 */
-const afterEmbed = (reader: Reader, end: number): number => {
+const afterEmbed = (reader: SelectReader, end: number): number => {
   const at = skipBlanks(reader.source.text, end);
-  if (at > end && reader.source.text[at] !== ",") fail(reader.source, { at, expecting: ['","'] });
+  if (at > end && reader.source.text[at] !== ",") throwSyntaxError(reader.source, { at, expecting: ['","'] });
   return at;
 };
 
-const readItem = (reader: Reader, at: number, expected: readonly string[], depth: number): ItemToken => {
+const readItem = (reader: SelectReader, at: number, expected: readonly string[], depth: number): ItemToken => {
   const { text } = reader.source;
   const prefix = prefixAt(reader, at);
   if (prefix !== undefined) {
     const head = scanHead(text, at + prefix.prefix.length);
     // after a space that begins a list, only a field is reported
-    if (isFailure(head)) return fail(reader.source, expected === FIELD_ITEM ? { at, expecting: expected } : head);
+    if (isFailure(head))
+      return throwSyntaxError(reader.source, expected === FIELD_ITEM ? { at, expecting: expected } : head);
     return readEmbed(reader, prefix.mode, undefined, head, depth);
   }
   const alias = reader.embeds.some(({ takesAlias }) => takesAlias) ? scanAlias(text, at) : undefined;
   const aliased = alias && prefixAt(reader, alias.end);
   if (alias !== undefined && aliased?.takesAlias === true) {
-    const head = need(reader.source, scanHead(text, alias.end + aliased.prefix.length));
+    const head = requireToken(reader.source, scanHead(text, alias.end + aliased.prefix.length));
     return readEmbed(reader, aliased.mode, alias.value, head, depth);
   }
   const embed = readPlainEmbed(reader, at, depth);
@@ -128,13 +130,13 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 // --- embeds ---------------------------------------------------------------------------------------------------------
 
-type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
+type ItemHead = Pick<SelectEmbed, "name" | "hint" | "join">;
 
 /**
  * Scans `name!hint!inner(` and returns the position after the parenthesis. The first of two hints or two joins applies.
  * @rule R-SEL-10
  */
-const scanHead = (text: string, start: number): Token<Head> | Failure => {
+const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
   let at = name.end;
@@ -162,7 +164,7 @@ const scanHead = (text: string, start: number): Token<Head> | Failure => {
 };
 
 /** Scans `alias:name!hint(…)`. Undefined if the item is a field. */
-const readPlainEmbed = (reader: Reader, at: number, depth: number): ItemToken | undefined => {
+const readPlainEmbed = (reader: SelectReader, at: number, depth: number): ItemToken | undefined => {
   const { text } = reader.source;
   const plain = reader.embeds.find(({ prefix }) => prefix === "");
   if (plain === undefined) return undefined;
@@ -180,10 +182,10 @@ const scanAlias = (text: string, at: number): Token<string> | undefined => {
 };
 
 const readEmbed = (
-  reader: Reader,
+  reader: SelectReader,
   mode: string,
   alias: string | undefined,
-  head: Token<Head>,
+  head: Token<ItemHead>,
   depth: number,
 ): ItemToken => {
   const { source, limits, counts } = reader;
@@ -209,7 +211,7 @@ const readEmbed = (
     if (source.text[at] === ")") return finish(items, at + 1);
     // a field checks the `,`, `)` or end after it, and needs the expected tokens of the first one
     if (source.text[at] !== ",")
-      fail(source, {
+      throwSyntaxError(source, {
         at,
         expecting: item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.more, ...LIST_END],
       });
@@ -219,25 +221,25 @@ const readEmbed = (
 
 // --- fields ---------------------------------------------------------------------------------------------------------
 
-const readField = (reader: Reader, start: number, expected: readonly string[]): ItemToken => {
+const readField = (reader: SelectReader, start: number, expected: readonly string[]): ItemToken => {
   const { source } = reader;
   const { text } = source;
   if (text[start] === "*") return finishItem(reader, { kind: "all" }, start + 1, []);
   if (!beginsName(text, start))
-    fail(source, {
+    throwSyntaxError(source, {
       at: start,
       expecting: expected,
-      shownAt: text[start - 1] === "(" ? shownOfItem(reader, start) : start,
+      shownAt: text[start - 1] === "(" ? shownPosition(reader, start) : start,
     });
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
-  if (!beginsName(text, at)) fail(source, { at, expecting: AFTER_ALIAS });
+  if (!beginsName(text, at)) throwSyntaxError(source, { at, expecting: AFTER_ALIAS });
   const count =
     reader.aggregates.includes("count") && text.startsWith("count()", at)
       ? scanCount(text, at + 7, alias?.value)
       : undefined;
   if (count !== undefined) return count;
-  const { value: scanned, end } = need(source, scanField(text, at));
+  const { value: scanned, end } = requireToken(source, scanField(text, at));
   checkPath(reader.limits, scanned.field);
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
@@ -267,7 +269,7 @@ const TYPE_MORE = ["letter", "digit"];
  * The position that messages show for `ports(..x)`: directly after the parenthesis, where the text leaves the prefix of
  * an embedding mode. @rule R-LEX-12
  */
-const shownOfItem = (reader: Reader, at: number): number => {
+const shownPosition = (reader: SelectReader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
   return prefix === undefined ? at : mismatchAt(reader.source.text, at, prefix);
 };
@@ -286,11 +288,13 @@ const scanCount = (text: string, end: number, alias: string | undefined): ItemTo
 };
 
 /** @rule R-SEL-4 */
-const readCast = (reader: Reader, at: number): Token<string> | undefined =>
-  reader.source.text.startsWith("::", at) ? need(reader.source, scanType(reader.source.text, at + 2)) : undefined;
+const readCast = (reader: SelectReader, at: number): Token<string> | undefined =>
+  reader.source.text.startsWith("::", at)
+    ? requireToken(reader.source, scanType(reader.source.text, at + 2))
+    : undefined;
 
 /** @rule R-AGG-1 R-LEX-12 X-AGG-2 */
-const readAggregate = (reader: Reader, at: number): Token<string> | undefined => {
+const readAggregate = (reader: SelectReader, at: number): Token<string> | undefined => {
   const { text } = reader.source;
   if (text[at] !== ".") return undefined;
   const word = at + 1;
@@ -299,7 +303,7 @@ const readAggregate = (reader: Reader, at: number): Token<string> | undefined =>
     // a first letter that only one of them has commits to it
     const [committed, ...others] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
     const among = committed === undefined || others.length > 0 ? reader.aggregates : [committed];
-    return fail(reader.source, {
+    return throwSyntaxError(reader.source, {
       at: word,
       expecting: among.map((aggregate) => `"${aggregate}"`),
       shownAt: mismatchAt(text, word, among[0] ?? ""),
@@ -307,18 +311,18 @@ const readAggregate = (reader: Reader, at: number): Token<string> | undefined =>
   }
   const end = word + name.length;
   if (!text.startsWith("()", end))
-    fail(reader.source, { at: end, expecting: ['"()"'], shownAt: mismatchAt(text, end, "()") });
+    throwSyntaxError(reader.source, { at: end, expecting: ['"()"'], shownAt: mismatchAt(text, end, "()") });
   return { value: name, end: end + 2 };
 };
 
 const longest = (names: readonly string[]): string | undefined =>
   names.reduce<string | undefined>((best, name) => (name.length > (best?.length ?? 0) ? name : best), undefined);
 
-const finishItem = (reader: Reader, value: SelectItem, at: number, more: readonly string[]): ItemToken => {
+const finishItem = (reader: SelectReader, value: SelectItem, at: number, more: readonly string[]): ItemToken => {
   const { source } = reader;
   const end = skipBlanks(source.text, at);
   if (endsItem(source.text, end)) return { value, end, more };
   if (source.text[at] === ":" && more.includes('"::"'))
-    return fail(source, { at, expecting: ['"::"'], shownAt: at + 1 });
-  return fail(source, { at, expecting: [...more, ...LIST_END] });
+    return throwSyntaxError(source, { at, expecting: ['"::"'], shownAt: at + 1 });
+  return throwSyntaxError(source, { at, expecting: [...more, ...LIST_END] });
 };

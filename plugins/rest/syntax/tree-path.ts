@@ -1,5 +1,5 @@
 /** `crew.order`, `voyages.not.and`: finds the level of the select that a reserved parameter concerns. */
-import { need, parseTreePath, scanName, type LexerInput } from "./lex.ts";
+import { requireToken, parseTreePath, scanName, type LexerInput } from "./lex.ts";
 
 /**
  * The embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error`
@@ -22,7 +22,7 @@ export const parseLogicPath = (name: string): LogicPath => {
   const source: LexerInput = { text: name, what: "logic path", raw: name };
   const parts: string[] = [];
   for (let at = 0; ;) {
-    const part = need(source, scanName(name, at));
+    const part = requireToken(source, scanName(name, at));
     parts.push(part.value.text);
     if (name[part.end] !== ".") break;
     at = part.end + 1;

@@ -19,7 +19,7 @@ import {
   type WireRow,
   type WireStatement,
 } from "../../../core/index.ts";
-import { rereadProof } from "./proof-check.ts";
+import { recheckProof } from "./proof-check.ts";
 
 /** A read that may share a transaction with other reads. */
 export interface CoalescedRead {
@@ -57,7 +57,7 @@ interface ReadyRead extends CoalescedRead {
   readonly askedAtMs: number | undefined;
 }
 
-const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false };
+const NO_RESULT: CoalescedRun = { rows: [], failedAt: 0, isBroken: false };
 
 /** Returns the program with a last column that says whether its proof no longer holds. Undefined if the program cannot
  *  run together with others. */
@@ -65,7 +65,7 @@ const checkedIn = memoize((model: Model) =>
   memoize((program: Program): Program | undefined => {
     const [statement, ...others] = program.statements;
     if (statement === undefined || others.length > 0 || statement.isMultiRow === true) return undefined;
-    const text = rereadProof(statement.text, program, model);
+    const text = recheckProof(statement.text, program, model);
     return text === undefined ? undefined : { ...program, statements: [{ ...statement, text }] };
   }),
 );
@@ -116,14 +116,14 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       } catch (error) {
         take();
         const isFinal = isTimedOut(error) || (isRelApiError(error) && error.code === "pool-timeout");
-        return isFinal ? { ...NOTHING, error } : NOTHING;
+        return isFinal ? { ...NO_RESULT, error } : NO_RESULT;
       }
       const release = (isReusable: boolean): void => transport.pool.release(connection, isReusable);
       const reads = take() as readonly ReadyRead[]; // what `ready` has made
       const [first] = reads;
       if (first === undefined || connection.backend.isShared) {
         release(true);
-        return NOTHING;
+        return NO_RESULT;
       }
       const beganAtMs = performance.now();
       if (context.options.logQuery) for (const { statement } of reads) logger.info(statement.text);
@@ -143,7 +143,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       } catch {
         // it is unknown what was sent and what the connection still waits for
         release(false);
-        return NOTHING;
+        return NO_RESULT;
       } finally {
         isOver = true;
         clearTimeout(patience);

@@ -25,15 +25,15 @@ const MIN_MEASUREMENTS = 3;
 const MAX_ROUND_TRIP_MS = 5;
 
 /** Measurements until an estimate forgets an extreme. */
-const MEMORY = 256;
+const WINDOW = 256;
 /** The same for measurements of long batches, so that the batches soon become smaller. */
-const MEMORY_OF_LONG = 64;
-const decayed = (estimate: number, measured: number, memory: number): number =>
-  estimate + (measured - estimate) / memory;
+const LONG_BATCH_WINDOW = 64;
+const decay = (estimate: number, measured: number, memory: number): number => estimate + (measured - estimate) / memory;
 /** A busy machine makes everything slower, so the lowest of the latest measurements counts. */
-const lowest = (estimate: number, measured: number, memory = MEMORY): number =>
-  Math.min(measured, decayed(estimate, measured, memory));
-const highest = (estimate: number, measured: number): number => Math.max(measured, decayed(estimate, measured, MEMORY));
+const decayingMinimum = (estimate: number, measured: number, memory = WINDOW): number =>
+  Math.min(measured, decay(estimate, measured, memory));
+const decayingMaximum = (estimate: number, measured: number): number =>
+  Math.max(measured, decay(estimate, measured, WINDOW));
 
 /** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
 class ReadCost {
@@ -50,8 +50,8 @@ class ReadCost {
 
   add(ms: number, rows: Rows, isOfLong = false): void {
     this.measurements++;
-    this.ms = lowest(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? MEMORY_OF_LONG : MEMORY);
-    this.answerCharacters = highest(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
+    this.ms = decayingMinimum(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? LONG_BATCH_WINDOW : WINDOW);
+    this.answerCharacters = decayingMaximum(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
   }
 
   /** A read has delayed its batch: each time, it takes twice as many measurements until reads count as short again. */
@@ -79,7 +79,7 @@ class RoundTrip {
 
   /** The cost of each read of a batch. */
   costOf(idleMs: number, readCount: number): number {
-    this.ms = Math.min(MAX_ROUND_TRIP_MS, lowest(this.ms, idleMs));
+    this.ms = Math.min(MAX_ROUND_TRIP_MS, decayingMinimum(this.ms, idleMs));
     return (idleMs - this.ms) / readCount;
   }
 }

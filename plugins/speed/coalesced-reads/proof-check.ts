@@ -24,7 +24,7 @@ const tableNamed = (model: Model, text: string): Relation | undefined => {
 
 /** Returns the statement with an additional last column. It is true if row policies now apply to one of its tables, or
  *  if a name now belongs to another relation. Undefined if the model does not know all of its relations as tables. */
-export const rereadProof = (text: string, { relations }: Program, model: Model): string | undefined => {
+export const recheckProof = (text: string, { relations }: Program, model: Model): string | undefined => {
   const tables = [...relations].map((each) => tableNamed(model, each));
   if (!tables.every((table) => table !== undefined)) return undefined;
   const doubts = tables.map(({ schema, name, oid }) => {

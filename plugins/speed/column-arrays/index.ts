@@ -15,10 +15,10 @@ import {
   type RowSource,
 } from "../../../core/index.ts";
 
-type Test = (text: string) => boolean;
+type ValueTest = (text: string) => boolean;
 
-const matching =
-  (pattern: RegExp): Test =>
+const matchesPattern =
+  (pattern: RegExp): ValueTest =>
   (text) =>
     pattern.test(text);
 
@@ -32,55 +32,55 @@ const DATE = String.raw`(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])`;
 const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?`;
 const ZONE = String.raw`(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)?`;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-const ONLY_DATE = new RegExp(`^${DATE}$`);
+const DATE_ONLY = new RegExp(`^${DATE}$`);
 const TIMESTAMP = new RegExp(`^${DATE}(?:[ T]${TIME}${ZONE})?$`);
 
-const isFloat: Test = (text) => text.length <= MAX_FLOAT_LENGTH && DECIMAL.test(text);
+const isFloat: ValueTest = (text) => text.length <= MAX_FLOAT_LENGTH && DECIMAL.test(text);
 
 /** JSON text may have a lone surrogate or NUL, which PostgreSQL refuses. */
-const isText: Test = (text) => !/[\p{Cs}\0]/u.test(text);
+const isText: ValueTest = (text) => !/[\p{Cs}\0]/u.test(text);
 
 /** `(3,1)`, `(20)`. */
 const modifiersOf = (sqlType: string): readonly number[] =>
   /\(([-\d,]+)\)/.exec(sqlType)?.[1]?.split(",").map(Number) ?? [];
 
 /** No digit is rounded, so that none is carried. */
-const numeric = (sqlType: string): Test => {
+const numericTest = (sqlType: string): ValueTest => {
   const [precision, scale = 0] = modifiersOf(sqlType);
-  if (precision === undefined) return matching(DECIMAL);
+  if (precision === undefined) return matchesPattern(DECIMAL);
   return (text) => {
     const [whole = "", fraction = ""] = text.replace("-", "").split(".");
     return DECIMAL.test(text) && whole.length <= precision - scale && fraction.length <= scale;
   };
 };
 
-const characters = (sqlType: string): Test => {
+const characterTest = (sqlType: string): ValueTest => {
   const [most = Infinity] = modifiersOf(sqlType);
   return (text) => text.length <= most && isText(text);
 };
 
-const TESTS: ReadonlyMap<string, (sqlType: string) => Test> = new Map([
-  ["int2", () => matching(/^-?\d{1,4}$/)],
-  ["int4", () => matching(/^-?\d{1,9}$/)],
-  ["int8", () => matching(/^-?\d{1,18}$/)],
+const TESTS: ReadonlyMap<string, (sqlType: string) => ValueTest> = new Map([
+  ["int2", () => matchesPattern(/^-?\d{1,4}$/)],
+  ["int4", () => matchesPattern(/^-?\d{1,9}$/)],
+  ["int8", () => matchesPattern(/^-?\d{1,18}$/)],
   ["float4", () => isFloat],
   ["float8", () => isFloat],
-  ["numeric", numeric],
-  ["bool", () => matching(/^(?:true|false)$/)],
+  ["numeric", numericTest],
+  ["bool", () => matchesPattern(/^(?:true|false)$/)],
   ["text", () => isText],
-  ["varchar", characters],
-  ["bpchar", characters],
-  ["uuid", () => matching(UUID)],
-  ["date", () => matching(ONLY_DATE)],
-  ["timestamp", () => matching(TIMESTAMP)],
-  ["timestamptz", () => matching(TIMESTAMP)],
+  ["varchar", characterTest],
+  ["bpchar", characterTest],
+  ["uuid", () => matchesPattern(UUID)],
+  ["date", () => matchesPattern(DATE_ONLY)],
+  ["timestamp", () => matchesPattern(TIMESTAMP)],
+  ["timestamptz", () => matchesPattern(TIMESTAMP)],
 ]);
 
 interface Target {
   readonly name: string;
   readonly type: string;
   /** Whether PostgreSQL certainly takes a text as a value of the column. */
-  readonly takes: Test;
+  readonly takes: ValueTest;
 }
 
 /** Returns undefined for a type whose accepted texts are not known. */

@@ -111,7 +111,7 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
     if ("step" in ref) return true; // a proven write has left the step's row
     return type(ref.type) && (!("apply" in ref) || applied(ref.apply));
   };
-  const path = (steps: readonly PathKey[] = []): boolean => steps.every(({ arrow }) => !model.rivals.has(arrow));
+  const path = (steps: readonly PathKey[] = []): boolean => steps.every(({ arrow }) => !model.shadowedNames.has(arrow));
 
   const along = (relation: Relation | undefined, id: string): boolean => {
     const relationship = relation && relationshipOf(relation, id);
@@ -172,9 +172,9 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
       case "exists":
         return relationOf(model, given.from)?.plain !== undefined;
       case "beyond":
-        return KEYSET_COMPARISONS.every((name) => !model.rivals.has(name));
+        return KEYSET_COMPARISONS.every((name) => !model.shadowedNames.has(name));
       case "keys":
-        return !model.rivals.has("=") && given.columns.every((name) => column(relation, name));
+        return !model.shadowedNames.has("=") && given.columns.every((name) => column(relation, name));
       default:
         return false;
     }
@@ -240,5 +240,5 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
     plan.kind === "bundle" || plan.kind === "sequence" || (media !== undefined && CORE_MEDIA.has(media));
   if (!isDocument && !registry.resultColumns.every(isKnown)) return false;
   const isKnownMedia = media === undefined || CORE_MEDIA.has(media) || areKnown(hooks.compileMedia.get(media));
-  return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.rivals.has(name)) && whole(plan);
+  return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.shadowedNames.has(name)) && whole(plan);
 };

@@ -17,7 +17,7 @@ export const streamedAnswers = definePlugin({
   settings: streamSettings,
   apply: (_hooks, context) => {
     let waiting = 0;
-    const admit = (): (() => void) | undefined => {
+    const admitBody = (): (() => void) | undefined => {
       if (waiting >= Math.floor(context.options.dbPool / SHARE_OF_POOL)) return undefined;
       waiting++;
       return () => waiting--;
@@ -42,12 +42,12 @@ export const streamedAnswers = definePlugin({
             bytes,
             patienceMs: context.options.streamPatience * SECOND_MS,
             unread: (response) => context.watchUnread(response),
-            release: admit(),
+            release: admitBody(),
             resume,
             drop,
           });
           context.counters.add("streams");
-          return body.taker;
+          return body.reader;
         },
         addTo: (answer, around) => {
           if (body === undefined) return answer;
@@ -66,5 +66,5 @@ export const streamedAnswers = definePlugin({
   },
 });
 
-const NOTHING: Buffer = Buffer.alloc(0);
-const PLAIN = { before: NOTHING, after: NOTHING, isZipped: false } as const;
+const EMPTY_TEXT: Buffer = Buffer.alloc(0);
+const PLAIN = { before: EMPTY_TEXT, after: EMPTY_TEXT, isZipped: false } as const;

@@ -6,7 +6,7 @@ import type { LongBody, ValueTaker } from "../api.ts";
 const DATA_ROW = 0x44;
 const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
-const NOTHING: Buffer = Buffer.alloc(0);
+const EMPTY_BYTES: Buffer = Buffer.alloc(0);
 const NULL = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 /** The columns before a long value are short, such as counts. */
 const MAX_BEFORE_BYTES = 64 * 1024;
@@ -18,7 +18,7 @@ const headerOf = (bodyBytes: number): Buffer => {
   return header;
 };
 
-interface Start {
+interface ValueStart {
   readonly before: readonly (string | null)[];
   /** The position of the value. */
   readonly at: number;
@@ -28,7 +28,7 @@ interface Start {
 }
 
 /** Returns the position of a column's value. Undefined if more of the row is needed; null if there is no such value. */
-const findStart = (row: Buffer, column: number): Start | null | undefined => {
+const findStart = (row: Buffer, column: number): ValueStart | null | undefined => {
   if (row.length < 2) return undefined;
   const count = row.readUInt16BE(0);
   if (column >= count) return null;
@@ -44,20 +44,26 @@ const findStart = (row: Buffer, column: number): Start | null | undefined => {
   return undefined;
 };
 
-type Take = (before: readonly (string | null)[], bytes: number, drop: () => void) => ValueTaker | undefined;
+type LongValueHandler = (before: readonly (string | null)[], bytes: number, drop: () => void) => ValueTaker | undefined;
 
 /** Reading more bytes than this takes longer than opening another connection. */
 const MAX_DROPPED_BYTES = 4 * 1024 * 1024;
 
-const NOBODY: ValueTaker = { write: () => true, end: () => undefined, fail: () => undefined };
+const DISCARD: ValueTaker = { write: () => true, end: () => undefined, fail: () => undefined };
 
 /** Opens a row. Columns after the value must be empty, because the consumer acts before they arrive. The lengths show
  *  this, because the length of the message is known. */
-const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveBytes: number, take: Take): LongRow => {
-  let start: Buffer = NOTHING;
+const openRow = (
+  bodyBytes: number,
+  reader: RowReader,
+  column: number,
+  aboveBytes: number,
+  take: LongValueHandler,
+): LongRow => {
+  let start: Buffer = EMPTY_BYTES;
   let taker: ValueTaker | undefined;
   let valueLeft = 0;
-  let tail: Buffer = NOTHING;
+  let tail: Buffer = EMPTY_BYTES;
   let tailBytes = 0;
   const row: LongRow & { left: number | undefined } = {
     left: undefined,
@@ -87,11 +93,11 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
   };
   /** Discards the remaining bytes, because PostgreSQL cannot be interrupted while it sends a row. */
   const drop = (): void => {
-    taker = NOBODY;
+    taker = DISCARD;
     if (valueLeft > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
     else reader.resume();
   };
-  const isLong = ({ at, bytes, behind }: Start): boolean =>
+  const isLong = ({ at, bytes, behind }: ValueStart): boolean =>
     bytes > aboveBytes && at + bytes + behind * LENGTH_BYTES === bodyBytes;
   const deliver = (bytes: Buffer): number => {
     if (valueLeft > 0 && bytes.length > 0) {

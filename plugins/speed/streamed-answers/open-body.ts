@@ -1,13 +1,13 @@
 /** A body on its way from the database to a client. */
 import type { ServerResponse } from "node:http";
-import type { Around, ValueTaker } from "../api.ts";
+import type { BodyFrame, ValueTaker } from "../api.ts";
 import { plainSink, zippedSink, type Sink } from "./sinks.ts";
 
 export interface OpenBody {
   readonly bytes: number;
-  readonly taker: ValueTaker;
+  readonly reader: ValueTaker;
   /** Settles when the response is over. */
-  writeTo(response: ServerResponse, around?: Around): Promise<void>;
+  writeTo(response: ServerResponse, around?: BodyFrame): Promise<void>;
 }
 
 export interface OpenParts {
@@ -33,34 +33,34 @@ export const openBody = ({ response, bytes, patienceMs, unread, release, resume,
   let isComplete = false;
   let isOver = false;
   let settle = (): void => undefined;
-  const stopWaiting = (): void => {
+  const cancelWait = (): void => {
     if (mayWait) release?.();
     mayWait = false;
     sink?.takeAll();
     clearTimeout(patience);
   };
   /** Another request may use the connection once the whole body has arrived. */
-  const goOn = (): void => {
+  const resumeBody = (): void => {
     if (!isComplete) resume();
   };
   const patience = setTimeout(() => {
-    stopWaiting();
-    goOn();
+    cancelWait();
+    resumeBody();
   }, patienceMs);
   patience.unref();
-  const over = (): void => {
+  const finishBody = (): void => {
     if (isOver) return;
     isOver = true;
     early.length = 0;
-    stopWaiting();
+    cancelWait();
     if (!isComplete) drop();
     settle();
   };
-  response.once("close", over);
+  response.once("close", finishBody);
   const writeTo = (to: Sink, chunk: Buffer): boolean => to.write(chunk) || !mayWait;
   return {
     bytes,
-    taker: {
+    reader: {
       write: (chunk) => {
         if (isOver) return true;
         if (sink !== undefined) return writeTo(sink, chunk);
@@ -69,7 +69,7 @@ export const openBody = ({ response, bytes, patienceMs, unread, release, resume,
       },
       end: () => {
         isComplete = true;
-        stopWaiting();
+        cancelWait();
         sink?.end(after);
       },
       // a client must not take it for complete
@@ -81,14 +81,14 @@ export const openBody = ({ response, bytes, patienceMs, unread, release, resume,
       new Promise((resolve) => {
         settle = resolve;
         if (isOver) return resolve();
-        const parts = { response: to, unread: () => unread(to), hasRoom: goOn };
+        const parts = { response: to, unread: () => unread(to), hasRoom: resumeBody };
         sink = around?.isZipped === true ? zippedSink(parts) : plainSink(parts);
         if (!mayWait) sink.takeAll();
         after = around?.after;
         let isRoom = around === undefined || around.before.length === 0 || writeTo(sink, around.before);
         for (const chunk of early.splice(0)) isRoom = writeTo(sink, chunk);
         if (isComplete) sink.end(after);
-        else if (isRoom) goOn();
+        else if (isRoom) resumeBody();
       }),
   };
 };

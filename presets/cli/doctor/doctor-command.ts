@@ -3,10 +3,10 @@ import type { PluginContext } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../server/environment.ts";
 import { withApi } from "../open-api.ts";
 import type { Finding } from "./finding.ts";
-import { doubleIndexes, missingIndexes } from "./indexes.ts";
+import { duplicateIndexes, missingIndexes } from "./indexes.ts";
 import { callsForEachRow, idlePolicies, openHistories } from "./policies.ts";
 import { keysOnlyInLog } from "./replica-identity.ts";
-import { anonymousWrites, openFunctions, ownersViews, shutSequences } from "./rights.ts";
+import { anonymousWrites, openFunctions, ownersViews, inaccessibleSequences } from "./rights.ts";
 
 const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Finding[]>)[] = [
   ownersViews,
@@ -14,10 +14,10 @@ const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Findi
   anonymousWrites,
   idlePolicies,
   openHistories,
-  shutSequences,
+  inaccessibleSequences,
   callsForEachRow,
   missingIndexes,
-  doubleIndexes,
+  duplicateIndexes,
   keysOnlyInLog,
 ];
 

@@ -77,7 +77,7 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
     return {
       level: "slow",
       what: all.map(({ what }) => what).join(", "),
-      why: `${listed(all.flatMap(({ why }) => why))} reads the whole table`,
+      why: `${listColumns(all.flatMap(({ why }) => why))} reads the whole table`,
       // partitioned tables do not support `concurrently`
       mend: `create index ${isPartitioned ? "" : "concurrently "}on ${place}`,
     };
@@ -87,18 +87,18 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
 const EMBEDS = "each embed along the key";
 const DELETES = "each delete of a row that it refers to";
 
-const listed = (parts: readonly string[]): string =>
+const listColumns = (parts: readonly string[]): string =>
   [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter((part) => part !== "").join(" and ");
 
-interface TwinRow {
+interface DuplicateIndexRow {
   readonly relation: string;
   readonly index: string;
   readonly twin: string;
 }
 
 /** An index that enforces no constraint is superfluous beside an equal one. @rule C-DOK-9 */
-export const doubleIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<TwinRow>(
+export const duplicateIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
+  const rows = await askCatalog<DuplicateIndexRow>(
     context,
     sql`
       select distinct on (extra.oid) pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,

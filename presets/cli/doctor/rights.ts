@@ -170,7 +170,7 @@ interface SequenceRow {
 /**
  * Finds sequences of column defaults without rights. Identity columns need no right on their sequence. @rule C-DOK-8
  */
-export const shutSequences = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const inaccessibleSequences = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<SequenceRow>(
     context,
     sql`

@@ -1,7 +1,7 @@
 /** Records the plans and statements of a request on their way to the database, and rolls its transactions back. */
 import type { Execution, PluginContext, ResultRow } from "../../../core/index.ts";
 
-export interface Recorded {
+export interface RecordedExecution {
   readonly execution: Execution;
   /** The rows of each program. Absent if the transaction failed. */
   rows?: readonly ResultRow[];
@@ -9,7 +9,7 @@ export interface Recorded {
 
 export interface Recording {
   /** The transactions of requests, in order. */
-  readonly executions: readonly Recorded[];
+  readonly executions: readonly RecordedExecution[];
   /** Runs a transaction without recording it. It is rolled back too. */
   readonly run: PluginContext["execute"];
   /** Stops recording. Earlier recordings stay. */
@@ -18,14 +18,14 @@ export interface Recording {
 
 /** Starts recording, to be called while plugins are applied. All transactions are rolled back. @rule C-EXP-2 */
 export const startRecording = (context: PluginContext): Recording => {
-  const executions: Recorded[] = [];
+  const executions: RecordedExecution[] = [];
   let isOn = true;
   let run: PluginContext["execute"] = () => Promise.resolve([]);
   context.wrap({
     execute: (next) => {
       run = (execution) => next({ ...execution, end: "rollback", mayUseReplica: false });
       return async (execution) => {
-        const recorded: Recorded = { execution };
+        const recorded: RecordedExecution = { execution };
         if (isOn) executions.push(recorded);
         recorded.rows = await run(execution);
         return recorded.rows;
