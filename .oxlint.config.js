@@ -45,7 +45,7 @@ const core = [
       "../../plugin.ts",
       "../../kernel/errors.ts",
       "../../kernel/memoize.ts",
-      "../../kernel/near-names.ts",
+      "../../kernel/did-you-mean.ts",
     ),
   ),
 ];

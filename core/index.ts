@@ -7,16 +7,16 @@ export {
   forEachSliced as eachInPieces,
   runSliced as inPieces,
   type Slices as Pieces,
-} from "./kernel/pieces.ts";
+} from "./kernel/time-slicing.ts";
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
-export { faultFacts } from "./kernel/faults.ts";
+export { faultFacts } from "./kernel/plugin-errors.ts";
 export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, type Limits } from "./kernel/limits.ts";
 export { bearerChallenge } from "./http/challenge.ts";
 export { endOfString, endOfValue, isNestedDeeper, jsonArray, createJsonArray, partsOf } from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
-export type { HealthProblems as Troubles } from "./kernel/troubles.ts";
+export type { HealthProblems as Troubles } from "./kernel/health-problems.ts";
 export * from "./kernel/session.ts";
 export {
   defineHook,
@@ -50,7 +50,7 @@ export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
 export { systemColumnType } from "./engine/model/system-columns.ts";
-export { levenshtein, closestNames as nearestNames } from "./kernel/near-names.ts";
+export { levenshtein, closestNames as nearestNames } from "./kernel/did-you-mean.ts";
 export { trimEndOf } from "./kernel/trim-end.ts";
 export { visibilityOf } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
@@ -108,7 +108,7 @@ export {
 } from "./engine/sql/fragment.ts";
 export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
-export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/beyond.ts";
+export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
 export { UNNAMED as NAMELESS } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { Connection } from "./engine/database/connection.ts";
@@ -147,5 +147,5 @@ export {
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
-export { writePart } from "./http/unread.ts";
+export { writePart } from "./http/send-backlog.ts";
 export { fieldsLogger, lowestLogged } from "./kernel/logger.ts";

@@ -8,15 +8,15 @@ import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
-import { withPluginName, faultFacts } from "./kernel/faults.ts";
+import { withPluginName, faultFacts } from "./kernel/plugin-errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
-import { createPendingBodies, createUploadWatch } from "./http/pace.ts";
+import { createPendingBodies, createUploadWatch } from "./http/slow-uploads.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
-import { createSendBacklog } from "./http/unread.ts";
+import { createSendBacklog } from "./http/send-backlog.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./engine/load.ts";
 import { createForwarding, createLogger } from "./kernel/logger.ts";
@@ -44,7 +44,7 @@ import { buildRegistry, connectorOf, tapDeclared, tapFallbacks } from "./engine/
 import { createTypeCheck } from "./engine/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { memoize } from "./kernel/memoize.ts";
-import { createHealthProblems } from "./kernel/troubles.ts";
+import { createHealthProblems } from "./kernel/health-problems.ts";
 import { createSharedValues } from "./kernel/token.ts";
 
 /** A middleware for Express (`app.use(api)`, also under a path) and a request listener for `http.createServer(api)`. */

@@ -24,7 +24,7 @@ import { apiLimits } from "../plugins/limits/index.ts";
 import { legacyWebsocket, liveDirective, multipart, upgrades, websocketTransport } from "../plugins/live/index.ts";
 import { documentOperators, geoOperators, incOperator } from "../plugins/operators/index.ts";
 import { playground } from "../plugins/pages/index.ts";
-import { common } from "./common.ts";
+import { common } from "./common-plugins.ts";
 import { packagePlugins } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 

@@ -24,7 +24,7 @@ import {
   strippedMedia,
   suggestions,
 } from "../plugins/rest/index.ts";
-import { common } from "./common.ts";
+import { common } from "./common-plugins.ts";
 import { packagePlugins } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 

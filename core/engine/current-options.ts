@@ -3,7 +3,7 @@ import { isRelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
 import { resolveOptions } from "../kernel/resolve-options.ts";
-import type { HealthProblems } from "../kernel/troubles.ts";
+import type { HealthProblems } from "../kernel/health-problems.ts";
 import type { OptionSource } from "../plugin.ts";
 import type { Current } from "./current.ts";
 import type { Query } from "./database/database.ts";

@@ -5,14 +5,14 @@ import type { Connector } from "./database/connector.ts";
 import type { Database } from "./database/database.ts";
 import { isPgError, loginRefusalOf } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
-import { faultFacts } from "../kernel/faults.ts";
+import { faultFacts } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
 import type { CurrentOptions } from "./current-options.ts";
 import type { Current } from "./current.ts";
 import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
-import type { HealthProblems } from "../kernel/troubles.ts";
+import type { HealthProblems } from "../kernel/health-problems.ts";
 
 export interface LoaderParts {
   readonly config: CurrentOptions;

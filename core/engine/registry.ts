@@ -1,6 +1,6 @@
 /** Collects the declared parts of plugins for parsers and compilers, and taps their hooks. */
 import { presetError } from "../kernel/errors.ts";
-import { withPluginName } from "../kernel/faults.ts";
+import { withPluginName } from "../kernel/plugin-errors.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
 import { checkSpecs, nameOfSpec, SPEC_KINDS, type Specs } from "./specs.ts";

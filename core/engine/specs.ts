@@ -1,7 +1,7 @@
 /** Checks declared parts: plans must be able to store their names, their types must exist in catalogs, and no two parts
  *  may conflict. Core checks the names in plans; each surface checks its own names. */
 import { presetError } from "../kernel/errors.ts";
-import { closestNames } from "../kernel/near-names.ts";
+import { closestNames } from "../kernel/did-you-mean.ts";
 import type { Logger } from "../kernel/options.ts";
 import { KEBAB_CASE } from "../kernel/preset.ts";
 import type { Plugin, Registry } from "../plugin.ts";

@@ -12,7 +12,7 @@ import {
   requestCancelled,
   type RelApiError,
 } from "../kernel/errors.ts";
-import type { PendingBody, UploadWatch } from "./pace.ts";
+import type { PendingBody, UploadWatch } from "./slow-uploads.ts";
 
 /** A request whose body the application may have parsed before. */
 export type ParsedRequest = IncomingMessage & { readonly body?: unknown };

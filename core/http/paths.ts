@@ -1,6 +1,6 @@
 /** Finds the surfaces that may serve a path. */
 import type { Logger } from "../kernel/options.ts";
-import { faultFacts, faultOf } from "../kernel/faults.ts";
+import { faultFacts, faultOf } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 
 /** A path prefix of a surface. */

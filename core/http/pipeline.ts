@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
-import { withPluginName, faultFacts, faultOf } from "../kernel/faults.ts";
+import { withPluginName, faultFacts, faultOf } from "../kernel/plugin-errors.ts";
 import { countRefusal, urlTooLong } from "../kernel/limits.ts";
 import { shortKey } from "../kernel/key.ts";
 import type { Current } from "../engine/current.ts";
@@ -23,11 +23,11 @@ import type {
 } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
-import type { PendingBodies, UploadWatch } from "./pace.ts";
+import type { PendingBodies, UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { mountOf } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
-import type { SendBacklog } from "./unread.ts";
+import type { SendBacklog } from "./send-backlog.ts";
 
 /** The request from Express or from Node's own server. */
 export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };

@@ -2,7 +2,7 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { VERSION } from "../kernel/version.ts";
 import type { Answer, Headers } from "./exchange.ts";
-import type { SendBacklog } from "./unread.ts";
+import type { SendBacklog } from "./send-backlog.ts";
 
 const SERVER = `relapi/${VERSION}`;
 

@@ -2,7 +2,7 @@
  *  Seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
-import { withPluginName, withPluginNameInCallback } from "./faults.ts";
+import { withPluginName, withPluginNameInCallback } from "./plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 
 export interface HookGuard {

@@ -3,7 +3,7 @@
 import type { RequestStep, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
 import type { Logger } from "./options.ts";
-import { withOrigin, logErrors } from "./faults.ts";
+import { withOrigin, logErrors } from "./plugin-errors.ts";
 import type { SharedValues, Signal } from "./token.ts";
 
 type OwnMembers =

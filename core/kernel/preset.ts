@@ -1,6 +1,6 @@
 /** Presets as values, and the order in which their plugins are applied. */
 import { presetError } from "./errors.ts";
-import { didYouMean } from "./near-names.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import type { RelApiOptions } from "./options.ts";
 import type { Plugin } from "../plugin.ts";
 

@@ -1,7 +1,7 @@
 /** Collects the settings of a preset, checks its options and fills in the defaults. */
 import type { Setting, SettingSpec } from "./define-setting.ts";
 import { isRelApiError, presetError, type RelApiError } from "./errors.ts";
-import { didYouMean } from "./near-names.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import type { RelApiOptions, ResolvedOptions } from "./options.ts";
 import { checkKind, readSetting } from "./setting-kinds.ts";
 import { coreSettings } from "./settings.ts";

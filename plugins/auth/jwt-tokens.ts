@@ -20,7 +20,7 @@ import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
-import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-place.ts";
+import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-extraction.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 import { loadVerifier, peekIssuer, readToken } from "./token.ts";

@@ -18,7 +18,7 @@ export type * from "./build.ts";
 export type * from "./parts.ts";
 export type * from "./role-schema.ts";
 export type { GqlDirective } from "./directives.ts";
-export type * from "./served.ts";
+export type * from "./catalog-types.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";
 

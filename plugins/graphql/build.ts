@@ -14,7 +14,7 @@ import type {
 import type { Model, Read, Relation, Routine, QualifiedName } from "../../core/index.ts";
 import type { GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
-import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./served.ts";
+import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./catalog-types.ts";
 import { GQL_EXTENSION, type GqlPart, type GqlSelectionContext } from "./parts.ts";
 import type { RoleSchema } from "./role-schema.ts";
 

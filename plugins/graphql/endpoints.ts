@@ -17,7 +17,7 @@ import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
-import { compressAnswer } from "./compressed.ts";
+import { compressAnswer } from "./compression.ts";
 import { json, NOT_FOUND, subscriptionOverHttp, runOptionsOf, type AnyExchange } from "./http.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";

@@ -27,7 +27,7 @@ import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { createSchemas, type SchemaOpening } from "./schema.ts";
-import { createWrite } from "./written.ts";
+import { createWrite } from "./introspection-text.ts";
 import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
 /** Returns the members of an object: `{"a":1}` without its braces. */

@@ -14,9 +14,9 @@ import {
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
-import { compressAnswer } from "./compressed.ts";
+import { compressAnswer } from "./compression.ts";
 import { AFTER_DATA, BEFORE_DATA, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
-import { formOfErrors, isMalformed, negotiated, rejectInvalidExtensions } from "./over-http.ts";
+import { formOfErrors, isMalformed, negotiated, rejectInvalidExtensions } from "./response-form.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";

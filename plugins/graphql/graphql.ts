@@ -18,7 +18,7 @@ import {
   maxRelationDepth,
 } from "../shared/settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
-import { tapFields } from "./types/tap.ts";
+import { tapFields } from "./types/field-taps.ts";
 
 export const graphql = definePlugin({
   name: "graphql",

@@ -13,7 +13,7 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
-import { compressAnswer, MIN_GZIP_BYTES } from "./compressed.ts";
+import { compressAnswer, MIN_GZIP_BYTES } from "./compression.ts";
 import { createPostHandler, type HandlerResponse } from "./handler.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
@@ -26,7 +26,7 @@ import {
   rejectOtherBody,
   statusIn,
   type ResponseForm,
-} from "./over-http.ts";
+} from "./response-form.ts";
 import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlLongBody, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";

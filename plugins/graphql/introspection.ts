@@ -2,9 +2,9 @@
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, defineService, type Pieces } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
-import { createCollector, type Collector, type SelectedField } from "./introspected/selected.ts";
+import { createCollector, type Collector, type SelectedField } from "./introspected/collect-fields.ts";
 import { createWriters } from "./introspected/writers.ts";
-import { forEachType } from "./types/collect.ts";
+import { forEachType } from "./types/reachable-types.ts";
 import { isRootScope } from "./types/lazy-types.ts";
 import { gqlTypeFacts, type GqlRootName } from "./build.ts";
 import type { Parts, RoleSchema } from "./role-schema.ts";

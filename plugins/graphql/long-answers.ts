@@ -8,7 +8,7 @@ import {
   type StreamedBody,
   type ValueTaker,
 } from "../speed/api.ts";
-import { acceptsGzip, compressAnswer, withGzipHeaders } from "./compressed.ts";
+import { acceptsGzip, compressAnswer, withGzipHeaders } from "./compression.ts";
 import type { GqlLongBody, PackedBody } from "./operations.ts";
 
 /** From here on `data` is. */

@@ -17,7 +17,7 @@ import {
   type ValueOf,
 } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
-import { observeVariables, type WithVariables } from "./document/observed.ts";
+import { observeVariables, type WithVariables } from "./document/tracked-variables.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
 import { checkSize } from "./document/size.ts";
 import {

@@ -2,7 +2,7 @@
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { rejectInvalidExtensions } from "./over-http.ts";
+import { rejectInvalidExtensions } from "./response-form.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 

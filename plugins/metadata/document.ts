@@ -2,7 +2,7 @@
 import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataNative, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
-import type { LogIgnored } from "./note.ts";
+import type { LogIgnored } from "./log-ignored.ts";
 import { readQueries } from "./queries.ts";
 import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 
@@ -31,7 +31,7 @@ export interface MetadataDocument {
   readonly limits: RawObject;
 }
 
-export type { LogIgnored as Note } from "./note.ts";
+export type { LogIgnored as Note } from "./log-ignored.ts";
 
 const IGNORED: ReadonlySet<string> = new Set([
   "actions",

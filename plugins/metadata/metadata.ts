@@ -39,7 +39,7 @@ import { createVisibility } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../shared/settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
-import { createFunctionRights, createRoleAccess, mayCallOf, type FunctionRights } from "./view.ts";
+import { createFunctionRights, createRoleAccess, mayCallOf, type FunctionRights } from "./role-access.ts";
 import { takenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";

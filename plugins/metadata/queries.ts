@@ -1,7 +1,7 @@
 /** Reads query collections of the metadata, the allow list, and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
-import type { LogIgnored } from "./note.ts";
+import type { LogIgnored } from "./log-ignored.ts";
 
 type RawObject = { readonly [key: string]: Raw };
 

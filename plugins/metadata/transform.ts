@@ -25,7 +25,7 @@ import {
 } from "../../core/index.ts";
 import { permissionDenied } from "./errors.ts";
 import type { SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
-import type { MayCall } from "./view.ts";
+import type { MayCall } from "./role-access.ts";
 
 const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
   const given = parts.filter((part) => part !== undefined);

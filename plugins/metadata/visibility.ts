@@ -1,7 +1,7 @@
 /** The part of the schema that is visible to a role of the metadata. */
 import { nameKey, relationOf, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
-import type { MayCall } from "./view.ts";
+import type { MayCall } from "./role-access.ts";
 
 /** @rule G-PRM-3 R-NAM-3 */
 export const createVisibility = (

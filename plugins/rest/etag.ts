@@ -13,7 +13,7 @@ import { withMethods } from "./routes.ts";
 import { etagsService, type Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
 import { sourceOf, requestOf } from "./syntax/parse-request.ts";
-import { profileHeader } from "./syntax/place.ts";
+import { profileHeader } from "./syntax/resolve-target.ts";
 
 /** The tag of the bytes that are sent. */
 const etagOf = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;

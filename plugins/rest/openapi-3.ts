@@ -23,7 +23,7 @@ import { createDescriptions, describeSchema, type Build, type Descriptions } fro
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import { openapiSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
-import { restPrefixesOf } from "./syntax/place.ts";
+import { restPrefixesOf } from "./syntax/resolve-target.ts";
 
 const FILE = "/openapi.json";
 

@@ -26,15 +26,15 @@ import {
 } from "../../core/index.ts";
 import { openapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
-import { gatherText, sendPieces } from "./answer/pieces.ts";
+import { gatherText, sendPieces } from "./answer/stream-text.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import type { Description } from "./openapi/description.ts";
-import { writeText, type DocumentMembers } from "./openapi/pieces.ts";
+import { writeText, type DocumentMembers } from "./openapi/sliced-text.ts";
 import { buildVersion2, type DocumentPlace } from "./openapi/version-2.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
-import { restPrefixesOf } from "./syntax/place.ts";
+import { restPrefixesOf } from "./syntax/resolve-target.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 

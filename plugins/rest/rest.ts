@@ -57,7 +57,7 @@ import {
 import { buildGrammar } from "./syntax/grammar.ts";
 import { createRouteMatches, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
 import { receivePayload } from "./syntax/payload.ts";
-import { restPrefixesOf } from "./syntax/place.ts";
+import { restPrefixesOf } from "./syntax/resolve-target.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 
 const createRest = (hooks: RelApiHooks, context: PluginContext): Rest => {

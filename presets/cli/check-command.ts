@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { isRelApiError } from "../../core/index.ts";
 import { demoNotice, policyFindings, settingFindings } from "../server/checks.ts";
 import { knownVariables, readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
-import { unknownVariables } from "../server/misspelt.ts";
+import { unknownVariables } from "../server/unknown-variables.ts";
 import type { ServerSettings } from "../server/server-settings.ts";
 import { withApi } from "./open-api.ts";
 import { write, type Terminal } from "./terminal.ts";

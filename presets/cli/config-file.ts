@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
 import { nearestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
 import { knownSettings } from "../server/environment.ts";
-import { unserved } from "../server/unserved.ts";
+import { unserved } from "../server/unsupported-settings.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** The `relapi` command as a function. */
-import { errorText, printErrors } from "./faults.ts";
+import { errorText, printErrors } from "./error-text.ts";
 import { runServer } from "./serve-command.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -15,7 +15,7 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import type { EnvironmentSettings } from "../server/environment.ts";
-import { presetNamed } from "../named.ts";
+import { presetNamed } from "../preset-names.ts";
 import { withDatabase } from "../server/serve.ts";
 
 export interface OpenApi {

@@ -4,7 +4,7 @@ import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { nearestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
-import { printErrors } from "./faults.ts";
+import { printErrors } from "./error-text.ts";
 import { runServer } from "./serve-command.ts";
 import { print, write, type Terminal } from "./terminal.ts";
 

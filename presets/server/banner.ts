@@ -9,7 +9,7 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import { exampleLabel, exampleOrder } from "../../plugins/shared/examples.ts";
-import { restPrefixesOf } from "../../plugins/rest/syntax/place.ts";
+import { restPrefixesOf } from "../../plugins/rest/syntax/resolve-target.ts";
 
 export const buildBanner = (address: string, options: RelApiOptions, model: Model, dataDir?: string): string => {
   const isSocket = address.startsWith("/");

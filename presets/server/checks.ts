@@ -16,7 +16,7 @@ import {
   type RelApiOptions,
   type Sql,
 } from "../../core/index.ts";
-import type { UnknownVariable } from "./misspelt.ts";
+import type { UnknownVariable } from "./unknown-variables.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 /** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */

@@ -22,8 +22,8 @@ import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { settingFindings } from "./checks.ts";
 import { answerClientError } from "./client-errors.ts";
-import { lostLog } from "./lost-log.ts";
-import { presetNamed } from "../named.ts";
+import { lostLog } from "./log-errors.ts";
+import { presetNamed } from "../preset-names.ts";
 import { followSecretFiles } from "./secret-files.ts";
 import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
 

@@ -1,6 +1,6 @@
 /** Settings of the standalone server only: its address, and variables that set several options. */
 import { settingKinds, type RelApiOptions, type SettingKind, type SettingSpec } from "../../core/index.ts";
-import { presetName, type PresetName } from "../named.ts";
+import { presetName, type PresetName } from "../preset-names.ts";
 
 const { text, wholeNumber } = settingKinds;
 

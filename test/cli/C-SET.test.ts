@@ -3,8 +3,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { knownVariables } from "../../presets/server/environment.ts";
-import { unserved } from "../../presets/server/unserved.ts";
-import { unknownVariables, type UnknownVariable } from "../../presets/server/misspelt.ts";
+import { unserved } from "../../presets/server/unsupported-settings.ts";
+import { unknownVariables, type UnknownVariable } from "../../presets/server/unknown-variables.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";

@@ -7,7 +7,7 @@ import type { Credentials, Json, PluginContext, RelApiOptions, Session, Token } 
 import { parseJsonPath } from "../../plugins/shared/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import { createSharedValues } from "../../core/kernel/token.ts";
-import { createHealthProblems } from "../../core/kernel/troubles.ts";
+import { createHealthProblems } from "../../core/kernel/health-problems.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
 import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";

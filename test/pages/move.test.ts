@@ -1,7 +1,7 @@
 /** Checks the guides for users of other engines: their tables name only settings that exist, and every such setting. */
 import { describe, expect, test } from "vitest";
 import { knownSettings, knownVariables, readEnvironment } from "../../presets/server/environment.ts";
-import { unknownVariables } from "../../presets/server/misspelt.ts";
+import { unknownVariables } from "../../presets/server/unknown-variables.ts";
 import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer, jwtSecret } from "../support/tokens.ts";

@@ -3,7 +3,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
 import type { Logger } from "../../kernel/options.ts";
 import { createSignal, type Signal } from "../../kernel/token.ts";
-import { createHealthProblems, type HealthProblems } from "../../kernel/troubles.ts";
+import { createHealthProblems, type HealthProblems } from "../../kernel/health-problems.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
@@ -125,7 +125,7 @@ export const createDatabase = (
     query: (statement) => withConnection((connection) => run(connection, statement)),
     script: (statement, how) =>
       withConnection(async (connection) => {
-        const { runScript } = await import("./own-script.ts");
+        const { runScript } = await import("./run-script.ts");
         try {
           return await runScript(connection, queryText(statement), how, () => cleanSharedConnection(connection));
         } finally {

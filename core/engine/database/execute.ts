@@ -4,7 +4,7 @@ import type { Current } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
-import type { HealthProblems } from "../../kernel/troubles.ts";
+import type { HealthProblems } from "../../kernel/health-problems.ts";
 import type { Execution, PluginContext, ResultRow, SessionSpec, Transport } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";
 import { MAX_LIST_LENGTH } from "../sql/fragment.ts";
@@ -12,11 +12,11 @@ import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, isInFunction, sqlstateOf } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
-import { createLostRoles } from "./lost-roles.ts";
+import { createLostRoles } from "./role-errors.ts";
 import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./connector.ts";
 import { pathOf, TransactionRecord, runChecks, withReason } from "./results.ts";
-import { nextAttempt, type Attempts } from "./repeat.ts";
+import { nextAttempt, type Attempts } from "./retry-policy.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";
 import { plainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
@@ -312,7 +312,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
     },
     together: async (options, work) => {
-      const { createTogether } = await import("./together.ts");
+      const { createTogether } = await import("./shared-transaction.ts");
       return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran })(options, work);
     },
     transport: {

@@ -1,5 +1,5 @@
 /** Reports that the database's disk is full. The database then refuses writes, and continues to answer reads. */
-import type { HealthProblems } from "../../kernel/troubles.ts";
+import type { HealthProblems } from "../../kernel/health-problems.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 
 const PROBLEM_NAME = "database";

@@ -4,7 +4,7 @@ import type { Expression, Output, Predicate, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { joinObject } from "./json.ts";
-import type { ReadOptions } from "./level.ts";
+import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 import { typeName } from "./value.ts";

@@ -21,7 +21,7 @@ import { empty, ident, isEmpty, join, literal, slot, sql, toStatement, type Sql 
 import { textOfObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
-import type { ReadOptions } from "./level.ts";
+import type { ReadOptions } from "./from-clause.ts";
 import { asShownValue, compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, type Compiler, type JsonStyle } from "./scope.ts";
 import { compileSequence } from "./sequence.ts";

@@ -9,7 +9,7 @@ import { existsOf } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
-import type { ReadOptions } from "./level.ts";
+import type { ReadOptions } from "./from-clause.ts";
 import { asShownValue, compileRows, expandAll } from "./read.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import {

@@ -11,7 +11,7 @@ import {
   type PgType,
   type Routine,
 } from "../model/model.ts";
-import { closestNames } from "../../kernel/near-names.ts";
+import { closestNames } from "../../kernel/did-you-mean.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";

@@ -2,7 +2,7 @@
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf, buildObject, isInvalidName, UNNAMED } from "./json.ts";
-import type { ReadOptions } from "./level.ts";
+import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 

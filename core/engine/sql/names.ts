@@ -1,7 +1,7 @@
 /** Refuses unknown names before PostgreSQL sees them. If no column has the name, PostgreSQL reads `"row"."name"` as a
  *  function of the row or a system column. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
-import { closestNames } from "../../kernel/near-names.ts";
+import { closestNames } from "../../kernel/did-you-mean.ts";
 import { baseTypeOf, type Relation } from "../model/model.ts";
 import type { Compiler, Scope } from "./scope.ts";
 

@@ -2,7 +2,7 @@ import type { FilterContext } from "../../hooks.ts";
 import type { OperatorSpec } from "../../plugin.ts";
 import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
-import { compileKeysetCondition } from "./beyond.ts";
+import { compileKeysetCondition } from "./keyset.ts";
 import { existsOf } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";

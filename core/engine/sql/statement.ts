@@ -4,7 +4,7 @@ import { compileAggregateRead } from "./aggregate-read.ts";
 import type { EnvelopeColumn } from "./envelope.ts";
 import { empty, ident, join, sql, toStatement, type Sql } from "./fragment.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
-import type { ReadOptions } from "./level.ts";
+import type { ReadOptions } from "./from-clause.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 

@@ -5,7 +5,7 @@ import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, Value
 import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
-import { needsOf, type Needs } from "./needs.ts";
+import { needsOf, type Needs } from "./returning-columns.ts";
 import { givenRows, payloadRows, type Payload } from "./payload-rows.ts";
 import { compilePredicate, readText } from "./predicate.ts";
 import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";

@@ -19,7 +19,7 @@ import {
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
-import type { Collector, SelectedField } from "./selected.ts";
+import type { Collector, SelectedField } from "./collect-fields.ts";
 
 type Write<Source> = (source: Source) => string;
 

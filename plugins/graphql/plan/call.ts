@@ -8,7 +8,7 @@ import type { VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
 import type { GqlCall, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
-import { argumentLeaves } from "./custom.ts";
+import { argumentLeaves } from "./plugin-fields.ts";
 import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { eachSelection, subselection, type SelectedField } from "./selection.ts";

@@ -24,7 +24,7 @@ import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
-import { valueAt, type VariablePart, type ObservedVariables } from "../document/observed.ts";
+import { valueAt, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
 import { fitsType, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
 import {

@@ -1,6 +1,6 @@
 /** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
 import { memoize, type OnConflict, type Relation } from "../../../core/index.ts";
-import { valueAt, withoutTracking } from "../document/observed.ts";
+import { valueAt, withoutTracking } from "../document/tracked-variables.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
 import { open } from "./input.ts";
@@ -16,7 +16,7 @@ import {
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
-import { createPlainRowReader, rowsOfShape, shapeOfRows, type ReadPlainRows } from "./quick-rows.ts";
+import { createPlainRowReader, rowsOfShape, shapeOfRows, type ReadPlainRows } from "./plain-rows.ts";
 import { eachArgument, type GivenArgument, type SelectedField } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 

@@ -8,7 +8,7 @@ import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
 import type { CallTemplate } from "./call.ts";
 import { loadsOf, type StepLoads } from "./load.ts";
-import { isCall, planCall, type CallPart, type OperationParts } from "./made.ts";
+import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner } from "./planner.ts";

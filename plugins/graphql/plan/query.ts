@@ -4,7 +4,7 @@ import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, Predicate, Read, Relation, ReadFrom } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
-import { planCustomRead } from "./custom-root.ts";
+import { planCustomRead } from "./plugin-root-fields.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";

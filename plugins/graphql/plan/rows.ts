@@ -6,7 +6,7 @@ import type { GqlPart } from "../parts.ts";
 import { gqlTypeFacts } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
 import { fixedArgumentsOf, planArguments } from "./computed.ts";
-import { misplacedFieldError, planOutput } from "./custom.ts";
+import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
 import { capOf, planListArguments } from "./lists.ts";
 import { planLoad } from "./load.ts";
 import type { Planner } from "./planner.ts";

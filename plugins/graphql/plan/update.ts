@@ -1,7 +1,7 @@
 /** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
 import type { Relation } from "../../../core/index.ts";
 import { gqlPart } from "../parts.ts";
-import { planUpdateAdditions } from "./further.ts";
+import { planUpdateAdditions } from "./update-additions.ts";
 import { itemPosition, positionOf, readList, readObject } from "./input.ts";
 import { countWrites, openStep, type Planner } from "./planner.ts";
 import { eachArgument, type SelectedField } from "./selection.ts";

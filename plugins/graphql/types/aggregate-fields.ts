@@ -3,9 +3,9 @@
 import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutputType } from "graphql";
 import { matchesType, type AggregateSpec, memoize, type PgType, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
-import { quoted } from "./shapes.ts";
+import { quoted } from "./type-names.ts";
 import type { GqlBuild } from "../build.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The functions of the role's schema, by their GraphQL names. */

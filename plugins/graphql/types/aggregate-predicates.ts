@@ -4,12 +4,12 @@ import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "gra
 import { definePlugin, type AggregateSpec, memoize, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
-import { aggregateBoolExp, boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
-import { fieldsOf, tableAt, tapFields } from "./tap.ts";
-import { list, required } from "./wrap.ts";
+import { aggregateBoolExp, boolExp, columnValues, enumerable, quoted, selectColumn } from "./type-names.ts";
+import { fieldsOf, tableAt, tapFields } from "./field-taps.ts";
+import { list, required } from "./non-null-list.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
-import type { GqlTable, GqlNamePart } from "../served.ts";
+import type { GqlTable, GqlNamePart } from "../catalog-types.ts";
 
 interface PredicateFunction {
   readonly fn: string;

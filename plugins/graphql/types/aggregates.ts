@@ -14,9 +14,9 @@ import {
   rootField,
   rowType,
   selectColumn,
-} from "./shapes.ts";
-import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
-import { list, required, requiredList } from "./wrap.ts";
+} from "./type-names.ts";
+import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./field-taps.ts";
+import { list, required, requiredList } from "./non-null-list.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 
 /** Returns the aggregate function to which the type belongs. */

@@ -20,16 +20,16 @@ import {
   type ResolvedOptions,
 } from "../../../core/index.ts";
 import { comparisonSpec } from "./comparisons.ts";
-import { createFieldBuilder } from "./foreign.ts";
+import { createFieldBuilder } from "./plugin-fields.ts";
 import { isRootScope, LazyInputType, LazyObjectType, outputField } from "./lazy-types.ts";
 import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
-import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
+import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./type-names.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
-import { isEmpty } from "./tap.ts";
+import { isEmpty } from "./field-taps.ts";
 import type { Values } from "./values.ts";
-import { list } from "./wrap.ts";
+import { list } from "./non-null-list.ts";
 import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
 import { GQL_EXTENSION, withPart } from "../parts.ts";
 import type {
@@ -43,7 +43,7 @@ import type {
 } from "../build.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
-import type { GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
+import type { GqlRoleAccess, GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 export interface SchemaParts {
   readonly model: Model;

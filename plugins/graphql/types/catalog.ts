@@ -24,7 +24,7 @@ import {
   type Names,
 } from "./names.ts";
 import { defaultRelationships } from "./default-relationships.ts";
-import { memoizeValue } from "./once.ts";
+import { memoizeValue } from "./memoize-value.ts";
 import { createOwnTypes, type OwnTypes } from "./own-types.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import { createTakenNames, type TakenNames } from "./taken-names.ts";
@@ -39,7 +39,7 @@ import type {
   GqlTable,
   GqlTableEntry,
   GqlNamePart,
-} from "../served.ts";
+} from "../catalog-types.ts";
 
 export interface Catalog extends GqlCatalog {
   readonly names: Names;

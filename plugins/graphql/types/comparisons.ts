@@ -11,8 +11,8 @@ import {
 import { definePlugin, matchesType, type OperatorSpec } from "../../../core/index.ts";
 import { operatorName } from "../part-names.ts";
 import type { Names } from "./names.ts";
-import { fieldsOf, tapFields } from "./tap.ts";
-import { list, required } from "./wrap.ts";
+import { fieldsOf, tapFields } from "./field-taps.ts";
+import { list, required } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
 

@@ -6,12 +6,12 @@ import { aggregatedType, acceptsType } from "./aggregate-fields.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, roleTableOf, ownParameters, type RoleComputedField } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";
-import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
-import { fieldsOf, tableAt, tapFields } from "./tap.ts";
-import { list } from "./wrap.ts";
+import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./type-names.ts";
+import { fieldsOf, tableAt, tapFields } from "./field-taps.ts";
+import { list } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlComputedField } from "../value-types.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 
 const argsOf = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
   argsArgument(build, {

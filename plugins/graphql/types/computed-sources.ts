@@ -11,7 +11,7 @@ import {
 import { hasPlainParameters, SESSION_NAMES, sessionArgumentOf } from "./function-sources.ts";
 import { describedName, isLegalName } from "./names.ts";
 import type { GqlComputedField } from "../value-types.ts";
-import type { GqlTableEntry } from "../served.ts";
+import type { GqlTableEntry } from "../catalog-types.ts";
 
 type IsServed = (name: QualifiedName) => boolean;
 type Warn = (message: string) => void;

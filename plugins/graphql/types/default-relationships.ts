@@ -11,7 +11,7 @@ import {
   type Relationship,
 } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
-import type { GqlRelationshipField } from "../served.ts";
+import type { GqlRelationshipField } from "../catalog-types.ts";
 
 const TABLE_KINDS: ReadonlySet<string> = new Set(["table", "partitioned", "foreign"]);
 

@@ -2,9 +2,9 @@
  *  }`. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf } from "./role-table.ts";
-import { boolExp, keyArguments, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
-import { argument, fieldsOf, tapFields } from "./tap.ts";
-import { required } from "./wrap.ts";
+import { boolExp, keyArguments, mutationResponse, quoted, rootField, rowType } from "./type-names.ts";
+import { argument, fieldsOf, tapFields } from "./field-taps.ts";
+import { required } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../build.ts";
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>

@@ -3,8 +3,8 @@ import type { GraphQLArgumentConfig } from "graphql";
 import type { RoutineParameter } from "../../../core/index.ts";
 import { ownParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
-import { argument, fieldsOf } from "./tap.ts";
-import { required } from "./wrap.ts";
+import { argument, fieldsOf } from "./field-taps.ts";
+import { required } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
 
 interface OwnParameter {

@@ -9,7 +9,7 @@ import {
 } from "../../../core/index.ts";
 import { byName, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import type { TakenNames } from "./taken-names.ts";
-import type { GqlFunction, GqlFunctionEntry } from "../served.ts";
+import type { GqlFunction, GqlFunctionEntry } from "../catalog-types.ts";
 
 type Warn = (message: string) => void;
 

@@ -4,11 +4,11 @@ import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasOperator, roleTableOf } from "./role-table.ts";
 import { describedName } from "./names.ts";
-import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
-import { fieldsOf, tapFields } from "./tap.ts";
-import { required, requiredList } from "./wrap.ts";
+import { aggregateType, listArguments, quoted, rowType } from "./type-names.ts";
+import { fieldsOf, tapFields } from "./field-taps.ts";
+import { required, requiredList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
-import type { GqlFunction, GqlTable } from "../served.ts";
+import type { GqlFunction, GqlTable } from "../catalog-types.ts";
 
 const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
   ...argsArgument(build, {

@@ -5,12 +5,12 @@ import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf } from "./role-table.ts";
 import { isEnumValueName } from "./names.ts";
 import { relationshipPart } from "./relationships.ts";
-import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
-import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
-import { list, required, requiredList } from "./wrap.ts";
+import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootField, rowType } from "./type-names.ts";
+import { argument, fieldsOf, tableAt, tapFields } from "./field-taps.ts";
+import { list, required, requiredList } from "./non-null-list.ts";
 import { insertInput, relatedInsert } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
-import type { GqlTable, GqlTableRights } from "../served.ts";
+import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 /** Returns the constraints with legal names. Views have no constraints. */
 const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));

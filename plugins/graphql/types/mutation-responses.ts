@@ -1,8 +1,8 @@
 /** `{ affected_rows returning { … } }`: the result type of inserts, updates and deletes. @rule G-OUT-7 G-GEN-14 */
 import { GraphQLInt } from "graphql";
-import { rowType } from "./shapes.ts";
-import { fieldsOf } from "./tap.ts";
-import { required, requiredList } from "./wrap.ts";
+import { rowType } from "./type-names.ts";
+import { fieldsOf } from "./field-taps.ts";
+import { required, requiredList } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../build.ts";
 
 export const mutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {

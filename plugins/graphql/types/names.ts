@@ -1,7 +1,7 @@
 /** Builds GraphQL names from name parts, with customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7
  *  G-NAM-8 */
 import type { QualifiedName } from "../../../core/index.ts";
-import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../served.ts";
+import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../catalog-types.ts";
 
 export type NamePart = string | GqlNamePart;
 

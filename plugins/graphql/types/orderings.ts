@@ -2,9 +2,9 @@
  *  @rule X-ORD-3 */
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
 import { DIRECTION, orderingName } from "../part-names.ts";
-import { orderDirection } from "./shapes.ts";
-import { argument, fieldsOf } from "./tap.ts";
-import { required } from "./wrap.ts";
+import { orderDirection } from "./type-names.ts";
+import { argument, fieldsOf } from "./field-taps.ts";
+import { required } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { RoleColumn } from "./role-table.ts";
 import type { GqlValueType } from "../value-types.ts";

@@ -3,7 +3,7 @@
 import type { Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
 import type { GqlScope } from "../part-kinds.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 import type { Names } from "./names.ts";
 
 interface Owner {

@@ -4,12 +4,12 @@
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
-import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootField, rowType } from "./shapes.ts";
-import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
+import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootField, rowType } from "./type-names.ts";
+import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./field-taps.ts";
 import { orderingEntries, orderingFields } from "./orderings.ts";
-import { list, required, requiredList } from "./wrap.ts";
+import { list, required, requiredList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
-import type { GqlRootFieldName } from "../served.ts";
+import type { GqlRootFieldName } from "../catalog-types.ts";
 
 /** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFieldName): boolean => {

@@ -2,11 +2,11 @@
  *  }`: adds related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
 import { columnOf, definePlugin } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable } from "./role-table.ts";
-import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
-import { fieldsOf, tapFields } from "./tap.ts";
-import { required, requiredList } from "./wrap.ts";
+import { boolExp, listArguments, orderBy, rowType } from "./type-names.ts";
+import { fieldsOf, tapFields } from "./field-taps.ts";
+import { required, requiredList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
-import type { GqlRelationshipField, GqlTable } from "../served.ts";
+import type { GqlRelationshipField, GqlTable } from "../catalog-types.ts";
 import { relationshipSettings } from "../settings.ts";
 
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>

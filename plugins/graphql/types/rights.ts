@@ -13,9 +13,9 @@ import {
   type Relation,
   type Session,
 } from "../../../core/index.ts";
-import { memoizeValue } from "./once.ts";
+import { memoizeValue } from "./memoize-value.ts";
 import type { GqlComputedField } from "../value-types.ts";
-import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
+import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 const NO_RIGHTS: GqlTableRights = {};
 

@@ -1,11 +1,11 @@
 /** Builds role tables: the columns of a table by the operations that the role may use, with their value types. Each is
  *  built once per table and role. */
 import { memoize } from "../../../core/index.ts";
-import { memoizeValue } from "./once.ts";
+import { memoizeValue } from "./memoize-value.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlBuild } from "../build.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
-import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../served.ts";
+import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 export interface RoleColumn extends GqlColumn {
   readonly value: GqlValueType;

@@ -1,6 +1,6 @@
 /** Finds the tables or functions that may have a root field of a name, so that a document does not need the others.
  *  @rule R-SC-12 */
-import type { GqlNamePart } from "../served.ts";
+import type { GqlNamePart } from "../catalog-types.ts";
 
 /** A table or function with root fields. */
 interface RootFieldSource {

@@ -1,8 +1,8 @@
 /** Builds plugins' own root fields with rows of a table. */
-import { listArguments, rowType } from "./shapes.ts";
-import { requiredList } from "./wrap.ts";
+import { listArguments, rowType } from "./type-names.ts";
+import { requiredList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlRowsField } from "../build.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 
 /** @rule X-GQL-11 */
 export const rowsField = (

@@ -4,14 +4,14 @@ import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
 import { describedName } from "./names.ts";
-import { boolExp, keyPart, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
-import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
-import { list, required } from "./wrap.ts";
+import { boolExp, keyPart, mutationResponse, quoted, rootField, rowType } from "./type-names.ts";
+import { argument, fieldsOf, tableAt, tapFields } from "./field-taps.ts";
+import { list, required } from "./non-null-list.ts";
 import { operatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 
 const WHERE = "filter the rows which have to be updated";
 

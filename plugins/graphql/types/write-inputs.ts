@@ -2,9 +2,9 @@
 import type { GraphQLInputObjectType } from "graphql";
 import type { UpdateOperatorSpec } from "../../../core/index.ts";
 import type { GqlBuild, GqlField } from "../build.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
-import { quoted } from "./shapes.ts";
+import { quoted } from "./type-names.ts";
 
 export const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({

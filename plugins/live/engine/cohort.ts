@@ -5,7 +5,7 @@ import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscrib
 import type { IndexEntry } from "../changes/change-index.ts";
 import type { Limiter, RunSpeed } from "./limiter.ts";
 import { isUnavailable, isSharedFailure, isOverTime } from "./failures.ts";
-import { createSlowLane, type RunHistory, type RunSpeedMeter } from "./pace.ts";
+import { createSlowLane, type RunHistory, type RunSpeedMeter } from "./run-speed.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
 /** One subscriber of an entry. */

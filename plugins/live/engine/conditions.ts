@@ -30,7 +30,7 @@ import {
   type ColumnTerms,
   type Condition,
   type Term,
-} from "./choices.ts";
+} from "./row-alternatives.ts";
 import { kindOfColumn, kindOfName, type Kind } from "./comparable.ts";
 
 /** Alternatives by `schema.name`, of which one must hold for a row. Undefined if any row matches. */

@@ -2,7 +2,7 @@
 import { fillSlots } from "../../../core/index.ts";
 import type { Cell, LiveQuery } from "../api.ts";
 import type { TableFacts } from "./base-tables.ts";
-import type { Condition, Term } from "./choices.ts";
+import type { Condition, Term } from "./row-alternatives.ts";
 import { commonText, fitsInKey, readArray, type Kind } from "./comparable.ts";
 
 /** Returns 0 if the cell was not reported. */

@@ -13,13 +13,13 @@ import {
   type ValueOf,
 } from "../../../core/index.ts";
 import { createFollowsClock } from "./clock.ts";
-import { createPlanStatistics } from "./figures.ts";
+import { createPlanStatistics } from "./statistics.ts";
 import { createCohortKeys, keyFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { conditionsOf, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
-import { createRunSpeedMeter } from "./pace.ts";
+import { createRunSpeedMeter } from "./run-speed.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner } from "./runner.ts";
 import {

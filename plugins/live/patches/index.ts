@@ -4,7 +4,7 @@
 import { definePlugin, memoize } from "../../../core/index.ts";
 import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
 import { diff } from "./diff.ts";
-import { createResultStore, type StoredResult, type ResultStore } from "./kept.ts";
+import { createResultStore, type StoredResult, type ResultStore } from "./result-store.ts";
 import { patchSettings } from "../settings.ts";
 
 export const livePatches = definePlugin({

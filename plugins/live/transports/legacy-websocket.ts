@@ -6,7 +6,7 @@ import type { LivePatcher, LiveResult } from "../api.ts";
 import { payloadOf } from "./live-directive.ts";
 import { EXPIRED, forbidden } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import { encodeFrame, type OutboxEntry } from "./outbox.ts";
+import { encodeFrame, type OutboxEntry } from "./send-queue.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
 import { socketsOf } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";

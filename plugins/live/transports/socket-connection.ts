@@ -6,7 +6,7 @@ import { faultFacts, type Execution, type PluginContext } from "../../../core/in
 import type { LiveQueries } from "../api.ts";
 import type { CredentialWatch } from "../engine/credential-watch.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { createOutbox, type Outbox, type OutboxOwner } from "./outbox.ts";
+import { createOutbox, type Outbox, type OutboxOwner } from "./send-queue.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 /** The connection as a protocol sees it. */

@@ -9,7 +9,7 @@ import { payloadOf } from "./live-directive.ts";
 import { EXPIRED, forbidden } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import type { BeatingConnection } from "./heartbeat.ts";
-import { encodeFrame, type OutboxEntry } from "./outbox.ts";
+import { encodeFrame, type OutboxEntry } from "./send-queue.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
 import { socketsOf, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";

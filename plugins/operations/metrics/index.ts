@@ -3,7 +3,7 @@ import cluster from "node:cluster";
 import type { Registry } from "prom-client";
 import { definePlugin } from "../../../core/index.ts";
 import { metricsService } from "../api.ts";
-import { registerCounted } from "./counted.ts";
+import { registerCounted } from "./counter-metrics.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { loadPromClient, type PromClient } from "./prom-client.ts";
 import { registerTraffic } from "./traffic.ts";

@@ -5,7 +5,7 @@ import { metadataSourceService, type MetadataProblem, type MetadataSource } from
 import { reloadOthersService } from "../../database/api.ts";
 import { withoutObject, entryOf, normalized, type Entry } from "./document.ts";
 import { readOnly, refusal, versionConflict } from "./errors.ts";
-import { encodeDependent, encodeProblem } from "./problems.ts";
+import { encodeDependent, encodeProblem } from "./inconsistent-metadata.ts";
 import { recoverSource, runWithRecoveredSource, write } from "./store.ts";
 
 /** The inconsistent objects that a change may leave behind: any, only those that existed before, or none. */

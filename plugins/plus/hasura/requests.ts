@@ -5,7 +5,7 @@ import { withoutObject, entryOf, isEntry, normalized, type Arguments, type Entry
 import type { Change, Editor } from "./editor.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
 import { exported } from "./exported.ts";
-import { encodeProblem } from "./problems.ts";
+import { encodeProblem } from "./inconsistent-metadata.ts";
 
 interface Request extends Arguments {
   readonly type: string;

@@ -16,7 +16,7 @@ import type {
   GqlRelationshipField,
   GqlTable,
 } from "../../graphql/api.ts";
-import { keysOf, operationsOf, writableRelationshipOf } from "./ways.ts";
+import { keysOf, operationsOf, writableRelationshipOf } from "./writable-relationships.ts";
 import { planRelated } from "./writes.ts";
 
 const NAME = "_related";

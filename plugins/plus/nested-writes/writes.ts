@@ -12,7 +12,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import type { GqlBuild, GqlUpdateAdditions, GqlInput, GqlInputField, GqlTable, GqlWriting } from "../../graphql/api.ts";
-import { keysOf, writableRelationshipOf, type WritableRelationship } from "./ways.ts";
+import { keysOf, writableRelationshipOf, type WritableRelationship } from "./writable-relationships.ts";
 
 /** The requested writes along one relationship. */
 interface RelatedWrites {

@@ -15,7 +15,7 @@ import { CORE_MESSAGES } from "../errors.ts";
 import { headerText } from "./header-text.ts";
 import type { Rest } from "../request.ts";
 import { overrideHeaders } from "./headers.ts";
-import { dependsOnRights, shownError } from "./shown-error.ts";
+import { dependsOnRights, shownError } from "./visible-error.ts";
 
 /** Maps this project's error codes to those of PostgREST. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {

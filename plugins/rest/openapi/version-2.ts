@@ -19,7 +19,7 @@ import {
   type Part,
   type Parts,
 } from "./description.ts";
-import { DocumentMembers } from "./pieces.ts";
+import { DocumentMembers } from "./sliced-text.ts";
 import { columnSchema, literalDefault, parameterSchema, queryParameterSchema } from "./types.ts";
 
 export interface DocumentPlace {

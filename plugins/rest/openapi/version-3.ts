@@ -11,7 +11,7 @@ import {
   type Part,
   type Parts,
 } from "./description.ts";
-import { DocumentMembers } from "./pieces.ts";
+import { DocumentMembers } from "./sliced-text.ts";
 import { columnSchema, parameterSchema, queryType, typeOf, type TypeSchema } from "./types.ts";
 
 export interface Version3 {

@@ -27,7 +27,7 @@ import { chooseRoutine, isCallable } from "./overload.ts";
 import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { findRelationship } from "./relationship.ts";
-import { resolveRead } from "./rows.ts";
+import { resolveRead } from "./resolve-select.ts";
 
 export interface PlannedCall extends PlannedRequest {
   readonly plan: Call;

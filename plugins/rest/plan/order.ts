@@ -13,7 +13,7 @@ import {
 } from "../../../core/index.ts";
 import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
 import { bind, buildField, buildPath, type Row } from "./conditions.ts";
-import { joinedRow, type QueryLevel } from "./levels.ts";
+import { joinedRow, type QueryLevel } from "./query-levels.ts";
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
 export const buildOrder = (row: Row, level: QueryLevel, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {

@@ -8,7 +8,7 @@ import { slotPositions, splitAtMarks } from "../syntax/parameters.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
-import { resolveRead } from "./rows.ts";
+import { resolveRead } from "./resolve-select.ts";
 
 /** Plans a read. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
 export const planRead = (planning: Planning): PlannedRead => {

@@ -18,11 +18,11 @@ import { columnNotFound, putFiltersInvalid, putKeyMissing } from "../errors.ts";
 import type { AppliedPreferences, PlannedRequest, ResolvedRead } from "../request.ts";
 import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
 import { isWholeRow } from "../syntax/select.ts";
-import { buildNodes } from "./levels.ts";
+import { buildNodes } from "./query-levels.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { PayloadShape, Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
-import { resolveRead, resolveWhere } from "./rows.ts";
+import { resolveRead, resolveWhere } from "./resolve-select.ts";
 
 export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
 

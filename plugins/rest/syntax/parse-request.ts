@@ -28,7 +28,7 @@ import type {
   Window,
 } from "../request.ts";
 import { templateOf } from "./parameters.ts";
-import { profileHeader, resolveTarget } from "./place.ts";
+import { profileHeader, resolveTarget } from "./resolve-target.ts";
 import { NO_PREFERENCES, parsePreferences, resolveEnd } from "./prefer.ts";
 import { parseQuery } from "./query-string.ts";
 import { resolveRange } from "./range.ts";

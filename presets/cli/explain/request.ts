@@ -10,7 +10,7 @@ import {
   type RelApiOptions,
 } from "../../../core/index.ts";
 import { claimedCaller } from "../../../plugins/auth/jwt-tokens.ts";
-import { restPrefixesOf } from "../../../plugins/rest/syntax/place.ts";
+import { restPrefixesOf } from "../../../plugins/rest/syntax/resolve-target.ts";
 import { fullCompat } from "../../full-compat.ts";
 import { callerOf } from "../documents-command.ts";
 import { readStdin, type Terminal } from "../terminal.ts";

@@ -11,11 +11,11 @@ import {
 import { memoize, type Pieces } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
 import { describedName, isEnumValueName, rootWords } from "./names.ts";
-import { argument } from "./tap.ts";
-import { list, required } from "./wrap.ts";
+import { argument } from "./field-taps.ts";
+import { list, required } from "./non-null-list.ts";
 import type { GqlRootKind } from "../part-kinds.ts";
 import type { GqlBuild, GqlEnumSpec, GqlField } from "../build.ts";
-import type { GqlRootFieldName, GqlTable } from "../served.ts";
+import type { GqlRootFieldName, GqlTable } from "../catalog-types.ts";
 
 /** Returns the quoted name for descriptions: `"album"`. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;

@@ -4,7 +4,7 @@ import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
 import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
-import type { GqlTable } from "../served.ts";
+import type { GqlTable } from "../catalog-types.ts";
 
 /** Properties of a tap of this surface, which adds no plugins' own fields: the scopes to which it applies. */
 interface ScopedTap {

@@ -46,7 +46,7 @@ import {
   type EmbedLevel,
   type QueryLevel,
   type QueryNode,
-} from "./levels.ts";
+} from "./query-levels.ts";
 import { buildOrder, orderGroups } from "./order.ts";
 import type { Planning } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";

@@ -6,7 +6,7 @@ import type { Current } from "../current.ts";
 import { FORGET_OTHERS, fullCleaning, rollBackAll } from "./cleaning.ts";
 import type { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal } from "./pg-errors.ts";
-import type { createLostRoles } from "./lost-roles.ts";
+import type { createLostRoles } from "./role-errors.ts";
 import type { Pool } from "./pool.ts";
 import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
 import { pathOf, TransactionRecord, runChecks, withReason } from "./results.ts";

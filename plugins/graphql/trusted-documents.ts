@@ -13,7 +13,7 @@ import {
 import type { MetadataQueries } from "../metadata/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook } from "./api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
-import { sentHash, sha256 } from "./persisted.ts";
+import { sentHash, sha256 } from "./persisted-queries.ts";
 import { hasQuery } from "./request.ts";
 import { trustedSettings } from "./settings.ts";
 import { readDocuments } from "./trusted-files.ts";

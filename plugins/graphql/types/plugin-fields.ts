@@ -2,7 +2,7 @@
  *  @rule X-GQL-1 X-GQL-5 */
 import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
-import { isFor, isPluginTap, mergeFields } from "./tap.ts";
+import { isFor, isPluginTap, mergeFields } from "./field-taps.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";

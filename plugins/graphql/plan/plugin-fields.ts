@@ -4,7 +4,7 @@ import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQ
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
-import { coercePlain, plainText } from "../coerce/plain.ts";
+import { coercePlain, plainText } from "../coerce/plain-values.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
 import { gqlTypeFacts } from "../build.ts";
 import { planAggregateFields } from "./aggregate.ts";

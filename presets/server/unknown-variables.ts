@@ -3,7 +3,7 @@
  * this server lacks.
  */
 import { nearestNames, type Environment } from "../../core/index.ts";
-import { OF_TOOLS, unserved } from "./unserved.ts";
+import { OF_TOOLS, unserved } from "./unsupported-settings.ts";
 
 const ENGINE_PREFIX = /^(?:PGRST|HASURA_GRAPHQL)_/;
 

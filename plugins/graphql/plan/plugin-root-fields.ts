@@ -2,7 +2,7 @@
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { gqlTypeFacts } from "../build.ts";
-import { isListField, misplacedFieldError, planPlan, planStatement } from "./custom.ts";
+import { isListField, misplacedFieldError, planPlan, planStatement } from "./plugin-fields.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";

@@ -4,7 +4,7 @@
 import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
-import { needsOf } from "./needs.ts";
+import { needsOf } from "./returning-columns.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface Page {
