@@ -2,12 +2,7 @@
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";
-export {
-  runToEnd as atOnce,
-  forEachSliced as eachInPieces,
-  runSliced as inPieces,
-  type Slices as Pieces,
-} from "./kernel/time-slicing.ts";
+export { runToEnd, forEachSliced, runSliced, type Slices } from "./kernel/time-slicing.ts";
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
@@ -16,7 +11,7 @@ export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, ty
 export { bearerChallenge } from "./http/challenge.ts";
 export { endOfString, endOfValue, isNestedDeeper, jsonArray, createJsonArray, partsOf } from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
-export type { HealthProblems as Troubles } from "./kernel/health-problems.ts";
+export type { HealthProblems } from "./kernel/health-problems.ts";
 export * from "./kernel/session.ts";
 export {
   defineHook,
@@ -39,7 +34,7 @@ export {
   type CallOptions,
 } from "./http/call.ts";
 export { isOwnCall } from "./http/call.ts";
-export { byteOrderMarkBytes as markBytes } from "./http/body.ts";
+export { byteOrderMarkBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { pathReader, repeatsHost } from "./http/pipeline.ts";
@@ -50,7 +45,7 @@ export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
 export { systemColumnType } from "./engine/model/system-columns.ts";
-export { levenshtein, closestNames as nearestNames } from "./kernel/did-you-mean.ts";
+export { levenshtein, closestNames } from "./kernel/did-you-mean.ts";
 export { trimEndOf } from "./kernel/trim-end.ts";
 export { visibilityOf } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
@@ -64,10 +59,10 @@ export {
   RAW_NUMBER,
   numberText,
   parseJson,
-  createRawNumber as rawNumber,
+  createRawNumber,
   writeJson,
 } from "./engine/values/exact-numbers.ts";
-export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath as PlanWay } from "./engine/plan/walk.ts";
+export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
 export { planKey, shortKey } from "./kernel/key.ts";
 export { memoize } from "./kernel/memoize.ts";
@@ -81,7 +76,7 @@ export {
   type CacheLimits,
   type Caches,
   type CacheSpec,
-  type CacheEntry as Found,
+  type CacheEntry,
   type Question,
 } from "./kernel/cache.ts";
 export {
@@ -109,7 +104,7 @@ export {
 export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
-export { UNNAMED as NAMELESS } from "./engine/sql/json.ts";
+export { UNNAMED } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { Connection } from "./engine/database/connection.ts";
 export { isFatal, isTimedOut, isUnreachable } from "./engine/database/pg-errors.ts";
@@ -119,11 +114,7 @@ export type { ScriptOptions, ScriptResult } from "./engine/database/script-resul
 export type { ReplicationConnection } from "./engine/database/connector.ts";
 export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
-export {
-  rejectDuplicates as refuseDoubles,
-  rejectInvalidNames as refuseOddNames,
-  rejectOverlaps as refuseOverlaps,
-} from "./engine/specs.ts";
+export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
 export {
   defineLimit,

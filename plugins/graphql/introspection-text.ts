@@ -1,7 +1,7 @@
 /** Caches texts of introspection. Each is written once, in time slices. @rule R-SC-13 */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { inPieces, membersOf, type Ask, type Caches, type Pieces } from "../../core/index.ts";
+import { runSliced, membersOf, type Ask, type Caches, type Slices } from "../../core/index.ts";
 import type { GqlOutput, PackedBody } from "./operations.ts";
 
 type SlicedOutput = Extract<GqlOutput, { readonly pieces: unknown }>;
@@ -34,7 +34,7 @@ export interface Write {
 const startOf = (output: SlicedOutput): Buffer => Buffer.from(`{"data":{${JSON.stringify(output.as)}:`);
 const END = Buffer.from("}}");
 
-const bodyOf = function* (output: SlicedOutput): Pieces<Buffer> {
+const bodyOf = function* (output: SlicedOutput): Slices<Buffer> {
   const parts = [startOf(output)];
   for (const part of output.pieces()) {
     if (part !== undefined) parts.push(part);
@@ -67,7 +67,7 @@ export const createWrite = (caches: Caches, name: string): Write => {
   const writtenBody = async (output: SlicedOutput): Promise<string | Buffer> => {
     const { value: made } = kept.get({ output, text: undefined });
     if (made !== undefined) return made;
-    const body = await inPieces(bodyOf(output));
+    const body = await runSliced(bodyOf(output));
     const text = body.length > MAX_PLAIN_BYTES ? await zip(body, { level: 1 }) : textIn(body, output);
     kept.get({ output, text }).commit();
     return text;

@@ -1,6 +1,6 @@
 /** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
-import { definePlugin, defineService, type Pieces } from "../../core/index.ts";
+import { definePlugin, defineService, type Slices } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
 import { createCollector, type Collector, type SelectedField } from "./introspected/collect-fields.ts";
 import { createWriters } from "./introspected/writers.ts";
@@ -20,7 +20,7 @@ type Types = ReadonlyMap<string, GraphQLNamedType>;
 
 const bytesOf = (text: string): Buffer => Buffer.from(text);
 
-const typesOf = function* (schema: RoleSchema): Pieces<Types> {
+const typesOf = function* (schema: RoleSchema): Slices<Types> {
   const types = new Map<string, GraphQLNamedType>();
   for (const type of forEachType(schema)) {
     if (type !== undefined) types.set(type.name, type);
@@ -33,7 +33,7 @@ const typesOf = function* (schema: RoleSchema): Pieces<Types> {
 const NAMES_PER_SLICE = 4000;
 
 /** Sorts names in time slices, because tens of thousands of them take longer than one slice. */
-const sortSliced = function* (names: readonly string[]): Pieces<readonly string[]> {
+const sortSliced = function* (names: readonly string[]): Slices<readonly string[]> {
   if (names.length <= NAMES_PER_SLICE) return [...names].sort();
   const half = Math.ceil(names.length / 2);
   const left = yield* sortSliced(names.slice(0, half));

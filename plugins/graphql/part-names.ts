@@ -2,9 +2,9 @@
  *  legal and unique. */
 import {
   presetError,
-  refuseDoubles,
-  refuseOddNames,
-  refuseOverlaps,
+  rejectDuplicates,
+  rejectInvalidNames,
+  rejectOverlaps,
   type AggregateSpec,
   type OperatorSpec,
   type OrderingSpec,
@@ -40,13 +40,13 @@ export const rejectNames = (registry: Registry): void => {
   const { operators, updateOperators, embeds, aggregates, orderings, pluginOf } = registry;
   for (const spec of operators) rejectIllegal(pluginOf(spec), `operator "${spec.name}"`, operatorName(spec));
   for (const spec of updateOperators) rejectIllegal(pluginOf(spec), `update operator "${spec.name}"`, spec.graphql);
-  refuseOverlaps(registry, operators, operatorName, "GraphQL operator");
-  refuseOverlaps(registry, updateOperators, ({ graphql }) => graphql, "GraphQL update operator");
-  refuseDoubles(registry, embeds, ({ graphql }) => graphql?.suffix, "GraphQL embed suffix");
-  refuseDoubles(registry, aggregates.values(), aggregateName, "GraphQL aggregate function");
-  refuseOddNames(registry, aggregates.values(), (spec) => [aggregateName(spec)], "aggregate function");
-  refuseOverlaps(registry, orderings, orderingName, "GraphQL ordering");
-  refuseOddNames(registry, orderings, (spec) => [orderingName(spec)], "ordering");
+  rejectOverlaps(registry, operators, operatorName, "GraphQL operator");
+  rejectOverlaps(registry, updateOperators, ({ graphql }) => graphql, "GraphQL update operator");
+  rejectDuplicates(registry, embeds, ({ graphql }) => graphql?.suffix, "GraphQL embed suffix");
+  rejectDuplicates(registry, aggregates.values(), aggregateName, "GraphQL aggregate function");
+  rejectInvalidNames(registry, aggregates.values(), (spec) => [aggregateName(spec)], "aggregate function");
+  rejectOverlaps(registry, orderings, orderingName, "GraphQL ordering");
+  rejectInvalidNames(registry, orderings, (spec) => [orderingName(spec)], "ordering");
   for (const spec of orderings)
     if (spec.operands.some(({ name }) => name === DIRECTION))
       throw presetError(

@@ -7,7 +7,7 @@ import {
   planKey,
   type Ask,
   type Cache,
-  type Found,
+  type CacheEntry,
   type Limits,
   type Model,
   type PluginContext,
@@ -219,7 +219,7 @@ export const createPrepare = (
   });
 
   /** A value that the request cannot have is reported after the document has been checked. */
-  const known = (source: OperationSource): Found<PreparedOperation> | undefined => {
+  const known = (source: OperationSource): CacheEntry<PreparedOperation> | undefined => {
     try {
       return operations.peek(source);
     } catch {

@@ -1,6 +1,6 @@
 /** The schema of one role, for which documents are planned. */
 import type { DocumentNode, FieldNode, GraphQLField, GraphQLObjectType } from "graphql";
-import type { Model, Pieces, Registry, Relation, ResolvedOptions } from "../../core/index.ts";
+import type { Model, Slices, Registry, Relation, ResolvedOptions } from "../../core/index.ts";
 import type { Directives } from "./directives.ts";
 
 /** A UTF-8 text in parts, in order. The generator yields nothing at points where other work may run. */
@@ -29,7 +29,7 @@ export interface RoleSchema {
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
   /** Builds a separate schema with all root fields, which costs as much as the whole schema. Its types are not the
    *  objects of `query`. */
-  whole(): Pieces<RoleSchema>;
+  whole(): Slices<RoleSchema>;
   /** Converts `<rel>` and column names to GraphQL names, for messages. */
   columnName(relation: Relation, column: string): string;
 }

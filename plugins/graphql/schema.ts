@@ -1,15 +1,15 @@
 /** Creates the schemas of all roles: one source per model, and one set of types per role, on its first request.
  *  @rule G-GEN-1 */
 import {
-  atOnce,
-  inPieces,
+  runToEnd,
+  runSliced,
   membersOf,
   memoize,
   observeSession,
   type Ask,
   type Cache,
   type Model,
-  type Pieces,
+  type Slices,
   type PluginContext,
   type RelApiHooks,
   type Session,
@@ -59,7 +59,7 @@ interface Preparation {
   /** The names that are complete. */
   names: ModelNames | undefined;
   /** The names that are not complete. A request that needs them earlier finishes them synchronously. */
-  underWay: Pieces<ModelNames> | undefined;
+  underWay: Slices<ModelNames> | undefined;
   /** The prepared schemas by `viewKeyOf`. */
   readonly schemas: Map<string, PreparableSchema>;
   /** The warnings about names that no request has used. */
@@ -107,7 +107,7 @@ export const createSchemas = (
       else warnings.push(message);
     };
 
-  const namesOf = function* (model: Model): Pieces<ModelNames> {
+  const namesOf = function* (model: Model): Slices<ModelNames> {
     const { defaultNamingConvention, disablePostgresArrays } = context.options;
     const source = yield* createCatalog(model, context.registry, defaultNamingConvention, warnOf(model));
     return { source, values: createValues(model, disablePostgresArrays) };
@@ -142,12 +142,12 @@ export const createSchemas = (
       return roots.length === 0 && tables.length === 0 ? [] : [{ key, roots, tables }];
     });
     if (!isUsed) return;
-    const made = await inPieces(namesOf(model));
+    const made = await runSliced(namesOf(model));
     const preparation = preparationOf(model);
     for (const { key, roots, tables } of used) {
       const schema = schemaFor(model, made, sessionOf(key));
-      if (schema.isWhole) await inPieces(schema.prepare(roots));
-      await inPieces(schema.openTables(tables));
+      if (schema.isWhole) await runSliced(schema.prepare(roots));
+      await runSliced(schema.openTables(tables));
       preparation.schemas.set(key, schema);
       inUse.set(key, new WeakRef(schema));
     }
@@ -157,7 +157,7 @@ export const createSchemas = (
   const startNames = async (model: Model): Promise<void> => {
     const preparation = preparationOf(model);
     const names = namesOf(model);
-    const untilOpen = function* (): Pieces<void> {
+    const untilOpen = function* (): Slices<void> {
       while (!isClosed) {
         const { done, value } = names.next();
         if (done === true) {
@@ -169,7 +169,7 @@ export const createSchemas = (
     };
     preparation.underWay = names;
     preparation.warnings = [];
-    await inPieces(untilOpen());
+    await runSliced(untilOpen());
   };
   context.onModel((model) => {
     opening.open = undefined;
@@ -195,7 +195,7 @@ export const createSchemas = (
   const namesFor = (model: Model): ModelNames => {
     isUsed = true;
     const preparation = preparationOf(model);
-    preparation.names ??= atOnce(preparation.underWay ?? namesOf(model));
+    preparation.names ??= runToEnd(preparation.underWay ?? namesOf(model));
     const { warnings = [] } = preparation;
     preparation.warnings = undefined;
     for (const message of warnings) context.logger.warn(message);

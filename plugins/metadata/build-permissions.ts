@@ -12,7 +12,7 @@ import {
   type Model,
   type Predicate,
 } from "../../core/index.ts";
-import { listOf, logUnknownKeys, objectOf, textOf, type Note, type RawObject } from "./document.ts";
+import { listOf, logUnknownKeys, objectOf, textOf, type LogIgnored, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { inherit } from "./inherit.ts";
 import { isObject, type Raw } from "./load.ts";
@@ -34,7 +34,7 @@ const columnsOf = (
   raw: Raw | undefined,
   absent: "all" | "none",
   place: string,
-  note: Note,
+  note: LogIgnored,
 ): readonly Column[] => {
   if (raw === "*" || ((raw === undefined || raw === null) && absent === "all")) return table.relation.columns;
   const names = listOf(raw);
@@ -60,13 +60,13 @@ const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | und
 interface PermissionContext {
   readonly model: Model;
   readonly reader: FilterReader;
-  readonly note: Note;
+  readonly note: LogIgnored;
 }
 
 /** Builds one permission. Its notes report ignored parts of that permission. */
 interface PermissionBuilder extends PermissionContext {
   /** Reports unknown keys, which do not make the permission incomplete. */
-  readonly noteKey: Note;
+  readonly noteKey: LogIgnored;
 }
 
 const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
@@ -104,7 +104,7 @@ const computedFieldsOf = (
   table: NamedTable,
   rowFields: ReadonlySet<string>,
   place: string,
-  note: Note,
+  note: LogIgnored,
 ): ReadonlySet<string> =>
   new Set(
     listOf(raw).flatMap((name) => {
@@ -235,7 +235,7 @@ export const buildPermissions = (
         entry[operation] = undefined;
         const { schema, name } = table.relation;
         const of = { type: `${operation}_permission`, of: { schema, name }, name: role } as const;
-        const note: Note = (message) =>
+        const note: LogIgnored = (message) =>
           builder.note(message, { ...of, detail: message.startsWith(place) ? message.slice(place.length) : message });
         const own: PermissionBuilder = { ...builder, note, noteKey: builder.note };
         try {

@@ -31,7 +31,7 @@ export interface MetadataDocument {
   readonly limits: RawObject;
 }
 
-export type { LogIgnored as Note } from "./log-ignored.ts";
+export type { LogIgnored } from "./log-ignored.ts";
 
 const IGNORED: ReadonlySet<string> = new Set([
   "actions",

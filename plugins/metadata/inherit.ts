@@ -1,6 +1,6 @@
 /** Resolves the permissions that a role inherits from its parents. @rule G-PRM-13 … G-PRM-18 */
 import type { Predicate } from "../../core/index.ts";
-import type { MetadataDocument, Note } from "./document.ts";
+import type { MetadataDocument, LogIgnored } from "./document.ts";
 import type { SelectPermission, TablePermissions } from "./permissions.ts";
 
 type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
@@ -21,7 +21,7 @@ const rolesInCycles = (parentsOf: ReadonlyMap<string, readonly string[]>): Reado
 };
 
 /** The parents of each inherited role. @rule G-PRM-17 */
-export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap<string, readonly string[]> => {
+export const inheritance = (document: MetadataDocument, note: LogIgnored): ReadonlyMap<string, readonly string[]> => {
   const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
   const circular = rolesInCycles(parentsOf);
   for (const role of circular) {
@@ -45,7 +45,7 @@ export const ancestorsOf = (role: string, parentsOf: ReadonlyMap<string, readonl
 export const inherit = (
   parentsOf: ReadonlyMap<string, readonly string[]>,
   own: ReadonlyMap<string, PermissionsOfRole>,
-  note: Note,
+  note: LogIgnored,
 ): ReadonlyMap<string, PermissionsOfRole> => {
   const done = new Map<string, PermissionsOfRole>();
   const resolve = (role: string): PermissionsOfRole | undefined => {
@@ -135,7 +135,7 @@ const mergeParents = (
   parents: readonly Readonly<TablePermissions>[],
   written: Readonly<TablePermissions>,
   place: string,
-  note: Note,
+  note: LogIgnored,
 ): Readonly<TablePermissions> => {
   const merged: TablePermissions = { ...written };
   const selects = parents.flatMap((parent) => parent.select ?? []);

@@ -25,7 +25,7 @@ import {
   readDocument,
   textOf,
   type MetadataDocument,
-  type Note,
+  type LogIgnored,
   type TableDocument,
 } from "./document.ts";
 import { roleGone } from "./errors.ts";
@@ -64,7 +64,7 @@ const METADATA_NATIVE = "metadata-native";
 const METADATA_PROBLEMS = "metadata-problems";
 
 const ignoredPartLogger =
-  (warn: IntrospectContext["warn"], problems: MetadataProblem[]): Note =>
+  (warn: IntrospectContext["warn"], problems: MetadataProblem[]): LogIgnored =>
   (message, of) => {
     warn(`metadata: ${message}`);
     if (of !== undefined) problems.push({ ...of, reason: message });
@@ -227,7 +227,7 @@ const loadEnums = async (
   document: MetadataDocument,
   model: Model,
   { query }: IntrospectContext,
-  note: Note,
+  note: LogIgnored,
 ): Promise<ReadonlyMap<TableDocument, EnumValues>> => {
   const found = new Map<TableDocument, EnumValues>();
   for (const table of document.tables) {

@@ -17,7 +17,7 @@ import {
   objectOf,
   textOf,
   type MetadataDocument,
-  type Note,
+  type LogIgnored,
   type RawObject,
   type TableDocument,
 } from "./document.ts";
@@ -63,7 +63,7 @@ const rootFieldEntries = <Name extends string>(
   raw: RawObject,
   names: readonly Name[],
   place: string,
-  note: Note,
+  note: LogIgnored,
 ): Partial<Record<Name, GqlRootFieldEntry>> => {
   logUnknownKeys(raw, new Set<string>([...names, "select_stream"]), `${place}custom_root_fields: `, note);
   const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
@@ -75,7 +75,7 @@ const rootFieldEntries = <Name extends string>(
 };
 
 /** @rule G-NAM-6 */
-export const customizationOf = (raw: RawObject, note: Note): GqlCustomization => {
+export const customizationOf = (raw: RawObject, note: LogIgnored): GqlCustomization => {
   const root = objectOf(raw["root_fields"]);
   const types = objectOf(raw["type_names"]);
   const convention = textOf(raw["naming_convention"]);
@@ -108,7 +108,7 @@ export const matchTables = (
   document: MetadataDocument,
   model: Model,
   enumValues: ReadonlyMap<TableDocument, GqlTableEntry["enumValues"]>,
-  note: Note,
+  note: LogIgnored,
 ): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
   const relations = new Map(model.relations);
   const found = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
@@ -203,7 +203,7 @@ const tableEntry = (
   table: TableDocument,
   relationships: GqlTableEntry["relationships"],
   enumValues: GqlTableEntry["enumValues"],
-  note: Note,
+  note: LogIgnored,
 ): GqlTableEntry => {
   const { configuration, raw } = table;
   const columns: Record<string, { customName?: string; comment?: string | null }> = {};
@@ -255,7 +255,12 @@ const tableEntry = (
 };
 
 /** @rule G-CF-1 */
-const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: Note): readonly GqlComputedEntry[] => {
+const computedEntry = (
+  model: Model,
+  relation: Relation,
+  raw: RawObject,
+  note: LogIgnored,
+): readonly GqlComputedEntry[] => {
   const name = textOf(raw["name"]);
   const definition = objectOf(raw["definition"]);
   const routine = nameOf(definition["function"]);
@@ -292,7 +297,11 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
 };
 
 /** @rule G-MET-10 G-FN-2 */
-export const functionEntries = (document: MetadataDocument, model: Model, note: Note): readonly GqlFunctionEntry[] =>
+export const functionEntries = (
+  document: MetadataDocument,
+  model: Model,
+  note: LogIgnored,
+): readonly GqlFunctionEntry[] =>
   document.functions.flatMap(({ name, configuration }): readonly GqlFunctionEntry[] => {
     const routines = routinesOf(model, name);
     const place = `function ${name.name}: `;

@@ -4,7 +4,7 @@ import {
   bodyTooLarge,
   createJsonArray,
   definePlugin,
-  markBytes,
+  byteOrderMarkBytes,
   type Limits,
   type ResolvedOptions,
 } from "../../core/index.ts";
@@ -224,7 +224,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   };
   const read = (isLast: boolean): void => {
     const bytes = room.subarray(0, filled);
-    let at = isBeginning ? markBytes(bytes) : 0; // spreadsheets write one
+    let at = isBeginning ? byteOrderMarkBytes(bytes) : 0; // spreadsheets write one
     try {
       while (refused === undefined && (at < bytes.length || (isLast && !lines.hasNames()))) {
         if (lines.hasNames() && (bytes[at] === LF || bytes[at] === CR)) {

@@ -7,7 +7,7 @@ import {
   columnOf,
   definePlugin,
   isRelApiError,
-  nearestNames,
+  closestNames,
   relationOf,
   RelApiError,
   visibilityOf,
@@ -103,13 +103,13 @@ const parameterHint = (
   if (!columns.includes(parameter)) {
     const foreign = FOREIGN.get(normalizeParameter(parameter));
     if (foreign !== undefined) return foreign;
-    const near = nearestNames(parameter, [...RESERVED, ...columns]);
+    const near = closestNames(parameter, [...RESERVED, ...columns]);
     if (near.length > 0) return `Perhaps you meant ${orList(near)} instead of '${parameter}'`;
   }
   const [, operator = "", behind = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
   // the operator is correct, and `details` already says what is expected after it
   if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
-  const operators = behind === "" ? [] : nearestNames(operator, grammar.operators.keys());
+  const operators = behind === "" ? [] : closestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${orList(operators)} instead of '${operator}'`;
   const written = `${parameter}=${value}`;
   return !isShown(written) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
@@ -119,13 +119,13 @@ const parameterHint = (
 const preferenceHint = ({ preferences }: Grammar, item: string): string | undefined => {
   const at = item.indexOf("=");
   const written = at === -1 ? item : item.slice(0, at);
-  const name = preferences.has(written) ? written : nearestNames(written, preferences.keys())[0];
+  const name = preferences.has(written) ? written : closestNames(written, preferences.keys())[0];
   const values = name === undefined ? undefined : preferences.get(name)?.values;
   if (name === undefined || values === undefined) return undefined;
   const value = at === -1 ? "" : item.slice(at + 1);
   if (typeof values === "function")
     return name === written || value === "" ? undefined : `perhaps you meant ${name}=${value}`;
-  const near = values.includes(value) ? value : nearestNames(value, values)[0];
+  const near = values.includes(value) ? value : closestNames(value, values)[0];
   return near === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${near}`;
 };
 
@@ -162,7 +162,7 @@ const hintOf = (
     const relation = relationOf(model, { schema: String(schema), name: String(table) });
     // an existing column is not misspelt
     if (relation !== undefined && columnOf(relation, column) !== undefined) return null;
-    const near = nearestNames(column, visibleColumns(sight, relation));
+    const near = closestNames(column, visibleColumns(sight, relation));
     return near.length === 0 ? null : `Perhaps you meant the column ${orList(near)}`;
   }
   if (code === "preferences-invalid" && Array.isArray(invalid)) {

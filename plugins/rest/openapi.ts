@@ -2,7 +2,7 @@
 import {
   definePlugin,
   ident,
-  inPieces,
+  runSliced,
   join,
   membersOf,
   observeSession,
@@ -168,7 +168,7 @@ const writeDocument = async (
   const { value: made } = texts.get({ document, text: undefined });
   if (made !== undefined) return { text: made };
   const rest = document.pieces();
-  const start = await inPieces(gatherText(rest, MAX_CACHED_CHARACTERS));
+  const start = await runSliced(gatherText(rest, MAX_CACHED_CHARACTERS));
   if (!start.isOver) return { text: start.text, rest };
   texts.get({ document, text: start.text }).commit();
   return start;
@@ -195,7 +195,7 @@ export const describeSchema = async (
   const { text, rest: more } = await writeDocument(document, descriptions);
   if (more === undefined) return answer(text);
   // calls by the application or a plugin cannot receive a streamed response
-  if (exchange.response.socket === null) return answer(text + (await inPieces(gatherText(more, Infinity))).text);
+  if (exchange.response.socket === null) return answer(text + (await runSliced(gatherText(more, Infinity))).text);
   const { watchUnread } = rest.context;
   return { ...answer(), stream: (response) => sendPieces(response, text, more, watchUnread) };
 };

@@ -2,7 +2,7 @@
  *  names. */
 import {
   baseTypeOf,
-  nearestNames,
+  closestNames,
   type Column,
   type Json,
   type Model,
@@ -164,7 +164,7 @@ export const similarLabels = (
     const found = column && baseTypeOf(model, column.type);
     const labels =
       found?.labels ?? (found?.element === undefined ? [] : (baseTypeOf(model, found.element)?.labels ?? []));
-    if (column !== undefined) return nearestNames(given, labels);
+    if (column !== undefined) return closestNames(given, labels);
   }
   return undefined;
 };
@@ -172,7 +172,7 @@ export const similarLabels = (
 /** For example `'a' or 'b'`. */
 export const orList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
-/** Facts of an error about an unknown name, for `nearOf`. */
+/** Facts of an error about an unknown name, for `similarNames`. */
 export const unknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
   known: [...known],
@@ -187,5 +187,5 @@ export const similarNames = ({ misspelt: name, known }: Readonly<Record<string, 
   const names = known as readonly string[]; // `misspelt` wrote them
   const lower = name.toLowerCase();
   const same = names.filter((one) => one.toLowerCase() === lower);
-  return same.length > 0 ? same : nearestNames(name, names);
+  return same.length > 0 ? same : closestNames(name, names);
 };

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
-import { nearestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
+import { closestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
 import { knownSettings } from "../server/environment.ts";
 import { unserved } from "../server/unsupported-settings.ts";
 
@@ -133,7 +133,7 @@ export const withConfigFile = (file: string, environment: Environment): Environm
         continue;
       }
       if (setting === undefined) {
-        const near = nearestNames(name, settings.keys()).map((one) => `"${one}"`);
+        const near = closestNames(name, settings.keys()).map((one) => `"${one}"`);
         faults.push(
           `unknown setting "${name}" in ${file}${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`,
         );

@@ -1,7 +1,7 @@
 /** `relapi openapi` and `relapi schema`: print the description of each surface for a role. */
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import {
-  nearestNames,
+  closestNames,
   presetError,
   resolveOptions,
   settingsOf,
@@ -19,7 +19,7 @@ const isKnown = (model: Model, role: string): boolean =>
 /** @throws RelApiError `preset` for an unknown role */
 export const callerOf = (model: Model, role: string): Caller => {
   if (!isKnown(model, role)) {
-    const near = nearestNames(role, model.roles.keys()).map((one) => `"${one}"`);
+    const near = closestNames(role, model.roles.keys()).map((one) => `"${one}"`);
     throw presetError(`there is no role "${role}"${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`);
   }
   return { role };

@@ -1,7 +1,7 @@
 /** The commands of `relapi` and their options. */
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { nearestNames, VERSION } from "../../core/index.ts";
+import { closestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
 import { printErrors } from "./error-text.ts";
@@ -33,7 +33,7 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
   const [word] = words;
   if (word === undefined) return;
   const names = program.commands.map((command) => command.name());
-  const [near] = nearestNames(word, names);
+  const [near] = closestNames(word, names);
   program.error(`relapi: unknown command "${word}"${near === undefined ? "" : `; did you mean "${near}"?`}`, {
     exitCode: WRONG_USE,
     code: "relapi.unknownCommand",

@@ -5,7 +5,7 @@ import {
   catalogText,
   ident,
   isRelApiError,
-  nearestNames,
+  closestNames,
   presetError,
   sql,
   toStatement,
@@ -121,7 +121,7 @@ export const encryptionFaults = (variable: string, url: string): readonly string
 };
 
 const suggestion = (name: string, candidates: Iterable<string>): string => {
-  const near = nearestNames(name, candidates).map((one) => `"${one}"`);
+  const near = closestNames(name, candidates).map((one) => `"${one}"`);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 

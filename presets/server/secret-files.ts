@@ -7,7 +7,7 @@ import {
   type Plugin,
   type RelApiOptions,
   type SettingSpec,
-  type Troubles,
+  type HealthProblems,
 } from "../../core/index.ts";
 
 export interface SecretFile {
@@ -56,7 +56,7 @@ const countOf = (value: unknown): number => (Array.isArray(value) ? value.length
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
   /** The last valid value by option, initially that of the start. */
   const known = new Map<string, unknown>(files.map((file) => [file.setting.name, valueOf(file)]));
-  let troubles: Troubles | undefined;
+  let troubles: HealthProblems | undefined;
 
   /**
    * Refuses a changed number of values, because the pools were created for the number at the start. @throws RelApiError

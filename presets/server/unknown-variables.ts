@@ -2,7 +2,7 @@
  * Finds environment variables that look like settings but are misspelt, or are settings of PostgREST or Hasura that
  * this server lacks.
  */
-import { nearestNames, type Environment } from "../../core/index.ts";
+import { closestNames, type Environment } from "../../core/index.ts";
 import { OF_TOOLS, unserved } from "./unsupported-settings.ts";
 
 const ENGINE_PREFIX = /^(?:PGRST|HASURA_GRAPHQL)_/;
@@ -30,7 +30,7 @@ export const unknownVariables = (environment: Environment, known: ReadonlySet<st
     .flatMap((name): readonly UnknownVariable[] => {
       const advice = unserved.get(name);
       if (advice !== undefined) return [{ name, text: `${name} is not served: ${advice}` }];
-      const [meant] = nearestNames(name, candidates, MAX_CHANGES);
+      const [meant] = closestNames(name, candidates, MAX_CHANGES);
       if (meant !== undefined && (environment[meant] === undefined || ENGINE_PREFIX.test(name)))
         return [{ name, meant, text: `${name} is not a setting; did you mean ${meant}?` }];
       return ENGINE_PREFIX.test(name) ? [{ name, text: `${name} is not served: see docs/reference/settings.md` }] : [];

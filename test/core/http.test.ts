@@ -413,12 +413,12 @@ describe("request bodies", () => {
     // a request that is not over would hold up the end of the api for longer than the test may take
     const { api, port, server } = await start({ shutdownGrace: 600 }, slowly, echo());
     await api.ready;
-    const isAsked = once(asked, "asked");
+    const isCancelledByUser = once(asked, "asked");
     const connected = once(server, "connection");
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     const [accepted] = await connected;
     socket.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf of it");
-    await isAsked;
+    await isCancelledByUser;
     const isGone = new Promise((resolve) => accepted.once("close", resolve));
     socket.destroy();
     await isGone;

@@ -2,12 +2,12 @@
  *  relationships. */
 import {
   definePlugin,
-  eachInPieces,
-  inPieces,
+  forEachSliced,
+  runSliced,
   nameKey,
   type IntrospectContext,
   type Model,
-  type Pieces,
+  type Slices,
   type QualifiedName,
   type Relation,
   type Routine,
@@ -63,13 +63,13 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
   const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
     oids: shownRows.map(({ rowType }) => rowType),
-    make: () => inPieces(mapSliced(shownRows, rowTypeBuilder())),
+    make: () => runSliced(mapSliced(shownRows, rowTypeBuilder())),
   });
 
   const readAcl = createAclReader();
   const byOid = new Map<number, RelationRow>();
-  await eachInPieces(relationRows, (row) => byOid.set(row.oid, row));
-  const origins = await inPieces(traceAll(byOid));
+  await forEachSliced(relationRows, (row) => byOid.set(row.oid, row));
+  const origins = await runSliced(traceAll(byOid));
   const viewKeyOf = (view: RelationRow): readonly number[] =>
     deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {
       const row = byOid.get(table);
@@ -98,11 +98,11 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   };
   const build = relationBuilder({ readAcl, traitsOf, types, rows: byOid, viewKeyOf, viewTargetsOf, originOf });
   const relations = new Map<string, Relation>();
-  await eachInPieces(shownRows, (row) => {
+  await forEachSliced(shownRows, (row) => {
     const relation = build(row);
     relations.set(nameKey(relation), relation);
   });
-  const routines = await inPieces(mapSliced(routineRows, (row) => buildRoutine(row, { readAcl, types })));
+  const routines = await runSliced(mapSliced(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
   const [server, roles] = await Promise.all([serverFacts, rolesByName]);
   const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
@@ -132,7 +132,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   };
 };
 
-const mapSliced = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
+const mapSliced = function* <From, To>(list: readonly From[], make: (from: From) => To): Slices<readonly To[]> {
   const made: To[] = [];
   for (const from of list) {
     made.push(make(from));
@@ -154,7 +154,7 @@ const typesIn = function* (relations: readonly RelationRow[], routines: readonly
   }
 };
 
-const traceAll = function* (rows: ReadonlyMap<number, RelationRow>): Pieces<ReadonlyMap<number, Origins>> {
+const traceAll = function* (rows: ReadonlyMap<number, RelationRow>): Slices<ReadonlyMap<number, Origins>> {
   const views = new Map<number, Origins>();
   for (const row of rows.values()) {
     if (row.action !== null) views.set(row.oid, parseOrigins(row.action));

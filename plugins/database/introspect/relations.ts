@@ -1,6 +1,6 @@
 /** Loads the rows of the relations query: relations with their columns, keys and privileges. */
 import {
-  eachInPieces,
+  forEachSliced,
   integer,
   sql,
   type IntrospectContext,
@@ -279,7 +279,7 @@ cross join lateral (
 order by relation.nspname, relation.relname`);
   const lists = new Map<string, RelationRow["columns"]>();
   const rows: RelationRow[] = [];
-  await eachInPieces(sent, (row) => {
+  await forEachSliced(sent, (row) => {
     const text = row.columns ?? "null";
     let columns = lists.get(text);
     if (columns === undefined) lists.set(text, (columns = JSON.parse(text) as RelationRow["columns"]));

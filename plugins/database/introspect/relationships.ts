@@ -1,13 +1,13 @@
 /** Derives relationships from foreign keys in both directions, also through views and junctions.
  *  `ports?select=vessels(name)`. */
 import {
-  atOnce,
+  runToEnd,
   definePlugin,
-  inPieces,
+  runSliced,
   memoize,
   nameKey,
   type ColumnPair,
-  type Pieces,
+  type Slices,
   type QualifiedName,
   type Relation,
   type Relationship,
@@ -37,13 +37,13 @@ interface KeyColumns {
  *  R-REL-6 R-REL-8 R-REL-10 */
 export const deriveRelationships = (
   ...parts: Parameters<typeof derivedRelationships>
-): ReadonlyMap<string, readonly Relationship[]> => atOnce(derivedRelationships(...parts));
+): ReadonlyMap<string, readonly Relationship[]> => runToEnd(derivedRelationships(...parts));
 
 const derivedRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   schemas: readonly string[],
-): Pieces<ReadonlyMap<string, readonly Relationship[]>> {
+): Slices<ReadonlyMap<string, readonly Relationship[]>> {
   const exposed = new Set(schemas);
   const links = yield* deriveLinks(relations, origins, exposed);
   const bySource = new Map<string, Relationship[]>();
@@ -72,7 +72,7 @@ const deriveLinks = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
-): Pieces<readonly KeyLink[]> {
+): Slices<readonly KeyLink[]> {
   const showingViews = indexViews(relations, origins, exposed);
   const links: KeyLink[] = [];
   for (const source of relations.values()) {
@@ -253,8 +253,8 @@ export const relationships = definePlugin({
   requires: ["catalog-introspection"],
   apply: (hooks) => {
     hooks.introspect.tapPromise("relationships", async (model) => {
-      const bySource = await inPieces(derivedRelationships(model.relations, columnOriginsOf(model), model.schemas));
-      return { ...model, relations: await inPieces(related(model.relations, bySource)) };
+      const bySource = await runSliced(derivedRelationships(model.relations, columnOriginsOf(model), model.schemas));
+      return { ...model, relations: await runSliced(related(model.relations, bySource)) };
     });
   },
 });
@@ -262,7 +262,7 @@ export const relationships = definePlugin({
 const related = function* (
   relations: ReadonlyMap<string, Relation>,
   bySource: ReadonlyMap<string, readonly Relationship[]>,
-): Pieces<ReadonlyMap<string, Relation>> {
+): Slices<ReadonlyMap<string, Relation>> {
   const made = new Map<string, Relation>();
   for (const [key, relation] of relations) {
     const found = bySource.get(key);

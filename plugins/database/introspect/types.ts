@@ -1,5 +1,5 @@
 /** Loads types: the built-in ones, and those that columns, parameters and results use. */
-import { eachInPieces, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
+import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
 
 export interface TypeRow {
   readonly oid: number;
@@ -102,8 +102,8 @@ export const loadTypes = async (
     else byOid.set(row.oid, row);
   }
   const known = new Set(byOid.keys());
-  await eachInPieces(rows.oids, (oid) => known.add(oid));
-  await eachInPieces(seeds, (oid) => {
+  await forEachSliced(rows.oids, (oid) => known.add(oid));
+  await forEachSliced(seeds, (oid) => {
     if (!known.has(oid)) others.add(oid);
   });
   for (const { element, base } of byOid.values())
@@ -117,8 +117,8 @@ export const loadTypes = async (
   const [more, made] = await Promise.all([asked, rows.make()]);
   for (const row of more) byOid.set(row.oid, row);
   const types = new Map<number, PgType>();
-  await eachInPieces(made, (type) => types.set(type.oid, type));
-  await eachInPieces(byOid.values(), (row) => types.set(row.oid, buildType(row)));
+  await forEachSliced(made, (type) => types.set(type.oid, type));
+  await forEachSliced(byOid.values(), (row) => types.set(row.oid, buildType(row)));
   return { types, traitsOf: (oid) => domainTraits(byOid, oid) };
 };
 

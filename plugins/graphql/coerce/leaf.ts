@@ -2,7 +2,7 @@
  *  strings. */
 import type { ValueNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
-import { exactNumber, isRawNumber, numberText, rawNumber } from "./numbers.ts";
+import { exactNumber, isRawNumber, numberText, createRawNumber } from "./numbers.ts";
 
 const ENUM: unique symbol = Symbol("enum literal");
 
@@ -23,7 +23,7 @@ export const leafOf = (node: ValueNode, lookUp: LookUp, inJson = false): Json =>
     case "IntValue":
       return exactNumber(node.value);
     case "FloatValue":
-      return inJson ? rawNumber(node.value) : rawNumber(node.value, true);
+      return inJson ? createRawNumber(node.value) : createRawNumber(node.value, true);
     case "StringValue":
     case "BooleanValue":
       return node.value;

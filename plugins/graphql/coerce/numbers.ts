@@ -7,7 +7,7 @@ export {
   isRawNumber,
   numberText,
   parseJson,
-  rawNumber,
+  createRawNumber,
   writeJson,
 } from "../../../core/index.ts";
 

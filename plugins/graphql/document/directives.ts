@@ -86,7 +86,7 @@ const checkArguments = (
   take: (name: string, input: Input, place: InputPlace, path: string) => void,
 ): void => {
   const name = directive.name.value;
-  const spec = known[name] as DirectiveSpec; // checkPlaces has found it
+  const spec = known[name] as DirectiveSpec; // checkLocations has found it
   const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...given.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))

@@ -13,7 +13,7 @@ import {
 import {
   nameKey,
   type Model,
-  type Pieces,
+  type Slices,
   type PlanTap,
   type Registry,
   type RelApiHooks,
@@ -93,11 +93,11 @@ export interface PreparableSchema extends RoleSchema {
   /** Returns the roots that documents have used. */
   usedRoots(): readonly GqlRootName[];
   /** Makes the parts of the roots that depend on every table, a few tables per time slice. */
-  prepare(roots: readonly GqlRootName[]): Pieces<void>;
+  prepare(roots: readonly GqlRootName[]): Slices<void>;
   /** Returns the keys of the tables whose rows documents have used. */
   usedTables(): ReadonlySet<string>;
   /** Makes the fields of their rows. A table to which many others refer has many fields. */
-  openTables(keys: Iterable<string>): Pieces<void>;
+  openTables(keys: Iterable<string>): Slices<void>;
 }
 
 const ROOTS = {

@@ -6,7 +6,7 @@ import {
   relationOf,
   relationshipOf,
   type Model,
-  type Pieces,
+  type Slices,
   type QualifiedName,
   type Registry,
   type Relation,
@@ -170,7 +170,7 @@ const nameTables = function* (
   names: Names,
   taken: TakenNames,
   warn: Warn,
-): Pieces<readonly NamedSource[]> {
+): Slices<readonly NamedSource[]> {
   const named: NamedSource[] = [];
   let count = 0;
   for (const { key, relation, entry } of wanted) {
@@ -196,7 +196,7 @@ export const createCatalog = function* (
   registry: Registry,
   convention: GqlCustomization["namingConvention"],
   warn: Warn,
-): Pieces<Catalog> {
+): Slices<Catalog> {
   const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
   const customization: GqlCustomization = {
     ...metadata?.customization,

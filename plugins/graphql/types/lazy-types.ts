@@ -14,7 +14,7 @@ import {
   type GraphQLInputFieldMap,
   type GraphQLInterfaceType,
 } from "graphql";
-import type { Pieces } from "../../../core/index.ts";
+import type { Slices } from "../../../core/index.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import { GQL_EXTENSION, withPart } from "../parts.ts";
 import type { GqlField, GqlFields, GqlTypeSpec } from "../build.ts";
@@ -93,7 +93,7 @@ export class LazyObjectType extends GraphQLObjectType {
   }
 
   /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
-  *makeFields(): Pieces<void> {
+  *makeFields(): Slices<void> {
     const fields = this.#fieldsOf(this.#spec);
     const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
     for (const name of Object.keys(fields).sort()) {

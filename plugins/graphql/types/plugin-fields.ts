@@ -1,7 +1,7 @@
 /** Checks the fields that plugins outside this surface add: their owner, and whether their type can have them.
  *  @rule X-GQL-1 X-GQL-5 */
 import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
-import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
+import { columnOf, type Slices, type RelApiHooks } from "../../../core/index.ts";
 import { isFor, isPluginTap, mergeFields } from "./field-taps.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlPart } from "../parts.ts";
@@ -131,7 +131,7 @@ export interface FieldBuilder {
   fieldsOf(context: GqlFieldContext): GqlFields;
   /** Builds the fields of a root. Each element of `parts` is the root of a few tables, and together they are all
    *  tables. They are processed one after the other, before the next element is requested. */
-  rootFieldsOf(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Pieces<GqlFields>;
+  rootFieldsOf(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Slices<GqlFields>;
 }
 
 /** Creates a builder from the taps of `buildGqlField`, which run in order. */

@@ -8,7 +8,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from "graphql";
-import { memoize, type Pieces } from "../../../core/index.ts";
+import { memoize, type Slices } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
 import { describedName, isEnumValueName, rootWords } from "./names.ts";
 import { argument } from "./field-taps.ts";
@@ -175,7 +175,7 @@ export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, 
   listArgumentsOf(roleTableOf(build, table));
 
 /** Builds the role tables of related tables one by one. The fields of a type are then built in one time slice. */
-export const openTargets = function* (build: GqlBuild, table: GqlTable): Pieces<void> {
+export const openTargets = function* (build: GqlBuild, table: GqlTable): Slices<void> {
   for (const { target } of table.relationships) {
     yield;
     const found = build.table(target);

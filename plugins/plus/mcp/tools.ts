@@ -5,7 +5,7 @@
 import {
   CallError,
   isRawNumber,
-  nearestNames,
+  closestNames,
   numberText,
   parseJson,
   writeJson,
@@ -428,7 +428,7 @@ const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: numbe
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(takes, name)) continue;
     const known = shortenText(name);
-    const [near] = nearestNames(known, Object.keys(takes));
+    const [near] = closestNames(known, Object.keys(takes));
     throw wrongArguments(`the tool has no argument "${known}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
   }
   const missing = needs.find((name) => args[name] === undefined || args[name] === null);

@@ -1,6 +1,6 @@
 /** Reads bodies of JSON lines, each of them an object. */
 import { isUtf8 } from "node:buffer";
-import { markBytes, RelApiError } from "../../../core/index.ts";
+import { byteOrderMarkBytes, RelApiError } from "../../../core/index.ts";
 import type { BodyReader } from "../../rest/api.ts";
 
 const LF = 0x0a;
@@ -36,7 +36,7 @@ const isObject = (line: string): boolean => {
 const toArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
   const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
   const end = bytes.length - 1;
-  let from = 1 + markBytes(bytes.subarray(1, end));
+  let from = 1 + byteOrderMarkBytes(bytes.subarray(1, end));
   bytes.fill(" ", 1, from);
   let isFirst = true;
   for (let number = 1; from < end; number++) {

@@ -1,6 +1,6 @@
 /** A long text that goes out while it is made. */
 import type { ServerResponse } from "node:http";
-import { inPieces, writePart, type Pieces, type PluginContext } from "../../../core/index.ts";
+import { runSliced, writePart, type Slices, type PluginContext } from "../../../core/index.ts";
 
 /** The number of characters that are gathered before they are sent. */
 const CHARACTERS_PER_PIECE = 64 * 1024;
@@ -9,7 +9,7 @@ const CHARACTERS_PER_PIECE = 64 * 1024;
 export const gatherText = function* (
   pieces: Iterator<string>,
   characters: number,
-): Pieces<{ readonly text: string; readonly isOver: boolean }> {
+): Slices<{ readonly text: string; readonly isOver: boolean }> {
   const parts: string[] = [];
   for (let length = 0; length < characters;) {
     const { done, value } = pieces.next();
@@ -35,7 +35,7 @@ export const sendPieces = async (
       await writePart(response, next.text, watch);
       if (response.destroyed) return;
       await new Promise((resolve) => setImmediate(resolve));
-      next = await inPieces(gatherText(pieces, CHARACTERS_PER_PIECE));
+      next = await runSliced(gatherText(pieces, CHARACTERS_PER_PIECE));
     }
     response.end(next.text);
   } finally {

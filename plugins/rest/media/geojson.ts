@@ -1,5 +1,5 @@
 /** Returns rows as a FeatureCollection, which needs PostGIS: `Accept: application/geo+json`. */
-import { definePlugin, ident, literal, NAMELESS, RelApiError, sql, type Sql } from "../../../core/index.ts";
+import { definePlugin, ident, literal, UNNAMED, RelApiError, sql, type Sql } from "../../../core/index.ts";
 
 const withoutPostgis = (): RelApiError =>
   new RelApiError({
@@ -12,7 +12,7 @@ const withoutPostgis = (): RelApiError =>
 /** Restores the empty key, for which the column has a placeholder name. @rule R-SEL-5 */
 const withEmptyKey = (feature: Sql): Sql => sql`(
   select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
-    select pg_catalog.json_object_agg(case _p.key when ${literal(NAMELESS)} then '' else _p.key end, _p.value)
+    select pg_catalog.json_object_agg(case _p.key when ${literal(UNNAMED)} then '' else _p.key end, _p.value)
     from pg_catalog.json_each(_m.value) as _p
   ) else _m.value end)
   from pg_catalog.json_each(${feature}) as _m

@@ -1,9 +1,9 @@
 /** The REST names of parts that plugins declare, and a check for names that REST cannot parse or distinguish. */
 import {
   presetError,
-  refuseDoubles,
-  refuseOddNames,
-  refuseOverlaps,
+  rejectDuplicates,
+  rejectInvalidNames,
+  rejectOverlaps,
   type OperatorSpec,
   type Registry,
 } from "../../../core/index.ts";
@@ -33,10 +33,10 @@ const rejectOperator = (plugin: string, spec: OperatorSpec): void => {
 export const rejectNames = (registry: Registry): void => {
   const { operators, embeds, aggregates, orderings } = registry;
   for (const spec of operators) rejectOperator(registry.pluginOf(spec), spec);
-  refuseOverlaps(registry, operators, restName, "REST operator");
-  refuseDoubles(registry, embeds, ({ rest }) => rest?.prefix, "REST embed prefix");
-  refuseDoubles(registry, aggregates.values(), restName, "REST aggregate function");
-  refuseOddNames(registry, aggregates.values(), (spec) => [restName(spec)], "aggregate function");
-  refuseOverlaps(registry, orderings, restName, "REST ordering");
-  refuseOddNames(registry, orderings, (spec) => [restName(spec)], "ordering");
+  rejectOverlaps(registry, operators, restName, "REST operator");
+  rejectDuplicates(registry, embeds, ({ rest }) => rest?.prefix, "REST embed prefix");
+  rejectDuplicates(registry, aggregates.values(), restName, "REST aggregate function");
+  rejectInvalidNames(registry, aggregates.values(), (spec) => [restName(spec)], "aggregate function");
+  rejectOverlaps(registry, orderings, restName, "REST ordering");
+  rejectInvalidNames(registry, orderings, (spec) => [restName(spec)], "ordering");
 };
