@@ -1,6 +1,6 @@
 /** `X-Relapi-Why: yes`: a response header reports which row policy, permission or filter removed rows. */
+import type { IncomingMessage } from "node:http";
 import {
-  createExchangeSlot,
   definePlugin,
   faultFacts,
   type Credentials,
@@ -84,20 +84,14 @@ const mayKnow = async (context: PluginContext, exchange: Exchange): Promise<"all
   return explainEmpty === "roles" && exchange.session.isAnonymous !== true ? "own" : undefined;
 };
 
-/** A caller who asks why a response is empty. */
-interface Asker {
-  readonly knows: "all" | "own";
-  /** Undefined before the first statement. */
-  reports: readonly RelationReport[] | undefined;
-}
-
 /** @rule P-WHY-1 … P-WHY-5 */
 export const whyEmpty = definePlugin({
   name: "why-empty",
   settings: whySettings,
   apply: (_hooks, context) => {
     if (context.options.explainEmpty === "off") return;
-    const askers = createExchangeSlot<Asker>();
+    const answers = new WeakMap<IncomingMessage, RelationReport[]>();
+    const knowing = new WeakMap<IncomingMessage, "all" | "own">();
 
     const buildReport = async (
       execution: Execution,
@@ -128,16 +122,15 @@ export const whyEmpty = definePlugin({
     context.wrap({
       execute: (next) => async (execution) => {
         const { exchange } = execution;
-        const asker = exchange && askers.get(exchange);
-        if (exchange === undefined || asker === undefined) return next(execution);
-        const { knows } = asker;
+        const knows = exchange && knowing.get(exchange.request);
+        if (exchange === undefined || knows === undefined) return next(execution);
         const run: ReportParts["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
         // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
         const before = mayWrite ? await buildReport(execution, run, exchange.surface, knows) : [];
         const rows = await next(execution);
         const reports = mayWrite ? before : await buildReport(execution, run, exchange.surface, knows);
-        asker.reports = [...(asker.reports ?? []), ...reports];
+        answers.set(exchange.request, [...(answers.get(exchange.request) ?? []), ...reports]);
         return rows;
       },
     });
@@ -146,12 +139,12 @@ export const whyEmpty = definePlugin({
       authorized: async (exchange) => {
         if (exchange.header(HEADER) === undefined) return undefined;
         const knows = await mayKnow(context, exchange);
-        if (knows !== undefined) askers.set(exchange, { knows, reports: undefined });
+        if (knows !== undefined) knowing.set(exchange.request, knows);
         return undefined;
       },
-      headers: (exchange) => {
-        const reports = askers.get(exchange)?.reports;
-        return reports === undefined ? [] : [["X-Relapi-Why", headerOf(exchange.session?.role ?? "", reports)]];
+      headers: ({ request, session }) => {
+        const reports = answers.get(request);
+        return reports === undefined ? [] : [["X-Relapi-Why", headerOf(session?.role ?? "", reports)]];
       },
     });
   },
