@@ -12,6 +12,7 @@ import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/set.ts";
 import { rest } from "../plugins/rest/rest.ts";
 import { restWrites } from "../plugins/rest/write.ts";
+import { planProof } from "../plugins/speed/plan-proof/index.ts";
 import { packagePlugins } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -20,6 +21,7 @@ export const minimal = (options: PresetOptions): Preset =>
   compose({
     plugins: [
       connector,
+      planProof,
       catalogIntrospection,
       relationships,
       anonymous,
