@@ -287,6 +287,8 @@ export interface ParsedRequest extends RequestTarget {
   /** The end of the transaction. */
   readonly end: TransactionEnd;
   readonly window: Window;
+  /** The rows of the root. Undefined if the request has a `Range` header. */
+  readonly range: RootRange | undefined;
 }
 
 /** A query string whose plain values are replaced, so that all that differ only in them share it. */

@@ -26,6 +26,7 @@ import type {
   Rest,
   RestRequest,
   Window,
+  RootRange,
 } from "../request.ts";
 import { templateOf } from "./parameters.ts";
 import { profileHeader, resolveTarget } from "./resolve-target.ts";
@@ -81,12 +82,16 @@ export const createRouteMatches = (context: PluginContext, routeOf: Rest["routeO
     return route;
   };
   return (exchange) => {
-    const { method, path } = exchange;
-    const place = resolveTarget(context.options, context.model(), path, exchange.header(profileHeader(method)));
+    const { method } = exchange;
+    const profile = exchange.header(profileHeader(method));
+    const place = resolveTarget(context.options, context.model(), exchange.path, profile);
     const target = findTarget(place);
     const route = target && findRoute(place, target);
     const handler = route && isServed(route) ? route.methods.get(method) : undefined;
-    return { ...place, target, handler, operation: operationOf(place, method, target) };
+    // a spread of the place would take several microseconds
+    const { kind, model, schema, isProfileNamed, name, path } = place;
+    const operation = operationOf(place, method, target);
+    return { kind, model, schema, isProfileNamed, name, path, target, handler, operation };
   };
 };
 
@@ -113,16 +118,23 @@ const HAS_MARKS: Question<RequestSource, boolean> = {
   of: ({ template }) => template !== undefined,
 };
 
-const rangeOf = (range: NodeRange, { exchange }: RequestSource): RestRequest["range"] =>
-  resolveRange(range, exchange.method === "GET" ? exchange.header("range") : undefined);
+const rangeHeaderOf = ({ exchange }: RequestSource): string | undefined =>
+  exchange.method === "GET" ? exchange.header("range") : undefined;
 
-/** Which rows of the root a request wants, by its query and its header. */
+const HAS_RANGE: Question<RequestSource, boolean> = {
+  name: "has range",
+  of: (source) => rangeHeaderOf(source) !== undefined,
+};
+
+const windowIn = ({ limit, offset }: RootRange): Window => ({
+  hasLimit: limit !== undefined,
+  hasOffset: offset !== 0n,
+});
+
+/** The rows of the root that a request with a `Range` header selects. */
 const windowOf = (range: NodeRange): Question<RequestSource, Window> => ({
   name: "window",
-  of: (source) => {
-    const { limit, offset } = rangeOf(range, source);
-    return { hasLimit: limit !== undefined, hasOffset: offset !== 0n };
-  },
+  of: (source) => windowIn(resolveRange(range, rangeHeaderOf(source))),
   key: ({ hasLimit, hasOffset }) => Number(hasLimit) + 2 * Number(hasOffset),
 });
 
@@ -139,11 +151,12 @@ export const parse = (rest: Rest, ask: Ask<RequestSource>): ParsedRequest => {
     ask(TEXT) ?? "",
     !isReading(method) ? "filters" : place.kind === "routine" ? "arguments" : "reads",
   );
-  const window = ask(windowOf(query.range));
+  const range = ask(HAS_RANGE) ? undefined : resolveRange(query.range, undefined);
+  const window = range === undefined ? ask(windowOf(query.range)) : windowIn(range);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const preferences = readPreferences(grammar, ask(PREFER));
   const end = resolveEnd(context.options, preferences);
-  return { ...place, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window };
+  return { ...place, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window, range };
 };
 
 const NONE: readonly string[] = [];
@@ -163,13 +176,31 @@ export const sourceOf = ({ context, grammar }: Rest, exchange: Exchange, relatio
 });
 
 /** The request with the values that it does not share with others. */
-export const requestOf = (parsed: ParsedRequest, source: RequestSource): RestRequest => ({
-  ...parsed,
-  exchange: source.exchange,
-  filterValues: source.template?.values ?? NONE,
-  range: rangeOf(parsed.query.range, source),
-  accept: source.exchange.header("accept"),
-});
+export const requestOf = (parsed: ParsedRequest, source: RequestSource): RestRequest => {
+  // a spread of the parsed request would take several microseconds
+  const { kind, model, schema, isProfileNamed, name, path, rest, method, query, hasMarks, preferences, end, window } =
+    parsed;
+  const { exchange, template } = source;
+  return {
+    kind,
+    model,
+    schema,
+    isProfileNamed,
+    name,
+    path,
+    rest,
+    method,
+    query,
+    hasMarks,
+    preferences,
+    end,
+    window,
+    exchange,
+    filterValues: template === undefined ? NONE : template.values,
+    range: parsed.range ?? resolveRange(query.range, rangeHeaderOf(source)),
+    accept: exchange.header("accept"),
+  };
+};
 
 /** Parses a request that is not planned. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
 export const parseRequest = (rest: Rest, exchange: Exchange): RestRequest => {
