@@ -180,7 +180,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       if (unexpected !== undefined) throw unexpectedVariable(unexpected);
       exchange.mark("parse");
       const document = await engine.prepare({ query: endpoint.document, variables }, session, exchange);
-      exchange.operation = { ...document.request, path: `${ROOT}${endpoint.segments.join("/")}` };
+      exchange.operation = { ...document.namedOperation, path: `${ROOT}${endpoint.segments.join("/")}` };
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();

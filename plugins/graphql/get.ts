@@ -84,7 +84,7 @@ const createSurface = (context: PluginContext): Surface => {
       exchange.mark("parse");
       const prepared = engine.prepare(request, exchange.session, exchange);
       const document = prepared instanceof Promise ? await prepared : prepared;
-      exchange.operation = document.request;
+      exchange.operation = document.namedOperation;
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const operation = document.bind();

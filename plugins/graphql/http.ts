@@ -142,7 +142,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     try {
       const prepared = engine.prepare(request, exchange.session, sender);
       const document = prepared instanceof Promise ? await prepared : prepared;
-      exchange.operation = document.request;
+      exchange.operation = document.namedOperation;
       const operation = document.bind();
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;

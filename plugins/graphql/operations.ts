@@ -31,7 +31,7 @@ export interface GqlRequest {
 export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** The operation and its name in the document, for plugins that count and log requests. */
-  readonly request: Operation;
+  readonly namedOperation: Operation;
   /** The depth of nested fields with a selection. Fragments are inlined, and introspection is not counted. */
   readonly levels: number;
   /** The number of such fields. */

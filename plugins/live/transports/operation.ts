@@ -58,10 +58,10 @@ export const startOperation = (
   const measured = withMeasurement(connection, session);
   const sink = measured === undefined ? toClient : measured.around(toClient);
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
-    if (measured !== undefined) measured.operation = document.request;
+    if (measured !== undefined) measured.operation = document.namedOperation;
     const asked = readLiveDirective(document);
     if (asked === undefined) return runOnce(connection, session, document.bind(), sink);
-    if (measured !== undefined) measured.operation = { ...document.request, kind: "subscription" };
+    if (measured !== undefined) measured.operation = { ...document.namedOperation, kind: "subscription" };
     subscribe(connection, session, request, asked, sink);
   };
   try {

@@ -203,14 +203,14 @@ const createSurface = (
     try {
       if ("refusal" in asked) throw asked.refusal;
       const { request, document } = asked;
-      exchange.operation = document.request;
+      exchange.operation = document.namedOperation;
       const liveness = readLiveDirective(document);
       if (liveness === undefined) {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
         void engine.run(document.bind(), session, { settings, end }).then((data) => finish(`{"data":${data}}`), refuse);
         return NO_OPERATION;
       }
-      exchange.operation = { ...document.request, kind: "subscription" };
+      exchange.operation = { ...document.namedOperation, kind: "subscription" };
       const patcher = patcherFor(context, liveness);
       const live = liveOf(context);
       const stop = live.subscribe(

@@ -26,7 +26,7 @@ export const createSurface = (engineOf: () => GqlEngine): Surface => {
     const engine = engineOf();
     const request = engine.readRequest(given);
     const document = await engine.prepare(request, exchange.session, exchange);
-    exchange.operation = document.request;
+    exchange.operation = document.namedOperation;
     if (document.operation === "subscription")
       throw new RelApiError({
         code: "unexpected-payload",
