@@ -1,6 +1,8 @@
 /** Reads whole request bodies, up to a limit. */
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Transform } from "node:stream";
+import { TextDecoder } from "node:util";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import {
   bodiesTooLarge,
@@ -37,10 +39,13 @@ export const withoutByteOrderMark = (body: Buffer, contentType: string | undefin
 
 /** Decodes a body that arrives in pieces. `end` returns undefined if the body is not UTF-8. */
 export const createTextReader = (contentType: string | undefined) => {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
+  /** A body of one piece needs no decoder, which takes several microseconds. */
+  let only: Buffer | undefined;
+  let decoder: TextDecoder | undefined;
   let text: string | undefined = "";
-  const take = (piece?: Buffer): void => {
+  const decode = (piece?: Buffer): void => {
     if (text === undefined) return;
+    decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
     try {
       text += decoder.decode(piece, { stream: piece !== undefined });
     } catch {
@@ -48,11 +53,22 @@ export const createTextReader = (contentType: string | undefined) => {
     }
   };
   return {
-    take,
+    take: (piece: Buffer): void => {
+      if (only === undefined && decoder === undefined) {
+        only = piece;
+        return;
+      }
+      if (only !== undefined) decode(only);
+      only = undefined;
+      decode(piece);
+    },
     end: (): string | undefined => {
-      take();
+      if (only !== undefined)
+        text = isUtf8(only) ? withoutByteOrderMark(only, contentType).toString("utf8") : undefined;
+      else if (decoder !== undefined) decode();
       const whole = text;
-      text = undefined; // listeners of the request keep this object
+      only = undefined; // listeners of the request keep this object
+      text = undefined;
       return whole;
     },
   };
