@@ -2,7 +2,7 @@
 // options, and the names of plugins and options into `known-plugins.js`. It is the last step of `npm run build:ts`.
 // @rule X-SET-8 X-SET-6a
 import { readFileSync, writeFileSync } from "node:fs";
-import { coreSettings, settingsOf } from "../dist/core/index.js";
+import { coreSettings, collectSettings } from "../dist/core/index.js";
 import { workerLimits } from "../dist/plugins/limits/index.js";
 import { liveTriggers } from "../dist/plugins/live/index.js";
 import { adminServer, metrics } from "../dist/plugins/operations/index.js";
@@ -20,7 +20,7 @@ const commentOf = ({ description, default: value, unit, whenUnset }) => {
   return `${sentence} Default: \`${JSON.stringify(value)}\`${unit === undefined ? "" : ` (${unit})`}.`;
 };
 
-const members = settingsOf(plus({}))
+const members = collectSettings(plus({}))
   .filter(({ isOption }) => isOption)
   .map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
 
@@ -38,7 +38,7 @@ const plugins = [...plus({}).plugins, ...added];
 const ofCore = new Set(coreSettings.map(({ name }) => name));
 const lists = {
   knownPlugins: [...plugins.map(({ name }) => name), ...OF_COMMANDS],
-  knownOptions: settingsOf({ plugins })
+  knownOptions: collectSettings({ plugins })
     .map(({ name }) => name)
     .filter((name) => !ofCore.has(name)),
 };

@@ -66,7 +66,7 @@ export interface IntrospectContext {
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Like `query`, for results that only later work needs. Runs only after every tap has finished, so awaiting it
    *  inside a tap deadlocks. */
-  afterwards<Row>(statement: Sql): Promise<readonly Row[]>;
+  queryLater<Row>(statement: Sql): Promise<readonly Row[]>;
   /** The exposed schemas in configured order. */
   readonly schemas: readonly string[];
   /** The schemas that plugins add to the exposed ones (`hiddenSchemas`). */
@@ -134,7 +134,7 @@ export interface EmbedContext {
   rows(read?: Read): Sql;
   /** Returns the rows with stored values, without the JSON representations of domains, for parents that group by them.
    *  @rule R-REP-2 */
-  stored(read?: Read): Sql;
+  storedRows(read?: Read): Sql;
   /** Returns all rows as one JSON array, `[]` without rows. */
   array(read?: Read): Sql;
   /** Returns the first row as a JSON object, NULL without rows. */
@@ -142,7 +142,7 @@ export interface EmbedContext {
   /** Returns the aggregate read as one JSON object. */
   aggregate(read?: Read): Sql;
   /** Returns a JSON array of `element` over the joined rows; NULL over no rows. */
-  arrayOf(element: Sql): Sql;
+  buildArray(element: Sql): Sql;
   /** Returns `left join lateral (…) as alias on true`, or `join`, depending on `embed.join`. */
   lateral(rows: Sql, alias: string): Sql;
   /** Returns the outputs with `*` expanded, including those of nested embeds of the same mode. */
@@ -201,5 +201,5 @@ export interface MediaContext {
 export interface MediaPage {
   readonly read: Read;
   /** Returns a row of only these outputs, as an expression that costs no more than the whole row. */
-  rowOf(outputs: readonly string[]): Sql;
+  buildRow(outputs: readonly string[]): Sql;
 }

@@ -6,10 +6,24 @@ export { runToEnd, forEachSliced, runSliced, type Slices } from "./kernel/time-s
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
-export { faultFacts } from "./kernel/plugin-errors.ts";
-export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, type Limits } from "./kernel/limits.ts";
+export { buildErrorFields } from "./kernel/plugin-errors.ts";
+export {
+  countRefusal,
+  limitExceeded,
+  nameRefusalCounter,
+  urlTooLong,
+  type Limit,
+  type Limits,
+} from "./kernel/limits.ts";
 export { bearerChallenge } from "./http/challenge.ts";
-export { endOfString, endOfValue, isNestedDeeper, jsonArray, createJsonArray, partsOf } from "./kernel/json-text.ts";
+export {
+  findStringEnd,
+  findValueEnd,
+  isNestedDeeper,
+  joinJsonArray,
+  createJsonArray,
+  splitJson,
+} from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
 export type { HealthProblems } from "./kernel/health-problems.ts";
 export * from "./kernel/session.ts";
@@ -22,11 +36,11 @@ export {
   type Token,
   type ValueOf,
 } from "./kernel/token.ts";
-export { observeSession, type WithSession } from "./kernel/observed-session.ts";
+export { observeSession, type SessionSource } from "./kernel/observed-session.ts";
 export type * from "./route.ts";
 export {
   CallError,
-  sessionOf,
+  createCallerSession,
   type ApiAnswer,
   type ApiCall,
   type ApiMethods,
@@ -37,17 +51,17 @@ export { isOwnCall } from "./http/call.ts";
 export { byteOrderMarkBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
-export { pathReader, repeatsHost } from "./http/pipeline.ts";
-export { cookieOf, cookiesOf, firstHeaders, mountOf, utf8Text } from "./http/request-headers.ts";
+export { createPathReader, repeatsHost } from "./http/pipeline.ts";
+export { findCookie, parseCookies, listFirstHeaders, findMountPath, decodeUtf8Header } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
-export { computedFieldOf } from "./engine/model/computed.ts";
-export { systemColumnType } from "./engine/model/system-columns.ts";
-export { levenshtein, closestNames } from "./kernel/did-you-mean.ts";
-export { trimEndOf } from "./kernel/trim-end.ts";
-export { visibilityOf } from "./engine/visibility.ts";
+export { findComputedField } from "./engine/model/computed.ts";
+export { findSystemColumnType } from "./engine/model/system-columns.ts";
+export { levenshtein, findClosestNames } from "./kernel/did-you-mean.ts";
+export { trimEndCharacter } from "./kernel/trim-end.ts";
+export { getVisibility } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
 export { hasNulEscape } from "./engine/values/nul.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
@@ -64,13 +78,13 @@ export {
 } from "./engine/values/exact-numbers.ts";
 export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
-export { planKey, shortKey } from "./kernel/key.ts";
+export { planKey, hashPlan } from "./kernel/key.ts";
 export { memoize } from "./kernel/memoize.ts";
 export {
   createCaches,
-  membersIn,
-  membersOf,
-  questionsAbout,
+  definePartMemberQuestions,
+  defineMemberQuestions,
+  definePartQuestions,
   type Ask,
   type Cache,
   type CacheLimits,
@@ -90,8 +104,8 @@ export {
   empty,
   catalogText,
   toStatement,
-  chunksOf,
-  boundOf,
+  flattenFragment,
+  getBoundValue,
   MAX_LIST_LENGTH,
   type Sql,
   type Statement,
@@ -125,18 +139,18 @@ export {
   type ValuesOf,
 } from "./kernel/define-setting.ts";
 export { coreSettings } from "./kernel/settings.ts";
-export { readSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
-export { settingRow, settingRows } from "./kernel/setting-rows.ts";
+export { parseSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
+export { buildSettingRow, buildSettingRows } from "./kernel/setting-rows.ts";
 export {
   optionsFromEnvironment,
-  readVariables,
+  parseVariables,
   resolveOptions,
-  settingsOf,
+  collectSettings,
   type Environment,
-  type FromEnvironment,
-  type WithSettings,
+  type EnvironmentValues,
+  type SettingsSource,
 } from "./kernel/resolve-options.ts";
-export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
+export { createCurrentOriginPolicy, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
 export { writePart } from "./http/send-backlog.ts";
-export { fieldsLogger, lowestLogged } from "./kernel/logger.ts";
+export { createFieldsLogger, findLowestLoggedStatus } from "./kernel/logger.ts";

@@ -91,12 +91,12 @@ export interface SessionSpec {
   readonly settings?: (session: Session) => readonly (readonly [name: string, value: string])[];
   /** PostgreSQL itself does not read these settings, so they are omitted where no user-defined code runs. @rule
    *  R-TX-6 */
-  readonly forUserCode?: true;
+  readonly isForUserCode?: true;
   /** Creates the function of the settings by which SQL can read a request. SQL never sees the headers in `secret`. @rule
    *  R-TX-6 G-SES-10 */
-  readonly ofRequest?: (secret: readonly string[]) => RequestSettings;
+  readonly createRequestSettings?: (secret: readonly string[]) => RequestSettings;
   /** The settings of every transaction. They are set last. */
-  readonly ofOptions?: (options: ResolvedOptions) => readonly (readonly [name: string, value: string])[];
+  readonly optionSettings?: (options: ResolvedOptions) => readonly (readonly [name: string, value: string])[];
   /** Functions that take the session as an argument see each session variable under this prefix too, besides
    *  `x-session-`. */
   readonly prefix?: string;
@@ -208,7 +208,7 @@ export interface Plugin {
   readonly extensionTypes?: readonly string[];
   /** SQLSTATEs that functions raise to answer the client. An auth scheme's statement that fails with one of them keeps
    *  its error and does not count as an internal error. @rule X-AUTH-3 */
-  readonly clientStates?: RegExp;
+  readonly clientSqlstates?: RegExp;
   readonly statements?: readonly StatementSpec[];
   readonly aggregates?: readonly AggregateSpec[];
   readonly orderings?: readonly OrderingSpec[];
@@ -244,7 +244,7 @@ export interface Registry {
   /** Returns whether the SQLSTATE matches the `clientStates` of a plugin. */
   isForClient(sqlstate: string): boolean;
   /** Returns the name of the plugin that declares the part. */
-  pluginOf(part: object): string;
+  getPluginName(part: object): string;
   readonly wrappers: ReadonlyMap<string, WrapperSpec>;
   readonly resultColumns: readonly ResultColumnSpec[];
   readonly rowSources: readonly RowSourceSpec[];
@@ -279,18 +279,18 @@ export interface Execution {
    *  trip, so omit it if there is nothing to check. */
   readonly check?: (rows: readonly ResultRow[]) => void;
   /** Registers a listener for the client's disconnection and returns a function that removes it. */
-  readonly onGone?: (listener: () => void) => () => void;
+  readonly onDisconnect?: (listener: () => void) => () => void;
   /** The transaction may run on a replica. */
   readonly mayUseReplica?: boolean;
   /** A write position, `16/B374D848`. Only a replica that has reached it may run the transaction. */
-  readonly notBefore?: string;
+  readonly minWritePosition?: string;
   /** Skips the pre-request function. A statement that many callers share does so. */
-  readonly skipPreRequest?: boolean;
+  readonly skipsPreRequest?: boolean;
   /** The request that the transaction belongs to. */
   readonly exchange?: OpenExchange;
   /** The open transaction to run in, as `transaction` passes it to `work`. Such an execution is never sent to a replica
    *  or coalesced. */
-  readonly within?: PluginContext["execute"];
+  readonly openTransaction?: PluginContext["execute"];
   /** Reads rows that are too long for memory while they arrive. */
   readonly longRows?: ((transaction: ArrivingTransaction) => LongRows) | undefined;
   /** A comment that is appended to each statement of the programs. It must not contain the end of a comment. Each text
@@ -308,7 +308,7 @@ export interface ArrivingTransaction {
 }
 
 /** A transaction that has ended. Times are values of `performance.now()`. */
-export interface RanTransaction {
+export interface EndedTransaction {
   readonly execution: Execution;
   /** The time at which it requested a connection. */
   readonly askedAtMs: number;
@@ -321,7 +321,7 @@ export interface RanTransaction {
 }
 
 /** Builds the statements of transactions, and sends them to the primary server. */
-export interface Transport {
+export interface TransactionSender {
   /** Returns the statements of a transaction that runs no user-defined code, without settings for such code. Undefined if
    *  the transaction may run on a replica, or the server cannot keep prepared statements. @throws RelApiError when a
    *  session variable is missing */
@@ -343,7 +343,7 @@ export interface PlanProof {
 export const planProofService = defineService<PlanProof>("plan-proof");
 
 /** Emitted after each transaction of `execute`. */
-export const transactionSignal = defineSignal<RanTransaction>("transaction");
+export const transactionSignal = defineSignal<EndedTransaction>("transaction");
 
 /** Emitted after each answered request, except preflights, and after each operation of a WebSocket. */
 export const requestSignal = defineSignal<RequestRecord>("request");
@@ -403,11 +403,11 @@ export interface PluginContext {
    *  keeps its own session, settings, pre-request function, access mode and checks. An execution whose `end` is a
    *  rollback undoes only itself, and its error does not end the transaction. @rule R-TX-16 */
   transaction<Result>(
-    head: Pick<Execution, "isolation" | "onGone">,
+    head: Pick<Execution, "isolation" | "onDisconnect">,
     work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,
   ): Promise<Result>;
   /** For plugins that send several transactions in one round trip. @rule R-TX-17 */
-  readonly transport: Transport;
+  readonly transactionSender: TransactionSender;
   /** Runs a statement as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Runs trusted statements of an administrator as the login role, in one transaction unless they end it. `script` is

@@ -3,12 +3,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Socket } from "node:net";
 import { createCaches } from "./kernel/cache.ts";
 import { createCurrentOptions } from "./engine/current-options.ts";
-import type { Current } from "./engine/current.ts";
+import type { CurrentState } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
-import { isDatabaseFault } from "./engine/database/pg-errors.ts";
+import { isDatabaseError } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
-import { withPluginName, faultFacts } from "./kernel/plugin-errors.ts";
+import { withPluginName, buildErrorFields } from "./kernel/plugin-errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
@@ -17,9 +17,9 @@ import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
 import { createSendBacklog } from "./http/send-backlog.ts";
-import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
+import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
 import { createModelLoader } from "./engine/load.ts";
-import { createForwarding, createLogger } from "./kernel/logger.ts";
+import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
 import {
@@ -34,13 +34,13 @@ import {
   checkOptionKinds,
   resolveOptions,
   resolveSettings,
-  settingsOf,
-  undeclaredOptions,
+  collectSettings,
+  findUndeclaredOptions,
 } from "./kernel/resolve-options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
-import { buildRegistry, connectorOf, tapDeclared, tapFallbacks } from "./engine/registry.ts";
+import { buildRegistry, findConnector, tapDeclaredParts, tapFallbacks } from "./engine/registry.ts";
 import { createTypeCheck } from "./engine/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { memoize } from "./kernel/memoize.ts";
@@ -65,8 +65,8 @@ export interface RelApi extends ApiMethods {
 }
 
 /** If the scheme itself failed, its message and status are hidden from the caller. @rule R-AUT-13 G-AUTH-21 X-AUTH-3 */
-const errorOfScheme = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
-  if (!isDatabaseFault(error) || isForClient(error.code) || error.status === 503) return error; // 503 may be temporary
+const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
+  if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error; // 503 may be temporary
   logger.error("database error in an auth scheme", { code: error.code, reason: error.message });
   return internalError(error);
 };
@@ -100,24 +100,24 @@ const OVER = Symbol("over");
 /** @throws RelApiError `preset` for every mistake that can be found without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
-  const settings = settingsOf({ ...preset, plugins });
-  const undeclared = undeclaredOptions(preset, settings);
+  const settings = collectSettings({ ...preset, plugins });
+  const undeclared = findUndeclaredOptions(preset, settings);
   const given = { ...preset.options, settings: resolveSettings(settings, preset.options.settings, process.env) };
   const options = resolveOptions(given, settings);
   const check = (each: ResolvedOptions): void => checkOptions(each, settings);
   check(options);
   const registry = buildRegistry(plugins);
-  const { logger, forwardTo } = createForwarding(options.logger ?? createLogger(options.logLevel));
+  const { logger, forwardTo } = createForwardingLogger(options.logger ?? createLogger(options.logLevel));
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const values = createSharedValues(registry.has, guard.watch);
   const counters = createCounters();
   const troubles = createHealthProblems();
   const sources: OptionSource[] = [];
-  const current: Current = { options, model: undefined };
+  const current: CurrentState = { options, model: undefined };
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
-  const connector = connectorOf(plugins)({ options, logger, isLoaded: () => current.model !== undefined });
+  const connector = findConnector(plugins)({ options, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
     current,
     logger,
@@ -128,7 +128,7 @@ export const relApi = (preset: Preset): RelApi => {
     troubles,
   );
   const loader = createModelLoader({
-    config,
+    currentOptions: config,
     current,
     hooks,
     registry,
@@ -145,26 +145,26 @@ export const relApi = (preset: Preset): RelApi => {
   const heldBodies = createPendingBodies(options.maxPendingBodyBytes);
   const pace = createUploadWatch(options.requestTimeout * SECOND_MS);
   counters.watch("unread-bytes", () => unread.bytes);
-  counters.watch("unread-closed", () => unread.closed);
+  counters.watch("unread-closed", () => unread.closedCount);
   counters.watch("body-bytes", () => heldBodies.bytes);
-  counters.watch("requests-late", () => pace.closed);
+  counters.watch("requests-late", () => pace.closedCount);
   const servers = createServers(options.requestTimeout * SECOND_MS);
   const surfaces: AddedSurface[] = [];
   const around: AddedStep[] = [];
-  const closers: (() => void | Promise<void>)[] = [];
+  const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const errorOf = (error: unknown): unknown => errorOfScheme(error, registry, logger);
+  const hideFailure = (error: unknown): unknown => hideSchemeFailure(error, registry, logger);
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
-    if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
-    const found = given ?? authenticate(hooks.authorize, credentials, errorOf);
+    if (!loader.hasTried) return loader.firstAttempt.then(() => authorize(credentials, given));
+    const found = given ?? authenticate(hooks.authorize, credentials, hideFailure);
     return found instanceof Promise
       ? found.then((session) => actingSession(session, credentials.surface, current.model))
       : actingSession(found, credentials.surface, current.model);
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
-  let wrapped: WrappedFunction = {
+  let wrapped: WrappedFunctions = {
     prepare: createPreparer(
       hooks,
       registry,
@@ -173,10 +173,12 @@ export const relApi = (preset: Preset): RelApi => {
       caches,
       () => values.use("core", planProofService),
     ),
-    execute: (execution) => (execution.within ?? database.execute)(execution),
+    execute: (execution) => (execution.openTransaction ?? database.execute)(execution),
   };
   let isSealed = false;
-  const ofRequest = registry.sessions.flatMap((each) => each.ofRequest?.(registry.secretHeaders) ?? []);
+  const requestSettingsBuilders = registry.sessions.flatMap(
+    (each) => each.createRequestSettings?.(registry.secretHeaders) ?? [],
+  );
   const context: SharedContext & { options: ResolvedOptions } = {
     options: current.options,
     settings,
@@ -196,12 +198,12 @@ export const relApi = (preset: Preset): RelApi => {
     },
     onModel: loader.onModel,
     onClose: (listener) => {
-      closers.push(listener);
+      closeListeners.push(listener);
     },
     prepare: (planned, session, surface) => wrapped.prepare(planned, session, surface),
     execute: (execution) => wrapped.execute(execution),
-    transaction: database.together,
-    transport: database.transport,
+    transaction: database.runTransaction,
+    transactionSender: database.transactionSender,
     query: database.query,
     script: database.script,
     wrap: (plugin, wrapper) => {
@@ -217,7 +219,7 @@ export const relApi = (preset: Preset): RelApi => {
       if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
       Object.assign(methods, { [name]: method });
     },
-    requestSettings: (request, path) => ofRequest.flatMap((settingsOf) => settingsOf(request, path)),
+    requestSettings: (request, path) => requestSettingsBuilders.flatMap((settingsOf) => settingsOf(request, path)),
     listen: connector.listen,
     watchUnread: unread.watch,
     openReplication: connector.openReplication,
@@ -242,19 +244,19 @@ export const relApi = (preset: Preset): RelApi => {
   try {
     for (const plugin of plugins) {
       guard.plugin = plugin.name;
-      tapDeclared(plugin, hooks);
+      tapDeclaredParts(plugin, hooks);
       if (plugin.apply !== undefined)
-        withPluginName(plugin.name, "apply", plugin.apply)(hooks, contextOf(plugin.name, context, values));
+        withPluginName(plugin.name, "apply", plugin.apply)(hooks, createPluginContext(plugin.name, context, values));
     }
     tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
     guard.seal();
     values.seal();
     isSealed = true;
-    wrapped = wrappers.reduce(wrap, wrapped);
+    wrapped = wrappers.reduce(applyWrapper, wrapped);
     for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
   } catch (error) {
-    if (!isRelApiError(error)) logger.error("a plugin failed", faultFacts(error));
-    for (const closer of closers) void closer();
+    if (!isRelApiError(error)) logger.error("a plugin failed", buildErrorFields(error));
+    for (const closer of closeListeners) void closer();
     void database.close(0);
     throw error;
   }
@@ -264,14 +266,14 @@ export const relApi = (preset: Preset): RelApi => {
     logger,
     counters,
     surfaces,
-    around,
+    steps: around,
     loader,
     authorize,
-    unread,
-    heldBodies,
-    pace,
-    bodyRefused: () => counters.add("bodies-refused"),
-    answered: values.use("core", requestSignal),
+    sendBacklog: unread,
+    pendingBodies: heldBodies,
+    uploadWatch: pace,
+    onBodyRefused: () => counters.add("bodies-refused"),
+    requestSignal: values.use("core", requestSignal),
   });
   // runs after the listeners of plugins, whose paths may depend on the model
   loader.onModel(() => pipeline.refresh());
@@ -280,14 +282,14 @@ export const relApi = (preset: Preset): RelApi => {
     const seconds = current.options.shutdownGrace;
     const endMs = performance.now() + seconds * 1000;
     loader.close();
-    const settled = pipeline.settled(seconds * 1000);
-    for (const closer of closers) await closer(); // their errors are logged, not thrown
+    const settled = pipeline.waitUntilIdle(seconds * 1000);
+    for (const closer of closeListeners) await closer(); // their errors are logged, not thrown
     const cutOff = await settled;
     counters.add("requests-cut-off", cutOff);
     if (cutOff > 0) logger.warn("requests are cut off: they did not end in time", { count: cutOff, seconds });
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
-    if (cutOff > 0) await pipeline.settled(FINAL_RESPONSE_MS);
+    if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
     unread.close();
     pace.close();
   };
@@ -352,9 +354,9 @@ const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): v
 };
 
 type Wrapper = Parameters<PluginContext["wrap"]>[0];
-type WrappedFunction = Pick<PluginContext, "prepare" | "execute">;
+type WrappedFunctions = Pick<PluginContext, "prepare" | "execute">;
 
-const wrap = (inner: WrappedFunction, { prepare, execute }: Wrapper): WrappedFunction => ({
+const applyWrapper = (inner: WrappedFunctions, { prepare, execute }: Wrapper): WrappedFunctions => ({
   prepare: prepare?.(inner.prepare) ?? inner.prepare,
   execute: execute?.(inner.execute) ?? inner.execute,
 });

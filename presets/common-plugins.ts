@@ -52,7 +52,7 @@ import {
 import { frontPage } from "../plugins/pages/index.ts";
 import { coalescedReads, columnArrays, planProof, streamedAnswers } from "../plugins/speed/index.ts";
 
-export const common: readonly Plugin[] = [
+export const commonPlugins: readonly Plugin[] = [
   // the plugin that connects to the database
   connector,
   // plugins around each request

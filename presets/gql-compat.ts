@@ -24,14 +24,14 @@ import { apiLimits } from "../plugins/limits/index.ts";
 import { legacyWebsocket, liveDirective, multipart, upgrades, websocketTransport } from "../plugins/live/index.ts";
 import { documentOperators, geoOperators, incOperator } from "../plugins/operators/index.ts";
 import { playground } from "../plugins/pages/index.ts";
-import { common } from "./common-plugins.ts";
-import { packagePlugins } from "./known-plugins.ts";
+import { commonPlugins } from "./common-plugins.ts";
+import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** The GraphQL surface of Hasura v2, including live queries. */
 export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
-    { plugins: common, options, ...packagePlugins },
+    { plugins: commonPlugins, options, ...packageNames },
     // plugins that limit requests
     apiLimits,
     // plugins of filters

@@ -29,4 +29,4 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   serverTimingEnabled: ["PGRST_SERVER_TIMING_ENABLED"],
 };
 
-export const packagePlugins = { known: knownPlugins, knownOptions, aliases };
+export const packageNames = { known: knownPlugins, knownOptions, aliases };

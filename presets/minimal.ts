@@ -13,7 +13,7 @@ import { setOperator } from "../plugins/operators/set.ts";
 import { rest } from "../plugins/rest/rest.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 import { planProof } from "../plugins/speed/plan-proof/index.ts";
-import { packagePlugins } from "./known-plugins.ts";
+import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** REST for tables and views, with plain JSON and the comparison operators: a starting point for custom presets. */
@@ -35,5 +35,5 @@ export const minimal = (options: PresetOptions): Preset =>
       jsonMedia,
     ],
     options,
-    ...packagePlugins,
+    ...packageNames,
   });

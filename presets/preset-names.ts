@@ -10,6 +10,6 @@ const presets = { "full-compat": fullCompat, plus } satisfies Readonly<
 
 export type PresetName = keyof typeof presets;
 
-export const presetName: SettingKind<string> = settingKinds.oneOf(Object.keys(presets));
+export const presetNameKind: SettingKind<string> = settingKinds.oneOf(Object.keys(presets));
 
-export const presetNamed = (name: PresetName = "full-compat"): ((options: PresetOptions) => Preset) => presets[name];
+export const getPreset = (name: PresetName = "full-compat"): ((options: PresetOptions) => Preset) => presets[name];

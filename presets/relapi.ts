@@ -21,11 +21,11 @@ export {
   defineSetting,
   defineSignal,
   settingKinds,
-  settingRows,
-  settingsOf,
+  buildSettingRows,
+  collectSettings,
   // functions that make errors
   bodyTooLarge,
-  faultFacts,
+  buildErrorFields,
   isRelApiError,
   limitExceeded,
   missingSessionVariable,
@@ -35,33 +35,33 @@ export {
   urlTooLong,
   // requests and responses
   bearerChallenge,
-  createOriginPolicies,
-  fieldsLogger,
+  createCurrentOriginPolicy,
+  createFieldsLogger,
   byteOrderMarkBytes,
   requestSignal,
-  sessionOf,
+  createCallerSession,
   transactionSignal,
   // functions of the model
-  baseTypeOf,
-  columnOf,
+  findBaseType,
+  findColumn,
   matchesType,
   nameKey,
-  closestNames,
-  relationOf,
-  routinesOf,
-  sameName,
-  visibilityOf,
+  findClosestNames,
+  findRelation,
+  findRoutines,
+  isSameName,
+  getVisibility,
   // functions of plans
   compareColumn,
   runSliced,
   mapPlan,
-  membersOf,
+  defineMemberQuestions,
   memoize,
   restrictRows,
   visitPlan,
   explainProgram,
   // functions that build SQL
-  boundOf,
+  getBoundValue,
   catalogText,
   empty,
   ident,
@@ -80,6 +80,6 @@ export {
   parseJson,
   writeJson,
 } from "../core/index.ts";
-export type { ClaimsReading, Grant, TokenFailure, TokenRules, VerifiedToken } from "../plugins/auth/api.ts";
+export type { ClaimsReading, TokenRoles, TokenFailure, TokenRules, VerifiedToken } from "../plugins/auth/api.ts";
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
 export type { RestCall } from "../plugins/rest/api.ts";

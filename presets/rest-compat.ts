@@ -24,14 +24,14 @@ import {
   strippedMedia,
   suggestions,
 } from "../plugins/rest/index.ts";
-import { common } from "./common-plugins.ts";
-import { packagePlugins } from "./known-plugins.ts";
+import { commonPlugins } from "./common-plugins.ts";
+import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** The REST surface of PostgREST 16. */
 export const restCompat = (options: PresetOptions): Preset =>
   compose(
-    { plugins: common, options, ...packagePlugins },
+    { plugins: commonPlugins, options, ...packageNames },
     // plugins of the methods
     rest,
     restWrites,

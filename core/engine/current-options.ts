@@ -5,19 +5,19 @@ import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.t
 import { resolveOptions } from "../kernel/resolve-options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
 import type { OptionSource } from "../plugin.ts";
-import type { Current } from "./current.ts";
+import type { CurrentState } from "./current.ts";
 import type { Query } from "./database/database.ts";
 
 export interface CurrentOptions {
   /** Reads the option sources. Invalid options are logged and leave all options unchanged. @rule R-SC-4 X-SET-7 */
   load(query: Query): Promise<ResolvedOptions>;
-  take(options: ResolvedOptions): void;
+  replace(options: ResolvedOptions): void;
 }
 
-export interface ConfigParts {
+export interface CurrentOptionsParts {
   readonly preset: RelApiOptions;
   /** Contains the resolved options of the preset at first. */
-  readonly current: Current;
+  readonly current: CurrentState;
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
@@ -34,7 +34,7 @@ export const createCurrentOptions = ({
   logger,
   troubles,
   check,
-}: ConfigParts): CurrentOptions => {
+}: CurrentOptionsParts): CurrentOptions => {
   let read = "{}";
   return {
     load: async (query) => {
@@ -62,7 +62,7 @@ export const createCurrentOptions = ({
         return current.options;
       }
     },
-    take: (next) => {
+    replace: (next) => {
       current.options = next;
     },
   };

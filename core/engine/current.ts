@@ -3,7 +3,7 @@ import type { ResolvedOptions } from "../kernel/options.ts";
 import type { Model } from "./model/model.ts";
 
 /** A plain object, because it is read with every request and a property costs no call. */
-export interface Current {
+export interface CurrentState {
   /** Replaced by a new object after each change. */
   options: ResolvedOptions;
   /** Undefined until the first model is loaded. */

@@ -3,20 +3,20 @@ import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Connector } from "./database/connector.ts";
 import type { Database } from "./database/database.ts";
-import { isPgError, loginRefusalOf } from "./database/pg-errors.ts";
+import { isPgError, classifyLoginRefusal } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
-import { faultFacts } from "../kernel/plugin-errors.ts";
+import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
-import { emptyModel, type Model } from "./model/model.ts";
+import { createEmptyModel, type Model } from "./model/model.ts";
 import type { CurrentOptions } from "./current-options.ts";
-import type { Current } from "./current.ts";
+import type { CurrentState } from "./current.ts";
 import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
 
 export interface LoaderParts {
-  readonly config: CurrentOptions;
-  readonly current: Current;
+  readonly currentOptions: CurrentOptions;
+  readonly current: CurrentState;
   readonly hooks: RelApiHooks;
   readonly database: Database;
   readonly connector: Connector;
@@ -32,8 +32,8 @@ export interface ModelLoader {
   /** Resolves after the first load. Rejects if that fails for a reason that retries cannot fix. */
   readonly ready: Promise<void>;
   /** Settles when the first attempt has ended, with or without success. */
-  readonly tried: Promise<void>;
-  readonly isTried: boolean;
+  readonly firstAttempt: Promise<void>;
+  readonly hasTried: boolean;
   /** Registers a listener that receives a reloaded model before it becomes current, and that is awaited. */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   onModel(listener: (model: Model) => void): void;
@@ -50,8 +50,8 @@ const SECOND_MS = 1000;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
-  const { config, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
-  const preparing: ((model: Model) => void | Promise<void>)[] = [];
+  const { currentOptions, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
+  const beforeListeners: ((model: Model) => void | Promise<void>)[] = [];
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
   let version = 0;
@@ -73,10 +73,10 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
 
   const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
     database.snapshot(async (query, afterwards) => {
-      const options = await config.load(query);
-      const loaded = await hooks.introspect.promise(emptyModel(++version, options.dbSchemas), {
+      const options = await currentOptions.load(query);
+      const loaded = await hooks.introspect.promise(createEmptyModel(++version, options.dbSchemas), {
         query,
-        afterwards,
+        queryLater: afterwards,
         schemas: options.dbSchemas,
         hiddenSchemas: registry.hiddenSchemas(options.dbSchemas),
         extraSearchPath: options.dbExtraSearchPath,
@@ -91,14 +91,14 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     clearTimeout(retryTimer);
     try {
       // changes from now on cause notifications
-      if (current.model === undefined) await connector.listening();
+      if (current.model === undefined) await connector.waitForListening();
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
       const { loaded, options } = await introspect();
       if (current.model !== undefined && options === current.options)
-        for (const prepare of preparing) if (!isClosed) await prepare(loaded);
+        for (const prepare of beforeListeners) if (!isClosed) await prepare(loaded);
       if (isClosed) return;
-      config.take(options);
+      currentOptions.replace(options);
       current.model = loaded;
       const seconds = (performance.now() - startedAtMs) / 1000;
       counters.add("model-loads");
@@ -121,7 +121,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
       const facts = errorFacts(error);
-      const isRefused = loginRefusalOf(error) !== undefined;
+      const isRefused = classifyLoginRefusal(error) !== undefined;
       // after the first load, failed connections are logged elsewhere
       if (current.model === undefined || !isRefused) logger.error(what, facts);
       const { reason, details = "" } = facts;
@@ -138,7 +138,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (!isMistake) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
     } finally {
-      loader.isTried = true;
+      loader.hasTried = true;
       settleTried();
     }
   };
@@ -174,16 +174,16 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     isAskedAgain = false;
   };
 
-  const loader: ModelLoader & { isTried: boolean } = {
+  const loader: ModelLoader & { hasTried: boolean } = {
     requireModel: () => {
       if (current.model === undefined) throw modelNotLoaded(Math.max(0, retryAtMs - Date.now()) / 1000);
       return current.model;
     },
     ready,
-    tried,
-    isTried: false,
+    firstAttempt: tried,
+    hasTried: false,
     beforeModel: (listener) => {
-      preparing.push(listener);
+      beforeListeners.push(listener);
     },
     onModel: (listener) => {
       listeners.push(listener);
@@ -217,7 +217,7 @@ const PRIVILEGE_LOST = "the login role lacks a right that reading the schema tak
 
 const errorFacts = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) {
-    const { cause, ...whose } = faultFacts(error);
+    const { cause, ...whose } = buildErrorFields(error);
     // the database's message is enough, without the caller
     if (isPgError(cause))
       return {
@@ -227,7 +227,7 @@ const errorFacts = (error: unknown): Readonly<Record<string, unknown>> => {
       };
     return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
   }
-  const refusal = loginRefusalOf(error);
+  const refusal = classifyLoginRefusal(error);
   return {
     reason: error.message,
     ...(error.details === null ? {} : { details: error.details }),

@@ -1,25 +1,25 @@
 /** Compiles plans and caches the programs by the contents of the plans. */
-import { membersOf, type Ask, type Caches } from "../kernel/cache.ts";
-import type { Current } from "./current.ts";
+import { defineMemberQuestions, type Ask, type Caches } from "../kernel/cache.ts";
+import type { CurrentState } from "./current.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
-import { observeSession, type WithSession } from "../kernel/observed-session.ts";
+import { observeSession, type SessionSource } from "../kernel/observed-session.ts";
 import { planKey } from "../kernel/key.ts";
 import type { PlanProof, PluginContext, Registry } from "../plugin.ts";
-import { visibilityOf } from "./visibility.ts";
+import { getVisibility } from "./visibility.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
 /** The source of a program's cache key. */
-interface ProgramSource extends WithSession {
+interface ProgramSource extends SessionSource {
   readonly plan: Plan;
   readonly envelope: Envelope;
   readonly surface: string;
   readonly model: Model;
 }
 
-const programQuestion = membersOf<ProgramSource>();
+const programQuestion = defineMemberQuestions<ProgramSource>();
 const PLAN = programQuestion("plan", planKey);
 const ENVELOPE = programQuestion("envelope", planKey);
 const MODEL = programQuestion("model");
@@ -28,18 +28,18 @@ const SURFACE = programQuestion("surface");
 /** An estimate for the text, its parts, and values derived from them. */
 const BYTES_PER_CHARACTER = 4;
 
-const bytesOf = ({ statements, withRows }: Program): number =>
+const estimateBytes = ({ statements, withRows }: Program): number =>
   statements.reduce(
     (bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100,
-    withRows === undefined ? 1000 : 1000 + bytesOf(withRows.program),
+    withRows === undefined ? 1000 : 1000 + estimateBytes(withRows.program),
   );
 
 /** Creates `prepare` of the plugin context. @rule R-CAC-1 */
 export const createPreparer = (
   hooks: RelApiHooks,
   registry: Registry,
-  current: Current,
-  demand: () => Model,
+  current: CurrentState,
+  requireModel: () => Model,
   caches: Caches,
   proof: () => PlanProof | undefined,
 ): PluginContext["prepare"] => {
@@ -66,12 +66,12 @@ export const createPreparer = (
         registry,
         hooks,
         proof: proof(),
-        visibility: () => visibilityOf(model, session, ask(SURFACE)),
+        visibility: () => getVisibility(model, session, ask(SURFACE)),
       });
       return { ...program, planned: { plan, envelope } };
     },
-    bytesOf,
+    estimateBytes: estimateBytes,
   });
   return ({ plan, envelope }, session, surface) =>
-    programs.take({ plan, envelope, session, surface, model: current.model ?? demand() });
+    programs.getAndCommit({ plan, envelope, session, surface, model: current.model ?? requireModel() });
 };

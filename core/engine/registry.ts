@@ -3,7 +3,7 @@ import { presetError } from "../kernel/errors.ts";
 import { withPluginName } from "../kernel/plugin-errors.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
-import { checkSpecs, nameOfSpec, SPEC_KINDS, type Specs } from "./specs.ts";
+import { checkSpecs, getSpecName, SPEC_KINDS, type Specs } from "./specs.ts";
 import type { Comparison } from "./plan/plan.ts";
 import type { OperatorSpec, Plugin, Registry } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
@@ -11,7 +11,7 @@ import type { Sql } from "./sql/fragment.ts";
 /** @throws RelApiError `preset` for declared parts that conflict, or that cannot work */
 export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const owners = new Map<object, string>();
-  const specsOf = (kind: keyof Specs): readonly object[] =>
+  const collectSpecs = (kind: keyof Specs): readonly object[] =>
     plugins.flatMap((plugin) =>
       (plugin[kind] ?? []).map((spec) => {
         const part = withPluginNameInSpec(plugin.name, kind, spec);
@@ -20,21 +20,21 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       }),
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
-  const specs = Object.fromEntries(kinds.map((kind) => [kind, specsOf(kind)])) as unknown as Specs; // parts by kind
+  const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs; // parts by kind
   const pluginOf = (part: object): string => owners.get(part) ?? "core";
-  checkSpecs(specs, { pluginOf });
+  checkSpecs(specs, { getPluginName: pluginOf });
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     ...specs,
-    functions: byName(specs.functions),
-    preferences: byName(specs.preferences),
-    statements: byName(specs.statements),
-    aggregates: byName(specs.aggregates),
-    wrappers: byName(specs.wrappers),
+    functions: indexByName(specs.functions),
+    preferences: indexByName(specs.preferences),
+    statements: indexByName(specs.statements),
+    aggregates: indexByName(specs.aggregates),
+    wrappers: indexByName(specs.wrappers),
     secretHeaders: plugins.flatMap(({ secretHeaders = [] }) => secretHeaders.map((name) => name.toLowerCase())),
     sessionPrefixes: specs.sessions.flatMap(({ prefix }) => prefix ?? []),
-    isForClient: (sqlstate: string) => plugins.some(({ clientStates }) => clientStates?.test(sqlstate) === true),
-    pluginOf,
+    isForClient: (sqlstate: string) => plugins.some(({ clientSqlstates }) => clientSqlstates?.test(sqlstate) === true),
+    getPluginName: pluginOf,
     hiddenSchemas: (exposed: readonly string[]) =>
       plugins.flatMap((plugin) => plugin.hiddenSchemas?.(exposed) ?? []).filter((name) => !exposed.includes(name)),
     has: (plugin: string) => names.has(plugin),
@@ -43,7 +43,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
 
 /** Returns the function that connects to the database. @throws RelApiError `preset` unless exactly one plugin has it @rule
  *  X-CON-1 */
-export const connectorOf = (plugins: readonly Plugin[]): NonNullable<Plugin["connector"]> => {
+export const findConnector = (plugins: readonly Plugin[]): NonNullable<Plugin["connector"]> => {
   const [found, rival] = plugins.filter(({ connector }) => connector !== undefined);
   if (found?.connector === undefined)
     throw presetError('no plugin of the preset connects to the database: add the plugin "connector"');
@@ -54,11 +54,11 @@ export const connectorOf = (plugins: readonly Plugin[]): NonNullable<Plugin["con
   return withPluginName(found.name, "connector", found.connector);
 };
 
-const byName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>
+const indexByName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>
   new Map(specs.map((spec) => [spec.name, spec]));
 
 /** Returns the part with wrapped functions, whose unexpected errors name the plugin. */
-const withPluginNameInSpec = <Spec extends Parameters<typeof nameOfSpec>[0]>(
+const withPluginNameInSpec = <Spec extends Parameters<typeof getSpecName>[0]>(
   plugin: string,
   kind: keyof Specs,
   spec: Spec,
@@ -66,14 +66,14 @@ const withPluginNameInSpec = <Spec extends Parameters<typeof nameOfSpec>[0]>(
   const members = Object.entries(spec).map(([key, member]: [string, unknown]) => [
     key,
     typeof member === "function"
-      ? withPluginName(plugin, `${kind}("${nameOfSpec(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
+      ? withPluginName(plugin, `${kind}("${getSpecName(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
       : member,
   ]);
   return Object.fromEntries(members) as Spec; // it has the same members
 };
 
 /** Taps the hooks of the plugin's operators and embeds, before its `apply` adds further taps. */
-export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
+export const tapDeclaredParts = (plugin: Plugin, hooks: RelApiHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
     const builtIn = specs.every((spec) => spec.builtIn !== undefined)
@@ -94,13 +94,17 @@ export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
 
 /** Taps ill-typed and unknown columns: the first declaration writes the SQL, and the database judges it (R-FLT-12).
  *  These taps run last. `as` is called with the plugin of the next tap. */
-export const tapFallbacks = (plugins: readonly Plugin[], hooks: RelApiHooks, as: (plugin: string) => void): void => {
+export const tapFallbacks = (
+  plugins: readonly Plugin[],
+  hooks: RelApiHooks,
+  setPlugin: (plugin: string) => void,
+): void => {
   const known = new Set<string>();
   for (const plugin of plugins)
     for (const spec of plugin.operators ?? []) {
       if (known.has(spec.name)) continue;
       known.add(spec.name);
-      as(plugin.name);
+      setPlugin(plugin.name);
       hooks.compileFilter
         .for(spec.name)
         .tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) =>

@@ -1,12 +1,12 @@
 /** Checks declared parts: plans must be able to store their names, their types must exist in catalogs, and no two parts
  *  may conflict. Core checks the names in plans; each surface checks its own names. */
 import { presetError } from "../kernel/errors.ts";
-import { closestNames } from "../kernel/did-you-mean.ts";
+import { findClosestNames } from "../kernel/did-you-mean.ts";
 import type { Logger } from "../kernel/options.ts";
 import { KEBAB_CASE } from "../kernel/preset.ts";
 import type { Plugin, Registry } from "../plugin.ts";
 import type { Model } from "./model/model.ts";
-import type { Typed } from "./model/type-groups.ts";
+import type { AcceptedTypes } from "./model/type-groups.ts";
 
 /** The members of a plugin that the registry collects, with the term that messages use for each part. */
 export const SPEC_KINDS = {
@@ -27,7 +27,7 @@ export const SPEC_KINDS = {
 /** The parts of all plugins by kind. */
 export type Specs = { readonly [Kind in keyof typeof SPEC_KINDS]: NonNullable<Plugin[Kind]> };
 
-type Owners = Pick<Registry, "pluginOf">;
+type Owners = Pick<Registry, "getPluginName">;
 
 interface SpecWithName {
   readonly name: string;
@@ -36,14 +36,14 @@ interface SpecWithMode {
   readonly mode: string;
 }
 
-export const nameOfSpec = (spec: SpecWithName | SpecWithMode): string => ("name" in spec ? spec.name : spec.mode);
+export const getSpecName = (spec: SpecWithName | SpecWithMode): string => ("name" in spec ? spec.name : spec.mode);
 
 /** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5 */
 export const checkSpecs = (specs: Specs, owners: Owners): void => {
-  const { pluginOf } = owners;
+  const { getPluginName } = owners;
   for (const kind of ["operators", "updateOperators"] as const)
     for (const spec of specs[kind]) {
-      const what = `plugin "${pluginOf(spec)}": ${SPEC_KINDS[kind]} "${spec.name}"`;
+      const what = `plugin "${getPluginName(spec)}": ${SPEC_KINDS[kind]} "${spec.name}"`;
       if (!KEBAB_CASE.test(spec.name))
         throw presetError(
           `${what} is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
@@ -53,21 +53,21 @@ export const checkSpecs = (specs: Specs, owners: Owners): void => {
   for (const kind of Object.keys(SPEC_KINDS) as (keyof Specs)[]) {
     const what = SPEC_KINDS[kind];
     if (kind === "operators" || kind === "updateOperators" || kind === "orderings")
-      rejectOverlaps<SpecWithName & Typed>(owners, specs[kind], nameOfSpec, what);
-    else rejectDuplicates<SpecWithName | SpecWithMode>(owners, specs[kind], nameOfSpec, what);
+      rejectOverlaps<SpecWithName & AcceptedTypes>(owners, specs[kind], getSpecName, what);
+    else rejectDuplicates<SpecWithName | SpecWithMode>(owners, specs[kind], getSpecName, what);
   }
   rejectDuplicates(owners, specs.sessions, ({ prefix }) => prefix, "prefix of session variables");
   for (const spec of specs.resultColumns)
     if (!/^[a-z][a-z_]*$/.test(spec.name) || RESERVED_COLUMNS.includes(spec.name))
       throw presetError(
-        `result column "${spec.name}" of "${pluginOf(spec)}" must consist of lower-case letters and "_", and be none of ${RESERVED_COLUMNS.join(", ")}`,
+        `result column "${spec.name}" of "${getPluginName(spec)}" must consist of lower-case letters and "_", and be none of ${RESERVED_COLUMNS.join(", ")}`,
       );
   for (const spec of specs.preferences)
     if (!TOKEN.test(spec.name))
       throw presetError(
-        `preference "${spec.name}" of plugin "${pluginOf(spec)}" cannot be sent: name it with letters, digits and dashes`,
+        `preference "${spec.name}" of plugin "${getPluginName(spec)}" cannot be sent: name it with letters, digits and dashes`,
       );
-  rejectInvalidNames(owners, specs.orderings, ({ name, operands }) => [name, ...operands.map(nameOfSpec)], "ordering");
+  rejectInvalidNames(owners, specs.orderings, ({ name, operands }) => [name, ...operands.map(getSpecName)], "ordering");
   rejectInvalidNames(owners, specs.aggregates, ({ name }) => [name], "aggregate function");
 };
 
@@ -79,31 +79,31 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Refuses parts of the same name whose types overlap. `nameOf` returns undefined if the part is not offered. `what` is
  *  the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
-export const rejectOverlaps = <Spec extends Typed>(
-  { pluginOf }: Owners,
+export const rejectOverlaps = <Spec extends AcceptedTypes>(
+  { getPluginName }: Owners,
   parts: Iterable<Spec>,
-  nameOf: (spec: Spec) => string | undefined,
+  getName: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
-  forEachConflict(parts, nameOf, (name, rival, spec) => {
-    const type = sharedType(rival, spec);
+  forEachConflict(parts, getName, (name, rival, spec) => {
+    const type = findSharedType(rival, spec);
     if (type !== undefined)
       throw presetError(
-        `${what} "${name}" on ${type} is declared by plugins "${pluginOf(rival)}" and "${pluginOf(spec)}": their types must not overlap`,
+        `${what} "${name}" on ${type} is declared by plugins "${getPluginName(rival)}" and "${getPluginName(spec)}": their types must not overlap`,
       );
   });
 };
 
 /** Refuses two parts of the same name. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectDuplicates = <Spec extends object>(
-  { pluginOf }: Owners,
+  { getPluginName }: Owners,
   parts: Iterable<Spec>,
   nameOf: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
   forEachConflict(parts, nameOf, (name, rival, spec) => {
     throw presetError(
-      `${what} "${name}" is declared by plugins "${pluginOf(rival)}" and "${pluginOf(spec)}": rename one or remove one of the plugins`,
+      `${what} "${name}" is declared by plugins "${getPluginName(rival)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
     );
   });
 };
@@ -112,14 +112,14 @@ export const rejectDuplicates = <Spec extends object>(
 const forEachConflict = <Spec>(
   parts: Iterable<Spec>,
   nameOf: (spec: Spec) => string | undefined,
-  judge: (name: string, rival: Spec, spec: Spec) => void,
+  onConflict: (name: string, rival: Spec, spec: Spec) => void,
 ): void => {
   const byName = new Map<string, Spec[]>();
   for (const spec of parts) {
     const name = nameOf(spec);
     if (name === undefined) continue;
     const rivals = byName.get(name) ?? [];
-    for (const rival of rivals) judge(name, rival, spec);
+    for (const rival of rivals) onConflict(name, rival, spec);
     byName.set(name, [...rivals, spec]);
   }
 };
@@ -127,22 +127,22 @@ const forEachConflict = <Spec>(
 /** Refuses names of aggregate functions and orderings that are not identifiers, because they are parsed inside longer
  *  texts. @throws RelApiError `preset` */
 export const rejectInvalidNames = <Spec extends object>(
-  { pluginOf }: Owners,
+  { getPluginName }: Owners,
   parts: Iterable<Spec>,
-  namesOf: (spec: Spec) => readonly (string | undefined)[],
+  getNames: (spec: Spec) => readonly (string | undefined)[],
   what: string,
 ): void => {
   for (const spec of parts)
-    for (const name of namesOf(spec))
+    for (const name of getNames(spec))
       if (name !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-        throw presetError(`${what} "${name}" of "${pluginOf(spec)}" must consist of letters, digits and "_"`);
+        throw presetError(`${what} "${name}" of "${getPluginName(spec)}" must consist of letters, digits and "_"`);
 };
 
 /** Returns a type or group that both parts accept, for messages. */
-const sharedType = (a: Typed, b: Typed): string | undefined => {
+const findSharedType = (a: AcceptedTypes, b: AcceptedTypes): string | undefined => {
   for (const mine of a.types) {
     for (const theirs of b.types) {
-      const narrow = overlapOf(mine, theirs);
+      const narrow = findTypeOverlap(mine, theirs);
       if (narrow !== undefined && !isExcepted(a, narrow) && !isExcepted(b, narrow)) return narrow;
     }
   }
@@ -150,7 +150,7 @@ const sharedType = (a: Typed, b: Typed): string | undefined => {
 };
 
 /** Returns the overlap of two type names, judged by name only: `_int4` is an array, `int4range` a range. */
-const overlapOf = (a: string, b: string): string | undefined => {
+const findTypeOverlap = (a: string, b: string): string | undefined => {
   if (a === b || isOfGroup(b, a)) return b;
   return isOfGroup(a, b) ? a : undefined;
 };
@@ -160,7 +160,7 @@ const isOfGroup = (name: string, group: string): boolean =>
   (group === "array" && name.startsWith("_")) ||
   (group === "range" && /^[a-z0-9]+(multi)?range$/.test(name));
 
-const isExcepted = (spec: Typed, name: string): boolean =>
+const isExcepted = (spec: AcceptedTypes, name: string): boolean =>
   spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
 
 /** The groups that `types` may contain besides types. */
@@ -189,20 +189,20 @@ const CATALOG_NAMES: ReadonlyMap<string, string> = new Map([
   ["timestamp with time zone", "timestamptz"],
 ]);
 
-interface DeclaredTypes extends Typed {
+interface DeclaredTypes extends AcceptedTypes {
   readonly operandType?: string;
 }
 
 /** Returns all types that a declaration mentions. */
-const typesOf = ({ types, exceptTypes = [], operandType }: DeclaredTypes): readonly string[] => [
+const listTypes = ({ types, exceptTypes = [], operandType }: DeclaredTypes): readonly string[] => [
   ...types,
   ...exceptTypes,
   ...(operandType === undefined ? [] : [operandType]),
 ];
 
 const rejectUnknownTypes = (what: string, spec: DeclaredTypes): void => {
-  for (const type of typesOf(spec)) {
-    const catalogName = catalogNameOf(type);
+  for (const type of listTypes(spec)) {
+    const catalogName = findCatalogName(type);
     if (catalogName === type) continue;
     const remedy = catalogName === undefined ? 'write the name in pg_type, such as "int4"' : `write "${catalogName}"`;
     throw presetError(`${what} is for the type "${type}", which is not a type name of the catalog: ${remedy}`);
@@ -211,10 +211,10 @@ const rejectUnknownTypes = (what: string, spec: DeclaredTypes): void => {
 
 /** Returns the name if the catalog may contain it. Otherwise returns the type that was probably meant: `_int4` for
  *  `integer[]`, `numeric` for `decimal(10,2)`. Undefined if it is unclear. */
-const catalogNameOf = (type: string): string | undefined => {
+const findCatalogName = (type: string): string | undefined => {
   const [, element, modifier, brackets] = /^([^[(]*)(\([\d, ]*\))?((?:\[\d*\])*)$/.exec(type) ?? [];
   if (brackets !== undefined && brackets !== "") {
-    const inner = catalogNameOf(`${element}${modifier ?? ""}`);
+    const inner = findCatalogName(`${element}${modifier ?? ""}`);
     return inner === undefined ? undefined : `_${inner}`;
   }
   const plain = (element ?? "").replace(/^pg_catalog\./, "").toLowerCase();
@@ -230,16 +230,16 @@ const isTypeName = (name: string): boolean =>
 /** Returns a function that logs the types which the model lacks, each type only once, because models are loaded
  *  repeatedly. @rule X-START-6 */
 export const createTypeCheck = (plugins: readonly Plugin[], logger: Logger): ((model: Model) => void) => {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return (model) => {
     const names = new Set(Array.from(model.types.values(), (type) => type.name));
     for (const { name: plugin, operators = [], updateOperators = [], extensionTypes = [] } of plugins) {
       for (const spec of [...operators, ...updateOperators]) {
-        for (const type of typesOf(spec)) {
+        for (const type of listTypes(spec)) {
           const key = `${plugin} ${spec.name} ${type}`;
-          if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || told.has(key)) continue;
-          told.add(key);
-          const near = closestNames(type, names);
+          if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || logged.has(key)) continue;
+          logged.add(key);
+          const near = findClosestNames(type, names);
           logger.warn("an operator is for a type that the database does not have", {
             plugin,
             operator: spec.name,

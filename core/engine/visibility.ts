@@ -1,12 +1,12 @@
 import type { Model } from "./model/model.ts";
-import { visibilityByGrants } from "./model/privileges.ts";
+import { buildGrantVisibility } from "./model/privileges.ts";
 import type { Visibility } from "./model/visibility.ts";
 import type { Session } from "../kernel/session.ts";
 
 /** Returns the visibility of the caller on a surface: by metadata if that defines the role, otherwise by grants. */
-export const visibilityOf = (model: Model, session: Session, surface: string): Visibility => {
-  if (session.databaseRole !== undefined) return visibilityByGrants(model, session.databaseRole);
-  if (session.isAdmin && session.role === "admin") return visibilityByGrants(model, model.loginRole);
+export const getVisibility = (model: Model, session: Session, surface: string): Visibility => {
+  if (session.databaseRole !== undefined) return buildGrantVisibility(model, session.databaseRole);
+  if (session.isAdmin && session.role === "admin") return buildGrantVisibility(model, model.loginRole);
   // a role whose rights a reload removed sees nothing, because no role is named ""
-  return model.loginRoles?.get(surface)?.get(session.role) ?? visibilityByGrants(model, "");
+  return model.loginRoles?.get(surface)?.get(session.role) ?? buildGrantVisibility(model, "");
 };

@@ -40,7 +40,7 @@ export const withoutByteOrderMark = (body: Buffer, contentType: string | undefin
 /** Decodes a body that arrives in pieces. `end` returns undefined if the body is not UTF-8. */
 export const createTextReader = (contentType: string | undefined) => {
   /** A body of one piece needs no decoder, which takes several microseconds. */
-  let only: Buffer | undefined;
+  let onlyPiece: Buffer | undefined;
   let decoder: TextDecoder | undefined;
   let text: string | undefined = "";
   const decode = (piece?: Buffer): void => {
@@ -54,20 +54,20 @@ export const createTextReader = (contentType: string | undefined) => {
   };
   return {
     take: (piece: Buffer): void => {
-      if (only === undefined && decoder === undefined) {
-        only = piece;
+      if (onlyPiece === undefined && decoder === undefined) {
+        onlyPiece = piece;
         return;
       }
-      if (only !== undefined) decode(only);
-      only = undefined;
+      if (onlyPiece !== undefined) decode(onlyPiece);
+      onlyPiece = undefined;
       decode(piece);
     },
     end: (): string | undefined => {
-      if (only !== undefined)
-        text = isUtf8(only) ? withoutByteOrderMark(only, contentType).toString("utf8") : undefined;
+      if (onlyPiece !== undefined)
+        text = isUtf8(onlyPiece) ? withoutByteOrderMark(onlyPiece, contentType).toString("utf8") : undefined;
       else if (decoder !== undefined) decode();
       const whole = text;
-      only = undefined; // listeners of the request keep this object
+      onlyPiece = undefined; // listeners of the request keep this object
       text = undefined;
       return whole;
     },
@@ -78,10 +78,10 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** The limit on the pending bodies of all requests in total. */
   readonly maxPendingBytes: number;
-  readonly pace: UploadWatch;
+  readonly uploadWatch: UploadWatch;
   readonly warn: (message: string) => void;
   /** Called for each body that is refused because of its size. */
-  readonly refused: () => void;
+  readonly onRefused: () => void;
 }
 
 type Decode = () => Transform;
@@ -107,10 +107,10 @@ export const readBody = (
   response: ServerResponse,
   held: PendingBody,
   limits: BodyLimits,
-  handOver?: (piece: Buffer) => void,
+  takePiece?: (piece: Buffer) => void,
 ): Promise<Buffer> => {
   try {
-    return receive(request, response, held, limits, handOver);
+    return receive(request, response, held, limits, takePiece);
   } catch (error) {
     return Promise.reject(error as Error); // always a RelApiError
   }
@@ -123,13 +123,13 @@ const receive = (
   limits: BodyLimits,
   handOver: ((piece: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
-  const { maxBytes, maxPendingBytes, pace, refused } = limits;
+  const { maxBytes, maxPendingBytes, uploadWatch, onRefused } = limits;
   const tooLarge = (): RelApiError => {
-    refused();
+    onRefused();
     return bodyTooLarge(maxBytes);
   };
   const tooMany = (): RelApiError => {
-    refused();
+    onRefused();
     return bodiesTooLarge(maxPendingBytes);
   };
   if (request.readableEnded) {
@@ -159,7 +159,7 @@ const receive = (
     let whole: Buffer | undefined;
     const end = (): void => {
       // listeners are collected with the request; removing them costs more
-      if (decoder === undefined) isThere?.();
+      if (decoder === undefined) stopWatching?.();
       else cleanUp();
       resolve(whole ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
     };
@@ -203,7 +203,7 @@ const receive = (
       reject(requestCancelled());
     };
     const cleanUp = (): void => {
-      isThere?.();
+      stopWatching?.();
       source.off("data", take).off("end", end);
       request.off("error", onClientGone).off("close", onClientGone);
       if (decoder === undefined) return;
@@ -215,7 +215,7 @@ const receive = (
     };
     source.on("data", take).on("end", end);
     request.on("error", onClientGone).on("close", onClientGone);
-    const isThere = pace.watch(request, failTimedOut);
+    const stopWatching = uploadWatch.watch(request, failTimedOut);
     if (decoder !== undefined) request.pipe(decoder.on("error", failUndecodable));
     request.resume(); // earlier middleware may have paused it
   });
@@ -243,7 +243,8 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
     request.headers["transfer-encoding"] === undefined
   )
     return EMPTY_BODY;
-  if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? "")) return Buffer.from(formText(body));
+  if (typeof body === "object" && FORM.test(request.headers["content-type"] ?? ""))
+    return Buffer.from(encodeForm(body));
   try {
     return Buffer.from(JSON.stringify(body));
   } catch (error) {
@@ -255,7 +256,7 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /** Returns the fields as a form, in which lists are repeated fields. */
-const formText = (fields: object): string => {
+const encodeForm = (fields: object): string => {
   const form = new URLSearchParams();
   for (const [name, field] of Object.entries(fields))
     for (const one of Array.isArray(field) ? field : [field])

@@ -37,7 +37,7 @@ export interface ApiCall extends CallOptions {
   readonly body?: unknown;
   /** The request that this call is part of. The call inherits its caller unless `session` is set, counts as sent by the
    *  same client, and belongs to its trace. @rule X-CALL-5 */
-  readonly within?: Exchange;
+  readonly parent?: Exchange;
 }
 
 /** A response with an error status, in a form that the error handlers of Express and other frameworks accept. @rule
@@ -62,15 +62,15 @@ export class CallError extends Error {
   }
 }
 
-const variableName = (name: string): string => {
+const normalizeVariableName = (name: string): string => {
   const lower = name.toLowerCase();
   return lower.startsWith(VARIABLE_PREFIX) ? lower : VARIABLE_PREFIX + lower;
 };
 
 /** Returns one session per caller object, so that values derived from the session are computed once. */
-export const sessionOf = memoize((caller: Caller): Session => {
+export const createCallerSession = memoize((caller: Caller): Session => {
   const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
-  const named = Object.entries(variables).map(([name, text]) => [variableName(name), text]);
+  const named = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);
   return Object.freeze({
     ...more,
     role,
@@ -81,13 +81,13 @@ export const sessionOf = memoize((caller: Caller): Session => {
   });
 });
 
-const bytesOf = (body: unknown): Buffer | undefined => {
+const encodeCallBody = (body: unknown): Buffer | undefined => {
   if (body === undefined) return undefined;
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 };
 
-const isText = (body: unknown): boolean => typeof body === "string" || body instanceof Uint8Array;
+const isRawBody = (body: unknown): boolean => typeof body === "string" || body instanceof Uint8Array;
 
 /** A request that the application itself makes through a method of the api. */
 class OwnCall extends IncomingMessage {}
@@ -95,17 +95,17 @@ class OwnCall extends IncomingMessage {}
 export const isOwnCall = (request: IncomingMessage): boolean => request instanceof OwnCall;
 
 /** Creates a request like Node's own, and a response whose output is discarded. */
-export const openCall = ({ method, path, headers = {}, body, signal, session, within }: ApiCall) => {
+export const openCall = ({ method, path, headers = {}, body, signal, session, parent }: ApiCall) => {
   const socket = new Socket();
   // only the client's address is copied; the connection belongs to the outer request
-  if (within !== undefined)
-    Object.defineProperty(socket, "remoteAddress", { value: within.request.socket.remoteAddress });
-  const isOwn = within === undefined || session !== undefined;
+  if (parent !== undefined)
+    Object.defineProperty(socket, "remoteAddress", { value: parent.request.socket.remoteAddress });
+  const isOwn = parent === undefined || session !== undefined;
   const request = new (isOwn ? OwnCall : IncomingMessage)(socket);
 
-  const bytes = bytesOf(body);
+  const bytes = encodeCallBody(body);
   const given: Record<string, string> = { host: "localhost" };
-  if (bytes !== undefined && !isText(body)) given["content-type"] = "application/json";
+  if (bytes !== undefined && !isRawBody(body)) given["content-type"] = "application/json";
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
   if (bytes !== undefined) given["content-length"] = String(bytes.length);
   request.method = method.toUpperCase();
@@ -127,7 +127,7 @@ export const openCall = ({ method, path, headers = {}, body, signal, session, wi
 };
 
 /** The error for event streams, and for files that a surface sends itself. */
-const STREAMED = JSON.stringify({
+const STREAM_ERROR_BODY = JSON.stringify({
   code: "stream-not-callable",
   details: null,
   hint: null,
@@ -148,7 +148,7 @@ export interface ApiAnswer {
 const bodyText = (body: string | Uint8Array): string =>
   typeof body === "string" ? body : Buffer.from(body).toString();
 
-const headersOf = ({ headers }: Answer): Readonly<Record<string, string>> => {
+const joinHeaders = ({ headers }: Answer): Readonly<Record<string, string>> => {
   const found: Record<string, string> = {};
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
@@ -159,26 +159,27 @@ const headersOf = ({ headers }: Answer): Readonly<Record<string, string>> => {
 
 /** @throws CallError for statuses from 400 on, and for streams @rule X-CALL-1 X-CALL-3 */
 export const toApiAnswer = (answer: Answer): ApiAnswer => {
-  if (answer.stream !== undefined || answer.isSent === true) throw callErrorOf(NOT_ACCEPTABLE, {}, STREAMED);
+  if (answer.stream !== undefined || answer.isSent === true)
+    throw createCallError(NOT_ACCEPTABLE, {}, STREAM_ERROR_BODY);
   const { status, body = "" } = answer;
-  const headers = headersOf(answer);
-  if (status >= 400) throw callErrorOf(status, headers, bodyText(body));
+  const headers = joinHeaders(answer);
+  if (status >= 400) throw createCallError(status, headers, bodyText(body));
   return { status, headers, body, json: () => JSON.parse(bodyText(body)) };
 };
 
-const callErrorOf = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {
-  let said: { readonly code?: unknown; readonly message?: unknown; readonly error?: unknown } = {};
+const createCallError = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {
+  let parsedBody: { readonly code?: unknown; readonly message?: unknown; readonly error?: unknown } = {};
   try {
-    said = JSON.parse(body) as typeof said; // members are checked below
+    parsedBody = JSON.parse(body) as typeof parsedBody; // members are checked below
   } catch {
     // not JSON: the status is enough
   }
-  const message = said?.message ?? said?.error;
+  const message = parsedBody?.message ?? parsedBody?.error;
   return new CallError({
     status,
     headers,
     body,
-    code: typeof said?.code === "string" ? said.code : String(status),
+    code: typeof parsedBody?.code === "string" ? parsedBody.code : String(status),
     message: typeof message === "string" ? message : `status ${status}`,
   });
 };

@@ -11,11 +11,11 @@ let count = 0;
 
 /** Creates a slot, which is a place in the list of each exchange: no other plugin reads or writes it. */
 export const createExchangeSlot = <Value>(): ExchangeSlot<Value> => {
-  const place = count++;
+  const index = count++;
   return {
-    get: ({ slots }) => slots?.[place] as Value | undefined, // only `set` of this slot writes it
+    get: ({ slots }) => slots?.[index] as Value | undefined, // only `set` of this slot writes it
     set: (exchange, value) => {
-      (exchange.slots ??= [])[place] = value;
+      (exchange.slots ??= [])[index] = value;
     },
   };
 };

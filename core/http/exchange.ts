@@ -25,9 +25,9 @@ export interface Exchange {
    *  before, it arrives as one chunk. */
   bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
   /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
-  onGone(listener: () => void): () => void;
+  onDisconnect(listener: () => void): () => void;
   /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `mark("parse")`. */
-  mark(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
+  endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
   readonly timings: ReadonlyMap<string, number>;
   /** The response headers of the surface that pages of other origins may read. */
   readonly exposedHeaders: readonly string[];
@@ -40,13 +40,13 @@ export interface Exchange {
   /** The identifier for log lines and responses, set by a plugin. */
   requestId: string | undefined;
   /** The plans of the request as plain JSON, which the surface sets for the `planKey` of request steps. */
-  planned: unknown;
+  plans: unknown;
   /** The values that plugins store for the request (`createExchangeSlot`). */
   slots: unknown[] | undefined;
   /** A plugin inspects the response before it is sent, so the body must not be streamed. */
   readonly needsBody?: boolean;
   /** The request that this one is part of (`context.call({ within })`). */
-  readonly within?: OpenExchange | undefined;
+  readonly parent?: OpenExchange | undefined;
   /** Preferences that replace those of the request. */
   readonly prefer?: string;
   /** The response concerns only the browser, as a preflight does, so the request is not logged. */
@@ -115,13 +115,13 @@ export interface RequestRecord {
 export interface RequestStep {
   readonly name: string;
   /** Runs before the credentials are read. */
-  before?(exchange: OpenExchange): Promise<Answer | undefined> | Answer | undefined;
+  beforeAuthorize?(exchange: OpenExchange): Promise<Answer | undefined> | Answer | undefined;
   /** Runs after the caller is known and before the surface handles the request. Rate limits belong here. */
-  authorized?(exchange: Exchange): Promise<Answer | undefined> | Answer | undefined;
+  afterAuthorize?(exchange: Exchange): Promise<Answer | undefined> | Answer | undefined;
   /** Returns headers for each response. Headers of the response itself win. */
   headers?(exchange: OpenExchange): Headers;
   /** Runs after the response was written. */
-  after?(exchange: OpenExchange, record: RequestRecord): void;
+  afterResponse?(exchange: OpenExchange, record: RequestRecord): void;
 }
 
 /** A part of the URL space. Surfaces are matched in the order of their plugins, and the first match serves the

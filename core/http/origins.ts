@@ -28,7 +28,7 @@ export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => 
 };
 
 /** Returns the policy of the current list, computed once per list. */
-export const createOriginPolicies = (allowed: () => readonly string[]): (() => OriginPolicy) => {
+export const createCurrentOriginPolicy = (allowed: () => readonly string[]): (() => OriginPolicy) => {
   let origins = allowed();
   let policy = createOriginPolicy(origins);
   return () => {

@@ -1,6 +1,6 @@
 /** Finds the surfaces that may serve a path. */
 import type { Logger } from "../kernel/options.ts";
-import { faultFacts, faultOf } from "../kernel/plugin-errors.ts";
+import { buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 
 /** A path prefix of a surface. */
@@ -19,12 +19,15 @@ export interface Paths {
 
 const EVERY_PATH: readonly string[] = ["*"];
 
-const pathsOf = (surface: AddedSurface, logger: Logger): readonly string[] => {
+const readSurfacePaths = (surface: AddedSurface, logger: Logger): readonly string[] => {
   try {
     return surface.paths?.() ?? EVERY_PATH;
   } catch (error) {
     // the surface then serves no requests
-    logger.error("a plugin failed", faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").paths`, error)));
+    logger.error(
+      "a plugin failed",
+      buildErrorFields(attributeError(surface.plugin, `addSurface("${surface.name}").paths`, error)),
+    );
     return [];
   }
 };
@@ -35,11 +38,11 @@ const covers = (named: string, path: string): boolean =>
   isPrefixPattern(named) ? path.startsWith(named.slice(0, -1)) : path === named;
 
 export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Paths => {
-  const all = surfaces.map((surface) => ({ surface, paths: pathsOf(surface, logger) }));
-  const inFull = new Set(all.flatMap(({ paths }) => paths.filter((path) => !isPrefixPattern(path))));
+  const all = surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));
+  const exactPaths = new Set(all.flatMap(({ paths }) => paths.filter((path) => !isPrefixPattern(path))));
   return {
     exact: new Map(
-      [...inFull].map((path) => [
+      [...exactPaths].map((path) => [
         path,
         all.flatMap(({ surface, paths }) =>
           paths.some((named) => covers(named, path)) ? [{ prefix: path, surface }] : [],

@@ -2,15 +2,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
-import { withPluginName, faultFacts, faultOf } from "../kernel/plugin-errors.ts";
+import { withPluginName, buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import { countRefusal, urlTooLong } from "../kernel/limits.ts";
-import { shortKey } from "../kernel/key.ts";
-import type { Current } from "../engine/current.ts";
+import { hashPlan } from "../kernel/key.ts";
+import type { CurrentState } from "../engine/current.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import type { Signal } from "../kernel/token.ts";
-import { toApiAnswer, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
+import { toApiAnswer, openCall, createCallerSession, type ApiCall, type ApiAnswer } from "./call.ts";
 import type {
   AddedStep,
   AddedSurface,
@@ -25,7 +25,7 @@ import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
 import type { PendingBodies, UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
-import { mountOf } from "./request-headers.ts";
+import { findMountPath } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
 import type { SendBacklog } from "./send-backlog.ts";
 
@@ -35,21 +35,21 @@ export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
 export type Next = (error?: unknown) => void;
 
 export interface PipelineParts {
-  readonly current: Current;
+  readonly current: CurrentState;
   readonly logger: Logger;
   readonly counters: Counters;
   readonly surfaces: readonly AddedSurface[];
   /** The plugins' steps around those of `answer`. */
-  readonly around: readonly AddedStep[];
+  readonly steps: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "requireModel">;
   /** Identifies the caller. If `given` is defined, the schemes are not called. */
   readonly authorize: (credentials: Credentials, given?: Session) => Session | Promise<Session>;
-  readonly pace: UploadWatch;
-  readonly unread: SendBacklog;
-  readonly heldBodies: PendingBodies;
+  readonly uploadWatch: UploadWatch;
+  readonly sendBacklog: SendBacklog;
+  readonly pendingBodies: PendingBodies;
   /** Called for each body that is refused because of its size. */
-  readonly bodyRefused: () => void;
-  readonly answered: Signal<RequestRecord>;
+  readonly onBodyRefused: () => void;
+  readonly requestSignal: Signal<RequestRecord>;
 }
 
 /** A function of a plugin's step, or of the surface if `added` is undefined. */
@@ -64,13 +64,15 @@ const SURFACE_HANDLE: PipelineFunction = { member: "handle" };
 type HookOwner = readonly [plugin: string, hook: string];
 
 /** Names the function for the log: `addSurface("soap").handle`. */
-const ownedBy = (member: string, owner: AddedSurface): HookOwner => [
+const describeSurfaceFunction = (member: string, owner: AddedSurface): HookOwner => [
   owner.plugin,
   `addSurface("${owner.name}").${member}`,
 ];
 
-const ownerOf = ({ added, member }: PipelineFunction, owner: AddedSurface): HookOwner =>
-  added === undefined ? ownedBy(member, owner) : [added.plugin, `addStep("${added.step.name}").${member}`];
+const describeFunction = ({ added, member }: PipelineFunction, owner: AddedSurface): HookOwner =>
+  added === undefined
+    ? describeSurfaceFunction(member, owner)
+    : [added.plugin, `addStep("${added.step.name}").${member}`];
 
 export interface Pipeline {
   /** Reads the paths of the surfaces and the functions of the steps again. */
@@ -80,7 +82,7 @@ export interface Pipeline {
    *  X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
   /** Resolves when no request is running, or after `patienceMs`, with the number of running requests. */
-  settled(patienceMs: number): Promise<number>;
+  waitUntilIdle(patienceMs: number): Promise<number>;
 }
 
 /** Returns whether there are several `Host` headers, of which Node keeps only the first. `rawHeaders` alternates names
@@ -96,11 +98,11 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
   return false;
 };
 
-const bytesOfUrl = ({ path, query }: RequestExchange): number =>
+const countUrlBytes = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
 
 /** Adds headers, of which those of the answer itself win. */
-const withExtra = (answer: Answer, extra: Headers): Answer =>
+const addHeaders = (answer: Answer, extra: Headers): Answer =>
   extra.length === 0
     ? answer
     : {
@@ -110,26 +112,37 @@ const withExtra = (answer: Answer, extra: Headers): Answer =>
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { current, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
-    parts;
+  const {
+    current,
+    logger,
+    counters,
+    surfaces,
+    steps,
+    loader,
+    authorize,
+    uploadWatch,
+    sendBacklog,
+    pendingBodies,
+    onBodyRefused,
+  } = parts;
   const { maxUrlBytes, maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
   const settings: ExchangeSettings = {
     body: {
       maxBytes: maxBodyBytes,
       maxPendingBytes: maxPendingBodyBytes,
-      pace,
+      uploadWatch,
       warn: (message) => logger.warn(message),
-      refused: bodyRefused,
+      onRefused: onBodyRefused,
     },
-    heldBodies,
+    pendingBodies,
     isTimed: serverTimingEnabled,
   };
   const stepsWith = (member: keyof RequestStep): readonly AddedStep[] =>
-    around.filter(({ step }) => step[member] !== undefined);
-  let withBefore = stepsWith("before");
-  let withAuthorized = stepsWith("authorized");
-  let withHeaders = stepsWith("headers");
-  let withAfter = stepsWith("after");
+    steps.filter(({ step }) => step[member] !== undefined);
+  let stepsBeforeAuthorize = stepsWith("beforeAuthorize");
+  let stepsAfterAuthorize = stepsWith("afterAuthorize");
+  let stepsWithHeaders = stepsWith("headers");
+  let stepsAfterResponse = stepsWith("afterResponse");
 
   /** Runs the steps of a request, in order. */
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
@@ -138,11 +151,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let running: PipelineFunction | undefined;
     try {
       // a proxy and the server must not use different hosts (R-BND-5)
-      if (repeatsHost(exchange.rawHeaders)) return TWO_HOSTS;
-      if (bytesOfUrl(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
-      for (const added of withBefore) {
-        running = { added, member: "before" };
-        const given = added.step.before?.(exchange);
+      if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
+      if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
+      for (const added of stepsBeforeAuthorize) {
+        running = { added, member: "beforeAuthorize" };
+        const given = added.step.beforeAuthorize?.(exchange);
         const answered = given instanceof Promise ? await given : given;
         if (answered !== undefined) return answered;
       }
@@ -158,11 +171,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       // finds session and role; waits until the first load ends
       const session = authorize(exchange, exchange.caller);
       exchange.caller = session instanceof Promise ? await session : session;
-      exchange.mark("jwt");
+      exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
-      for (const added of withAuthorized) {
-        running = { added, member: "authorized" };
-        const given = added.step.authorized?.(exchange);
+      for (const added of stepsAfterAuthorize) {
+        running = { added, member: "afterAuthorize" };
+        const given = added.step.afterAuthorize?.(exchange);
         const answered = given instanceof Promise ? await given : given;
         if (answered !== undefined) return answered;
       }
@@ -173,7 +186,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       running = undefined;
       throw new Error(`surface "${owner.name}" returned no response`);
     } catch (error) {
-      return answerError(exchange, running === undefined ? error : faultOf(...ownerOf(running, owner), error));
+      return answerError(
+        exchange,
+        running === undefined ? error : attributeError(...describeFunction(running, owner), error),
+      );
     }
   };
 
@@ -188,50 +204,53 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         method: exchange.method,
         path: exchange.path,
         ...(exchange.requestId === undefined ? {} : { requestId: exchange.requestId }),
-        ...faultFacts(thrown),
+        ...buildErrorFields(thrown),
       });
     }
     exchange.errorCode = error.code;
     try {
       return exchange.owner.encodeError(error, exchange);
     } catch (fault) {
-      logger.error("failed to encode an error", faultFacts(faultOf(...ownedBy("encodeError", exchange.owner), fault)));
+      logger.error(
+        "failed to encode an error",
+        buildErrorFields(attributeError(...describeSurfaceFunction("encodeError", exchange.owner), fault)),
+      );
       return { status: 500, headers: [] };
     }
   };
 
-  const failed = ({ plugin, step }: AddedStep, member: string, fault: unknown): void =>
+  const logStepError = ({ plugin, step }: AddedStep, member: string, fault: unknown): void =>
     logger.error("a step around requests failed", {
       step: step.name,
-      ...faultFacts(faultOf(plugin, `addStep("${step.name}").${member}`, fault)),
+      ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, fault)),
     });
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
     let headers = NO_HEADERS;
-    for (const added of withHeaders) {
+    for (const added of stepsWithHeaders) {
       try {
         const more = added.step.headers?.(exchange) ?? NO_HEADERS;
         // most steps add no headers to most responses
         if (more.length > 0) headers = headers.length === 0 ? more : [...headers, ...more];
       } catch (fault) {
-        failed(added, "headers", fault);
+        logStepError(added, "headers", fault);
       }
     }
     return headers;
   };
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
-    const isTold = parts.answered.isHeard && !exchange.isUnlogged;
-    if (withAfter.length === 0 && !isTold) return;
+    const isTold = parts.requestSignal.hasListeners && !exchange.isUnlogged;
+    if (stepsAfterResponse.length === 0 && !isTold) return;
     const record = new AnsweredRequest(exchange, status, bytes);
-    for (const added of withAfter) {
+    for (const added of stepsAfterResponse) {
       try {
-        added.step.after?.(exchange, record);
+        added.step.afterResponse?.(exchange, record);
       } catch (fault) {
-        failed(added, "after", fault);
+        logStepError(added, "afterResponse", fault);
       }
     }
-    if (isTold) parts.answered.emit(record);
+    if (isTold) parts.requestSignal.emit(record);
   };
 
   /** Returns a promise if the response is streamed; it settles at the end of the stream. */
@@ -244,7 +263,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         ? answered
         : {
             ...answered,
-            stream: () => (streaming = withPluginName(...ownedBy("handle", exchange.owner), () => stream(response))()),
+            stream: () =>
+              (streaming = withPluginName(...describeSurfaceFunction("handle", exchange.owner), () =>
+                stream(response),
+              )()),
           };
     let bytes = 0;
     let { status } = given;
@@ -252,12 +274,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (response.destroyed) return; // the client has disconnected
       const extra = extraHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, given, extra, unread);
+        bytes = writeAnswer(request, response, given, extra, sendBacklog);
       } catch (fault) {
         if (response.headersSent) throw fault;
         const replacement = answerError(exchange, fault);
         status = replacement.status;
-        bytes = writeAnswer(request, response, replacement, extra, unread);
+        bytes = writeAnswer(request, response, replacement, extra, sendBacklog);
       }
     }
     finish(exchange, status, bytes);
@@ -266,7 +288,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   let runningCount = 0;
   counters.watch("requests-running", () => runningCount);
-  let whenSettled: (() => void) | undefined;
+  let notifyIdle: (() => void) | undefined;
   const run = async (exchange: RequestExchange): Promise<void> => {
     runningCount++;
     try {
@@ -276,14 +298,14 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const streaming = respond(exchange, answered);
       if (streaming !== undefined) await streaming;
     } catch (fault) {
-      logger.error("failed to write the response", faultFacts(fault));
+      logger.error("failed to write the response", buildErrorFields(fault));
       exchange.response.destroy();
     } finally {
       exchange.pendingBody?.release(); // the body is no longer needed
       // the body is incomplete: Node discards what arrives
-      if (!exchange.request.complete) pace.watch(exchange.request);
+      if (!exchange.request.complete) uploadWatch.watch(exchange.request);
       runningCount--;
-      if (runningCount === 0) whenSettled?.();
+      if (runningCount === 0) notifyIdle?.();
     }
   };
 
@@ -299,13 +321,13 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       // the surface does not serve this request
       logger.error(
         "a plugin failed",
-        faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").match`, error)),
+        buildErrorFields(attributeError(surface.plugin, `addSurface("${surface.name}").match`, error)),
       );
       return false;
     }
   };
 
-  const surfaceFor = (path: string, request: IncomingMessage, among: Paths): AddedSurface | undefined => {
+  const findSurface = (path: string, request: IncomingMessage, among: Paths): AddedSurface | undefined => {
     const { method = "GET" } = request;
     for (const { prefix: begins, surface } of among.exact.get(path) ?? among.prefixes)
       if (
@@ -321,17 +343,17 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     refresh: () => {
       paths = readPaths(others, logger);
       fallbackPaths = readPaths(fallbacks, logger);
-      withBefore = stepsWith("before");
-      withAuthorized = stepsWith("authorized");
-      withHeaders = stepsWith("headers");
-      withAfter = stepsWith("after");
+      stepsBeforeAuthorize = stepsWith("beforeAuthorize");
+      stepsAfterAuthorize = stepsWith("afterAuthorize");
+      stepsWithHeaders = stepsWith("headers");
+      stepsAfterResponse = stepsWith("afterResponse");
     },
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);
-      let owner = surfaceFor(path, request, paths);
+      let owner = findSurface(path, request, paths);
       // the application itself serves its root
-      if (owner === undefined && (next === undefined || mountOf(request) !== ""))
-        owner = surfaceFor(path, request, fallbackPaths);
+      if (owner === undefined && (next === undefined || findMountPath(request) !== ""))
+        owner = findSurface(path, request, fallbackPaths);
       if (owner === undefined) {
         if (next !== undefined) return next();
         const last = surfaces.findLast(({ isPage }) => isPage !== true);
@@ -352,28 +374,28 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     call: async (call) => {
       const { request, response, end } = openCall(call);
       const { path, query } = splitUrl(call.path, compatMode);
-      const owner = surfaceFor(path, request, paths);
+      const owner = findSurface(path, request, paths);
       if (owner === undefined) throw pathNotFound();
       const exchange = new RequestExchange(request, response, path, query, owner, settings);
-      exchange.within = call.within;
-      if (call.session !== undefined) exchange.caller = sessionOf(call.session);
-      else if (call.within !== undefined) exchange.caller = call.within.session;
+      exchange.parent = call.parent;
+      if (call.session !== undefined) exchange.caller = createCallerSession(call.session);
+      else if (call.parent !== undefined) exchange.caller = call.parent.session;
       runningCount++;
       try {
         const answered = await answer(exchange);
         finish(exchange, answered.status, answered.body?.length ?? 0);
-        return toApiAnswer(answered.status >= 400 ? answered : withExtra(answered, extraHeaders(exchange)));
+        return toApiAnswer(answered.status >= 400 ? answered : addHeaders(answered, extraHeaders(exchange)));
       } finally {
         end();
         runningCount--;
-        if (runningCount === 0) whenSettled?.();
+        if (runningCount === 0) notifyIdle?.();
       }
     },
-    settled: (patienceMs) =>
+    waitUntilIdle: (patienceMs) =>
       new Promise((resolve) => {
         if (runningCount === 0) return resolve(0);
         const patience = setTimeout(() => resolve(runningCount), patienceMs);
-        whenSettled = () => {
+        notifyIdle = () => {
           clearTimeout(patience);
           resolve(0);
         };
@@ -406,14 +428,14 @@ class AnsweredRequest implements RequestRecord {
   }
 
   get planKey(): string | undefined {
-    const { planned } = this.exchange;
-    return planned === undefined ? undefined : shortKey(planned as object); // plans are objects
+    const { plans } = this.exchange;
+    return plans === undefined ? undefined : hashPlan(plans as object); // plans are objects
   }
 }
 
 const NO_HEADERS: Headers = [];
 
-const TWO_HOSTS: Answer = {
+const REPEATED_HOST_ANSWER: Answer = {
   status: 400,
   headers: [
     ["Content-Type", "text/plain; charset=utf-8"],
@@ -428,12 +450,15 @@ const rejectPath = (): never => {
 
 /** Splits `/api/vessels?id=eq.1`, also if a proxy sends `http://host/api/vessels`. `//films/` becomes `/films` unless
  *  `asSent` is true. @rule R-PATH-11 G-WS-17 */
-const splitUrl = (url: string, asSent: boolean): { readonly path: string; readonly query: string | undefined } => {
+const splitUrl = (
+  url: string,
+  keepsSlashes: boolean,
+): { readonly path: string; readonly query: string | undefined } => {
   const local = url.startsWith("/") ? url : withoutOrigin(url);
   const mark = local.indexOf("?");
   const path = mark === -1 ? local : local.slice(0, mark);
   const query = mark === -1 ? undefined : local.slice(mark + 1);
-  const isTidy = asSent || !(path.includes("//") || (path.length > 1 && path.endsWith("/")));
+  const isTidy = keepsSlashes || !(path.includes("//") || (path.length > 1 && path.endsWith("/")));
   return { path: isTidy ? path : path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1"), query };
 };
 
@@ -445,7 +470,7 @@ const withoutOrigin = (url: string): string => {
 };
 
 /** Returns a function that reads paths: tolerant by default, byte for byte in compatibility mode. */
-export const pathReader =
+export const createPathReader =
   ({ compatMode }: { readonly compatMode: boolean }): ((path: string) => string) =>
   (path) =>
     splitUrl(path, compatMode).path;

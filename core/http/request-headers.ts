@@ -2,11 +2,11 @@
 import type { IncomingMessage } from "node:http";
 
 /** Decodes UTF-8 that clients send, because Node reads the bytes of headers as Latin-1. */
-export const utf8Text = (sent: string): string =>
+export const decodeUtf8Header = (sent: string): string =>
   /[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent;
 
 /** Yields the first value of each header, by lower-case name. */
-export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
+export function* listFirstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
   const seen = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
@@ -17,7 +17,7 @@ export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly 
 }
 
 /** Parses a `Cookie` header; quotes around a value are removed. */
-export function* cookiesOf(header: string | undefined): Iterable<readonly [name: string, value: string]> {
+export function* parseCookies(header: string | undefined): Iterable<readonly [name: string, value: string]> {
   for (const part of header?.split(";") ?? []) {
     const equals = part.indexOf("=");
     if (equals !== -1)
@@ -32,14 +32,14 @@ export function* cookiesOf(header: string | undefined): Iterable<readonly [name:
 }
 
 /** Returns the first cookie of that name. */
-export const cookieOf = (header: string | undefined, name: string): string | undefined => {
-  for (const [sent, value] of cookiesOf(header)) if (sent === name) return value;
+export const findCookie = (header: string | undefined, name: string): string | undefined => {
+  for (const [sent, value] of parseCookies(header)) if (sent === name) return value;
   return undefined;
 };
 
 /** Returns the path at which an application has mounted the api, such as `/db`; empty without a mount, or at its
  *  root. */
-export const mountOf = (request: Pick<IncomingMessage, "url">): string => {
+export const findMountPath = (request: Pick<IncomingMessage, "url">): string => {
   const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // Express and similar frameworks set these
   if (baseUrl !== undefined) return baseUrl;
   return originalUrl?.endsWith(url) === true ? originalUrl.slice(0, originalUrl.length - url.length) : "";

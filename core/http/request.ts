@@ -5,15 +5,15 @@ import type { CredentialRules, Credentials, Session } from "../kernel/session.ts
 import { createTextReader, readBody, withoutByteOrderMark, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
 import type { PendingBodies, PendingBody } from "./slow-uploads.ts";
-import { cookieOf, firstHeaders } from "./request-headers.ts";
+import { findCookie, listFirstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
   readonly body: BodyLimits;
-  readonly heldBodies: PendingBodies;
+  readonly pendingBodies: PendingBodies;
   readonly isTimed: boolean;
 }
 
-type Phase = Parameters<Exchange["mark"]>[0];
+type Phase = Parameters<Exchange["endPhase"]>[0];
 
 const NO_HEADER_NAMES: readonly string[] = [];
 const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
@@ -36,19 +36,19 @@ export class RequestExchange implements Exchange, Credentials {
   /** Set by the authorize step, or earlier for a call with a session. */
   caller: Session | undefined;
   isUnlogged = false;
-  planned: unknown = undefined;
+  plans: unknown = undefined;
   operation: Exchange["operation"] = undefined;
   errorCode: string | undefined = undefined;
   requestId: string | undefined = undefined;
   slots: unknown[] | undefined = undefined;
-  within: Exchange["within"] = undefined;
+  parent: Exchange["parent"] = undefined;
   readonly startedAtMs = performance.now();
   /** The memory of the body, released with the response. */
   pendingBody: PendingBody | undefined;
   private readonly settings: ExchangeSettings;
   private readonly sentHeaders: IncomingHttpHeaders;
   private bytes: Promise<Buffer> | undefined;
-  private whenGone: ((() => void) | undefined)[] | undefined;
+  private disconnectListeners: ((() => void) | undefined)[] | undefined;
   private marks: Map<string, number> | undefined;
   private markedAtMs: number;
 
@@ -92,22 +92,22 @@ export class RequestExchange implements Exchange, Credentials {
     if (found === undefined) return undefined;
     if (typeof found !== "string") return found[0];
     // Node joins repeated headers with a comma, which a single value may also contain
-    return found.includes(", ") ? (firstOf(this.rawHeaders, key) ?? found) : found;
+    return found.includes(", ") ? (findFirstHeader(this.rawHeaders, key) ?? found) : found;
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    return firstHeaders(this.rawHeaders);
+    return listFirstHeaders(this.rawHeaders);
   }
 
   cookie(name: string): string | undefined {
-    return cookieOf(this.sentHeaders.cookie, name);
+    return findCookie(this.sentHeaders.cookie, name);
   }
 
   body(): Promise<Buffer> {
     this.bytes ??= readBody(
       this.request,
       this.response,
-      (this.pendingBody = this.settings.heldBodies.open()),
+      (this.pendingBody = this.settings.pendingBodies.open()),
       this.settings.body,
     ).then((body) => withoutByteOrderMark(body, this.sentHeaders["content-type"]));
     return this.bytes;
@@ -121,32 +121,32 @@ export class RequestExchange implements Exchange, Credentials {
 
   async bodyInPieces(take: (piece: Buffer) => void): Promise<void> {
     if (this.bytes !== undefined) return take(await this.bytes);
-    this.pendingBody = this.settings.heldBodies.open();
+    this.pendingBody = this.settings.pendingBodies.open();
     this.bytes = readBody(this.request, this.response, this.pendingBody, this.settings.body, take);
     await this.bytes;
   }
 
   /** Shares one listener on the response, which stays, because removing it costs more. */
-  onGone(listener: () => void): () => void {
+  onDisconnect(listener: () => void): () => void {
     const { response } = this;
     if (response.destroyed && !response.writableEnded) {
       listener();
       return () => {};
     }
-    if (this.whenGone === undefined) {
-      this.whenGone = [];
+    if (this.disconnectListeners === undefined) {
+      this.disconnectListeners = [];
       response.on("close", () => {
-        if (!response.writableEnded) for (const each of this.whenGone ?? []) each?.();
+        if (!response.writableEnded) for (const each of this.disconnectListeners ?? []) each?.();
       });
     }
-    const all = this.whenGone;
+    const all = this.disconnectListeners;
     const at = all.push(listener) - 1;
     return () => {
       all[at] = undefined;
     };
   }
 
-  mark(phase: Phase): void {
+  endPhase(phase: Phase): void {
     if (!this.settings.isTimed) return;
     const now = performance.now();
     this.marks ??= new Map();
@@ -159,7 +159,7 @@ export class RequestExchange implements Exchange, Credentials {
   }
 }
 
-const firstOf = (rawHeaders: readonly string[], key: string): string | undefined => {
+const findFirstHeader = (rawHeaders: readonly string[], key: string): string | undefined => {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === key) return rawHeaders[i + 1];
   return undefined;
 };

@@ -21,16 +21,16 @@ export const writeAnswer = (
   const given = status === 205 ? undefined : answer.body;
   // Node takes three times as long to write a long string as bytes
   const body = typeof given === "string" && given.length > MAX_TEXT_LENGTH ? Buffer.from(given) : given;
-  const flat: string[] = [];
-  for (const [name, value] of headers) if (name !== "" && !isContentLength(name)) flat.push(name, value);
-  if (!hasHeader(headers, "server")) flat.push("Server", SERVER);
-  for (const [name, value] of extra) if (!hasHeader(headers, name.toLowerCase())) flat.push(name, value);
+  const headerList: string[] = [];
+  for (const [name, value] of headers) if (name !== "" && !isContentLength(name)) headerList.push(name, value);
+  if (!hasHeader(headers, "server")) headerList.push("Server", SERVER);
+  for (const [name, value] of extra) if (!hasHeader(headers, name.toLowerCase())) headerList.push(name, value);
   const hasNoBody = request.method === "HEAD" || status === 204 || status === 304 || status < 200;
   const bytes = body === undefined ? (answer.streamBytes ?? 0) : Buffer.byteLength(body);
   if (!hasNoBody && (answer.stream === undefined || answer.streamBytes !== undefined))
-    flat.push("Content-Length", String(bytes));
+    headerList.push("Content-Length", String(bytes));
   const statusText = answer.statusText ?? STATUS_CODES[status] ?? "Unknown";
-  writeHead(response, status, statusText, flat);
+  writeHead(response, status, statusText, headerList);
   if (!hasNoBody && answer.stream !== undefined) {
     response.flushHeaders();
     answer.stream(response);
@@ -39,7 +39,7 @@ export const writeAnswer = (
   else if (typeof body === "string" && bytes === body.length) response.end(body, "latin1");
   else
     response.end(
-      typeof body === "string" && (HIGH_BYTE.test(statusText) || flat.some((text) => HIGH_BYTE.test(text)))
+      typeof body === "string" && (HIGH_BYTE.test(statusText) || headerList.some((text) => HIGH_BYTE.test(text)))
         ? Buffer.from(body)
         : body,
     );

@@ -13,7 +13,7 @@ export interface SendBacklog {
   /** The waiting bytes of all tracked responses. */
   readonly bytes: number;
   /** The number of connections closed since the start. */
-  readonly closed: number;
+  readonly closedCount: number;
   close(): void;
 }
 
@@ -22,8 +22,8 @@ interface WatchedClient {
   bytes: number;
   /** The bytes that the socket has yet to pass to the system. The number changes with every byte that the client
    *  takes. */
-  queued: number;
-  movedAtMs: number;
+  queuedBytes: number;
+  progressAtMs: number;
   readonly forget: () => void;
 }
 
@@ -32,7 +32,7 @@ const CHECK_MS = 500;
 
 /** Returns the bytes in the handle's write queue. Node reports a write only when all of it has been sent, so only the
  *  handle knows the progress. Node reads it too before it reports a socket as idle. */
-const queuedOf = (outgoing: OutgoingStream): number => {
+const readQueuedBytes = (outgoing: OutgoingStream): number => {
   const socket = "socket" in outgoing ? outgoing.socket : outgoing;
   return (
     (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null)?._handle?.writeQueueSize ?? 0
@@ -48,14 +48,14 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
   let timer: NodeJS.Timeout | undefined;
 
   /** Updates the entry and returns whether it still has waiting bytes. */
-  const checkClients = (entry: WatchedClient, now: number): boolean => {
+  const updateClient = (entry: WatchedClient, now: number): boolean => {
     const { outgoing } = entry;
     const bytes = outgoing.writableLength;
-    const queued = queuedOf(outgoing);
-    if (bytes !== entry.bytes || queued !== entry.queued) entry.movedAtMs = now;
+    const queued = readQueuedBytes(outgoing);
+    if (bytes !== entry.bytes || queued !== entry.queuedBytes) entry.progressAtMs = now;
     total += bytes - entry.bytes;
     entry.bytes = bytes;
-    entry.queued = queued;
+    entry.queuedBytes = queued;
     if (bytes > 0 && !outgoing.destroyed) return true;
     forget(entry);
     return false;
@@ -76,17 +76,17 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
   const checkAll = (): void => {
     const now = Date.now();
     for (const entry of entries.values())
-      if (checkClients(entry, now) && now - entry.movedAtMs >= patienceMs) closeConnection(entry);
+      if (updateClient(entry, now) && now - entry.progressAtMs >= patienceMs) closeConnection(entry);
     if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
 
-  const freeBacklog = (newest: WatchedClient): void => {
+  const closeStalledClients = (newest: WatchedClient): void => {
     const now = Date.now();
-    for (const entry of entries.values()) checkClients(entry, now);
+    for (const entry of entries.values()) updateClient(entry, now);
     if (total <= maxBytes) return;
-    for (const entry of [...entries.values()].sort((a, b) => a.movedAtMs - b.movedAtMs)) {
+    for (const entry of [...entries.values()].sort((a, b) => a.progressAtMs - b.progressAtMs)) {
       if (entry !== newest) closeConnection(entry);
       if (total <= maxBytes) return;
     }
@@ -99,8 +99,8 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
         const made: WatchedClient = {
           outgoing,
           bytes: 0,
-          queued: queuedOf(outgoing),
-          movedAtMs: Date.now(),
+          queuedBytes: readQueuedBytes(outgoing),
+          progressAtMs: Date.now(),
           forget: () => forget(made),
         };
         entries.set(outgoing, made);
@@ -110,13 +110,13 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
       const bytes = outgoing.writableLength;
       total += bytes - entry.bytes;
       entry.bytes = bytes;
-      if (total > maxBytes) freeBacklog(entry);
+      if (total > maxBytes) closeStalledClients(entry);
       timer ??= setInterval(checkAll, Math.min(CHECK_MS, patienceMs / 2)).unref();
     },
     get bytes() {
       return total;
     },
-    get closed() {
+    get closedCount() {
       return closed;
     },
     close: () => clearInterval(timer),

@@ -9,13 +9,13 @@ export interface UploadWatch {
    *  is removed before the next check. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;
   /** The number of requests given up since the start. */
-  readonly closed: number;
+  readonly closedCount: number;
   close(): void;
 }
 
 interface WatchedUpload {
   readonly request: IncomingMessage;
-  readonly late: (() => void) | undefined;
+  readonly onLate: (() => void) | undefined;
   /** Both are set at the first check. */
   startedAtMs: number | undefined;
   bytesBefore: number | undefined;
@@ -38,7 +38,7 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
   let timer: NodeJS.Timeout | undefined;
 
   const checkUpload = (entry: WatchedUpload, now: number): void => {
-    const { request, late } = entry;
+    const { request, onLate } = entry;
     if (hasEnded(request)) return void entries.delete(entry);
     // bodies that arrive before the first check cost no clock reading
     entry.startedAtMs ??= now;
@@ -48,11 +48,11 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
       return;
     entries.delete(entry);
     closed++;
-    if (late === undefined) request.socket.destroy();
-    else late();
+    if (onLate === undefined) request.socket.destroy();
+    else onLate();
   };
 
-  const checkUploads = (): void => {
+  const checkAllUploads = (): void => {
     const now = Date.now();
     for (const entry of entries) checkUpload(entry, now);
     if (entries.size > 0) return;
@@ -63,12 +63,12 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
   return {
     watch: (request, late) => {
       if (hasEnded(request)) return undefined;
-      const entry: WatchedUpload = { request, late, startedAtMs: undefined, bytesBefore: undefined };
+      const entry: WatchedUpload = { request, onLate: late, startedAtMs: undefined, bytesBefore: undefined };
       entries.add(entry);
-      timer ??= setInterval(checkUploads, Math.min(CHECK_MS, patienceMs / 2)).unref();
+      timer ??= setInterval(checkAllUploads, Math.min(CHECK_MS, patienceMs / 2)).unref();
       return () => void entries.delete(entry);
     },
-    get closed() {
+    get closedCount() {
       return closed;
     },
     close: () => clearInterval(timer),

@@ -11,34 +11,34 @@ import type { Counters } from "./counters.ts";
 export interface Question<Source, Answer> {
   /** Unique in its cache. */
   readonly name: string;
-  readonly of: (source: Source) => Answer;
+  readonly read: (source: Source) => Answer;
   /** Returns equal keys for answers that the maker cannot distinguish, and different keys for all others. */
   key?(answer: Answer): unknown;
 }
 
 /** Defines questions about a part of a source: `questionsAbout(({ session }: WithSession) => session)`. */
-export const questionsAbout =
+export const definePartQuestions =
   <Source, Part>(partOf: (source: Source) => Part) =>
   <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
     name,
-    of: (source) => of(partOf(source)),
+    read: (source) => of(partOf(source)),
     ...(key === undefined ? {} : { key }),
   });
 
 /** Defines questions about members of a source: `membersOf<Wanted>()("plan")`. */
-export const membersOf =
+export const defineMemberQuestions =
   <Source>() =>
   <Member extends keyof Source & string>(
     member: Member,
     key?: (answer: Source[Member]) => unknown,
   ): Question<Source, Source[Member]> => ({
     name: member,
-    of: (source) => source[member],
+    read: (source) => source[member],
     ...(key === undefined ? {} : { key }),
   });
 
 /** Defines questions about members of one member of a source: `membersIn<WithSession>()("session")("role")`. */
-export const membersIn =
+export const definePartMemberQuestions =
   <Source>() =>
   <Part extends keyof Source & string>(part: Part) =>
   <Member extends keyof Source[Part] & string>(
@@ -46,7 +46,7 @@ export const membersIn =
     key?: (answer: Source[Part][Member]) => unknown,
   ): Question<Source, Source[Part][Member]> => ({
     name: `${part} ${member}`,
-    of: (source) => source[part][member],
+    read: (source) => source[part][member],
     ...(key === undefined ? {} : { key }),
   });
 
@@ -68,7 +68,7 @@ export interface Cache<Source, Made> {
   /** Returns a cached value only. */
   peek(source: Source): CacheEntry<Made> | undefined;
   /** Returns the value and caches it immediately, for values that cannot fail later. */
-  take(source: Source): Made;
+  getAndCommit(source: Source): Made;
   /** Looks the value up for the maker of another value, which then depends on the same facts. */
   derive(ask: Ask<Source>): CacheEntry<Made>;
 }
@@ -79,7 +79,7 @@ export interface CacheSpec<Source, Made> {
    *  it throws, nothing is cached. */
   readonly make: (ask: Ask<Source>) => Made;
   /** Returns roughly how many bytes the value occupies, without its key. */
-  readonly bytesOf: (made: Made) => number;
+  readonly estimateBytes: (made: Made) => number;
 }
 
 /** All caches of an api, with one common limit in bytes. */
@@ -121,9 +121,9 @@ const BYTES_PER_STEP = 500;
 /** Values with more answers are not cached, because a lookup would be as slow as computing them. */
 const MAX_STEPS = 4000;
 
-const bytesOfKey = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
+const estimateKeyBytes = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
 
-const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown =>
+const computeKey = (question: Question<unknown, unknown>, answer: unknown): unknown =>
   question.key === undefined ? answer : question.key(answer);
 
 const noOperation = (): void => undefined;
@@ -188,7 +188,7 @@ export const createCaches = (
   };
 
   /** Drops both values, because neither can be trusted. */
-  const disagree = (there: Branch | Entry): void => {
+  const dropConflicting = (there: Branch | Entry): void => {
     conflicts++;
     dropAll(there);
   };
@@ -205,18 +205,18 @@ export const createCaches = (
     for (const { question, key } of steps) {
       let branch = next();
       // different questions after equal answers: the maker read something without `ask`
-      if (branch !== undefined && branch.question?.name !== question.name) return disagree(branch);
+      if (branch !== undefined && branch.question?.name !== question.name) return dropConflicting(branch);
       if (branch === undefined) {
         branch = { question, next: new Map(), parent, answer };
         set(branch);
-        size += BYTES_PER_STEP + bytesOfKey(answer);
+        size += BYTES_PER_STEP + estimateKeyBytes(answer);
       }
       parent = branch as Branch; // values have no question, so this is a branch
       answer = key;
     }
-    size += bytesOfKey(answer);
+    size += estimateKeyBytes(answer);
     const known = next();
-    if (known?.question !== undefined) return disagree(known);
+    if (known?.question !== undefined) return dropConflicting(known);
     if (known !== undefined) return; // a concurrent request has cached it
     const entry: Entry = { value: made, commit: noOperation, root, parent, answer };
     set(entry);
@@ -226,14 +226,14 @@ export const createCaches = (
   };
 
   return {
-    create: <Source, Made>({ name: rootName, make, bytesOf }: CacheSpec<Source, Made>): Cache<Source, Made> => {
+    create: <Source, Made>({ name: rootName, make, estimateBytes }: CacheSpec<Source, Made>): Cache<Source, Made> => {
       const root: Root = { top: undefined };
       roots.push(root);
 
       const build = (answerTo: Ask<Source>): CacheEntry<Made> => {
         const steps: Step[] = [];
         const answers = new Map<string, unknown>();
-        const madeIn = generation;
+        const startGeneration = generation;
         let isMade = false;
         const made = make(<Answer>(question: Question<Source, Answer>): Answer => {
           if (isMade)
@@ -244,15 +244,15 @@ export const createCaches = (
           const answer = answerTo(question);
           answers.set(question.name, answer);
           const step = question as Question<unknown, unknown>; // its root holds only questions about this source type
-          steps.push({ question: step, key: keyOf(step, answer) });
+          steps.push({ question: step, key: computeKey(step, answer) });
           return answer;
         });
         isMade = true;
         return {
           value: made,
           commit: () => {
-            if (madeIn !== generation || steps.length > MAX_STEPS || isOff()) return;
-            const size = bytesOf(made);
+            if (startGeneration !== generation || steps.length > MAX_STEPS || isOff()) return;
+            const size = estimateBytes(made);
             // one value must not evict all others
             if (size * 2 <= maxBytes()) insert(root, steps, made, size);
           },
@@ -262,23 +262,23 @@ export const createCaches = (
       const peek = (ask: Ask<Source>): CacheEntry<Made> | undefined => {
         if (!isOff()) requests++;
         let at = root.top;
-        while (at?.question !== undefined) at = at.next.get(keyOf(at.question, ask(at.question)));
+        while (at?.question !== undefined) at = at.next.get(computeKey(at.question, ask(at.question)));
         if (at === undefined) return undefined;
         hits++;
         entries?.get(at); // it is the most recently used now
         return at as CacheEntry<Made>; // the `make` of this cache made it
       };
       const find = (ask: Ask<Source>): CacheEntry<Made> => peek(ask) ?? build(ask);
-      const askOf =
+      const createAsk =
         (source: Source): Ask<Source> =>
         (question) =>
-          question.of(source);
+          question.read(source);
 
-      const get = (source: Source): CacheEntry<Made> => find(askOf(source));
+      const get = (source: Source): CacheEntry<Made> => find(createAsk(source));
       return {
         get,
-        peek: (source) => peek(askOf(source)),
-        take: (source) => {
+        peek: (source) => peek(createAsk(source)),
+        getAndCommit: (source) => {
           const found = get(source);
           found.commit();
           return found.value;

@@ -16,7 +16,7 @@ export interface SettingSpec<Value, Name extends string = string> {
   /** Its value is never printed. */
   readonly isSecret?: boolean;
   /** The empty string is a value (an empty list). Otherwise it counts as not set. */
-  readonly isEmptyMeant?: boolean;
+  readonly acceptsEmpty?: boolean;
   /** The setting is read once, at the start. Option sources cannot change it. */
   readonly isFixed?: boolean;
 }
@@ -27,7 +27,7 @@ export interface Setting<Value = unknown, Name extends string = string> extends 
   /** The setting is a request limit. Refusals are counted under its name. */
   readonly isLimit: boolean;
   /** Returns its value in the current options. */
-  readonly of: (options: { readonly settings?: Readonly<Record<string, unknown>> }) => Value;
+  readonly get: (options: { readonly settings?: Readonly<Record<string, unknown>> }) => Value;
 }
 
 /** Declares a setting in the `settings` of a preset's options. `relApi(preset)` reads its environment variables. @rule
@@ -38,7 +38,8 @@ export const defineSetting = <const Value>(
   ...spec,
   isOption: false,
   isLimit: false,
-  of: ({ settings }) => (settings !== undefined && spec.name in settings ? settings[spec.name] : spec.default) as Value, // checked at the start
+  get: ({ settings }) =>
+    (settings !== undefined && spec.name in settings ? settings[spec.name] : spec.default) as Value, // checked at the start
 });
 
 interface DefineOption {
@@ -57,7 +58,7 @@ export const defineOption: DefineOption = <Value, Name extends string>(
   ...spec,
   isOption: true,
   isLimit: false,
-  of: (options) => (options as Readonly<Record<string, unknown>>)[spec.name] as Value, // checked at the start
+  get: (options) => (options as Readonly<Record<string, unknown>>)[spec.name] as Value, // checked at the start
 });
 
 /** Declares a request limit as an option, which its file adds to the type `Limits`. The variable of `maxEmbeds` is

@@ -24,19 +24,19 @@ const MAX_CHANGES = 3;
 /** Returns the nearest candidates by the rules of PostgreSQL's column suggestions. They differ in at most `maxChanges`
  *  characters and at most half of the name. The result is empty if more than two are equally near, because a long list
  *  does not help. */
-export const closestNames = (
+export const findClosestNames = (
   name: string,
   candidates: Iterable<string>,
   maxChanges: number = MAX_CHANGES,
 ): readonly string[] => {
-  const asked = [...name];
-  if (asked.length > MAX_NAME_LENGTH) return [];
-  let least = Math.min(maxChanges, Math.floor(asked.length / 2));
+  const characters = [...name];
+  if (characters.length > MAX_NAME_LENGTH) return [];
+  let least = Math.min(maxChanges, Math.floor(characters.length / 2));
   let nearest: string[] = [];
   for (const candidate of candidates) {
     const letters = [...candidate];
-    if (Math.abs(letters.length - asked.length) > least) continue;
-    const changes = levenshtein(asked, letters);
+    if (Math.abs(letters.length - characters.length) > least) continue;
+    const changes = levenshtein(characters, letters);
     if (changes > least) continue;
     if (changes < least) nearest = [];
     least = changes;
@@ -46,7 +46,7 @@ export const closestNames = (
 };
 
 /** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. */
-export const didYouMean = (name: string, candidates: Iterable<string>): string => {
-  const near = closestNames(name, candidates).map((one) => `"${one}"`);
+export const buildSuggestion = (name: string, candidates: Iterable<string>): string => {
+  const near = findClosestNames(name, candidates).map((one) => `"${one}"`);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };

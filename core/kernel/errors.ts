@@ -178,7 +178,7 @@ export const columnUnknown = (row: string, name: string, near: readonly string[]
     code: "42703",
     status: 400,
     message: `column ${row}.${name} does not exist`,
-    hint: nearHint(row, near),
+    hint: buildSuggestionHint(row, near),
   });
 
 /** No ordering of this name accepts the type of the column. `types` are those that it accepts. @rule X-ORD-4 */
@@ -197,10 +197,10 @@ export const targetColumnUnknown = (relation: string, name: string, near: readon
     code: "42703",
     status: 400,
     message: `column "${name}" does not exist`,
-    hint: nearHint(relation, near),
+    hint: buildSuggestionHint(relation, near),
   });
 
-const nearHint = (row: string, near: readonly string[]): string | null =>
+const buildSuggestionHint = (row: string, near: readonly string[]): string | null =>
   near.length === 0
     ? null
     : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
@@ -258,7 +258,7 @@ export const bodyUnreadable = (encoding: string): RelApiError =>
 
 /** The statuses of requests that never arrived completely. Every path uses them, whatever status the surface uses for
  *  other errors. @rule R-BND-3 R-BND-4 R-BND-9, G-HTTP-15 */
-export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 414, 415]);
+export const BODY_STATUSES: ReadonlySet<number> = new Set([408, 413, 414, 415]);
 /** A body that other middleware parsed is too deep to be serialized again. @rule R-LIM-2 G-LIM-2 */
 export const bodyNestedTooDeep = (): RelApiError =>
   new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });

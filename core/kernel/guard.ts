@@ -53,8 +53,8 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
             `plugin "${plugin}" passes an async function to ${hookName}.tap, which would take its promise for the result: use tapPromise`,
           );
         names.add(name);
-        const blame = type === "async" ? withPluginNameInCallback : withPluginName;
-        return { ...tap, fn: blame(plugin, hookName, run) } satisfies FullTap;
+        const attribute = type === "async" ? withPluginNameInCallback : withPluginName;
+        return { ...tap, fn: attribute(plugin, hookName, run) } satisfies FullTap;
       },
     });
   };

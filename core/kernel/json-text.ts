@@ -2,7 +2,7 @@
  *  is nested. */
 
 /** Returns the position after the string that begins at `start`, or the end of the text if the string is not closed. */
-export const endOfString = (text: string, start: number): number => {
+export const findStringEnd = (text: string, start: number): number => {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let escapes = quote;
     while (text[escapes - 1] === "\\") escapes--;
@@ -12,25 +12,25 @@ export const endOfString = (text: string, start: number): number => {
 };
 
 /** Returns the position after the value that begins at `start`. The text must be valid JSON. */
-export const endOfValue = (text: string, start: number): number => {
+export const findValueEnd = (text: string, start: number): number => {
   let depth = 0;
   let at = start;
   do {
     const character = text[at];
     if (character === '"') {
-      at = endOfString(text, at);
+      at = findStringEnd(text, at);
       continue;
     }
     if (character === "{" || character === "[") depth++;
     else if (character === "}" || character === "]") depth--;
-    else if (depth === 0) return endOfWord(text, at);
+    else if (depth === 0) return findWordEnd(text, at);
     at++;
   } while (depth > 0 && at < text.length);
   return at;
 };
 
 /** Returns the position after a number, `true`, `false` or `null`. */
-const endOfWord = (text: string, start: number): number => {
+const findWordEnd = (text: string, start: number): number => {
   let at = start;
   while (at < text.length && !",:]} \t\r\n".includes(text.charAt(at))) at++;
   return at;
@@ -43,7 +43,7 @@ export const isNestedDeeper = (text: string, levels: number): boolean => {
   for (let at = 0; at < text.length;) {
     const character = text[at];
     if (character === '"') {
-      at = endOfString(text, at);
+      at = findStringEnd(text, at);
       continue;
     }
     if (character === "[" || character === "{") {
@@ -56,14 +56,14 @@ export const isNestedDeeper = (text: string, levels: number): boolean => {
 
 /** The elements of an array, or the members of an object, as texts. The function checks the brackets and what is around
  *  them, and leaves the parts to a parser. @throws SyntaxError */
-export function* partsOf(json: string): Generator<string> {
+export function* splitJson(json: string): Generator<string> {
   const start = json.search(/[[{]/) + 1;
   let from = start;
   let at = start;
   for (let depth = 0; depth >= 0; at++) {
     if (at >= json.length) throw new SyntaxError("the JSON text is not complete");
     const character = json[at];
-    if (character === '"') at = endOfString(json, at) - 1;
+    if (character === '"') at = findStringEnd(json, at) - 1;
     else if (character === "[" || character === "{") depth++;
     else if (character === "]" || character === "}") depth--;
     if (depth >= 0 && (depth > 0 || character !== ",")) continue;
@@ -101,5 +101,5 @@ const MAX_BYTES_PER_CHARACTER = 3;
 const GROWTH = 16;
 
 /** The array of these elements, which a template around `join` would copy once more. */
-export const jsonArray = (elements: readonly string[]): string =>
+export const joinJsonArray = (elements: readonly string[]): string =>
   ["[", ...elements.map((element, i) => (i === 0 ? element : `,${element}`)), "]"].join("");

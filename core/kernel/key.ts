@@ -6,6 +6,6 @@ import { memoize } from "./memoize.ts";
 export const planKey = (plan: unknown): string => JSON.stringify(plan);
 
 /** Returns a hash of 22 characters, equal for equal contents. */
-export const shortKey = memoize((plan: object): string =>
+export const hashPlan = memoize((plan: object): string =>
   createHash("sha256").update(planKey(plan)).digest("base64url").slice(0, 22),
 );

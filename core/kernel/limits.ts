@@ -27,7 +27,7 @@ export const urlTooLong = (limitBytes: number): RelApiError =>
   });
 
 /** Returns the name of the counter for a limit's refusals. @rule R-ADM-2 */
-export const refusalCounter = (limit: string): string => `refused-${limit}`;
+export const nameRefusalCounter = (limit: string): string => `refused-${limit}`;
 
 /** Counts a refusal by a limit. Called where errors become responses. @rule R-ADM-2 */
 export const countRefusal = (counters: Counters, error: unknown): void => {
@@ -35,5 +35,5 @@ export const countRefusal = (counters: Counters, error: unknown): void => {
   const { limit } = error.facts;
   if (typeof limit !== "string") return;
   error.isCounted = true;
-  counters.add(refusalCounter(limit));
+  counters.add(nameRefusalCounter(limit));
 };

@@ -4,22 +4,22 @@ import type { FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
 /** Returns whether the log writes messages of level `of`. */
-export const logs = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
+export const isLogged = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
 
 /** Returns the lowest status that the access log includes. @rule R-ADM-3 */
-export const lowestLogged = (level: LogLevel): number =>
+export const findLowestLoggedStatus = (level: LogLevel): number =>
   ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
 
 /** @rule R-ADM-3 */
 export const createLogger = (level: LogLevel): Logger => {
   const write = (of: LogLevel) => {
-    if (!logs(level, of)) return () => {};
+    if (!isLogged(level, of)) return () => {};
     return (message: string, facts?: Readonly<Record<string, unknown>>): void => {
-      const told = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${formatFields(facts)}`;
-      process.stderr.write(`${new Date().toISOString()} ${of} ${message}${told}\n`);
+      const fieldsText = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${formatFields(facts)}`;
+      process.stderr.write(`${new Date().toISOString()} ${of} ${message}${fieldsText}\n`);
     };
   };
-  const lowest = lowestLogged(level);
+  const lowest = findLowestLoggedStatus(level);
   return {
     error: write("error"),
     warn: write("warn"),
@@ -46,12 +46,12 @@ const formatFields = (facts: Readonly<Record<string, unknown>>): string => {
 /** The message of each request line. The fields say everything else. */
 const REQUEST = "request";
 
-const levelOf = (status: number): "error" | "warn" | "info" =>
+const chooseLevel = (status: number): "error" | "warn" | "info" =>
   status >= 500 ? "error" : status >= 400 ? "warn" : "info";
 
 /** Adapts the logger of an application, such as pino: `relApi(fullCompat({ logger: fieldsLogger(pino()) }))`. The given
  *  logger decides which levels it writes. @rule X-LOG-2 */
-export const fieldsLogger = (given: FieldsFirstLogger): Logger => {
+export const createFieldsLogger = (given: FieldsFirstLogger): Logger => {
   const write =
     (of: Exclude<LogLevel, "silent">) =>
     (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
@@ -61,13 +61,13 @@ export const fieldsLogger = (given: FieldsFirstLogger): Logger => {
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
-    access: (line, status) => given[levelOf(status)]({}, line),
-    request: (fields, status) => given[levelOf(status)](fields, REQUEST),
+    access: (line, status) => given[chooseLevel(status)]({}, line),
+    request: (fields, status) => given[chooseLevel(status)](fields, REQUEST),
   };
 };
 
 /** Returns a logger that forwards to a target, which `forwardTo` replaces. */
-export const createForwarding = (
+export const createForwardingLogger = (
   first: Logger,
 ): { readonly logger: Logger; readonly forwardTo: (target: Logger) => void } => {
   let target = first;

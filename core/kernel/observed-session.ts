@@ -1,15 +1,15 @@
 /** A session for makers of cached values: every read is a cache question, and so part of the key. @rule R-CAC-1 */
-import { membersIn, questionsAbout, type Ask, type Question } from "./cache.ts";
+import { definePartMemberQuestions, definePartQuestions, type Ask, type Question } from "./cache.ts";
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
 
 /** A source of cache questions that has a session. */
-export interface WithSession {
+export interface SessionSource {
   readonly session: Session;
 }
 
-const question = questionsAbout(({ session }: WithSession) => session);
-const sessionQuestion = membersIn<WithSession>()("session");
+const question = definePartQuestions(({ session }: SessionSource) => session);
+const sessionQuestion = definePartMemberQuestions<SessionSource>()("session");
 
 const ROLE = sessionQuestion("role");
 const DATABASE_ROLE = sessionQuestion("databaseRole");
@@ -22,18 +22,18 @@ const CLAIMS_TEXT = sessionQuestion("claimsText");
 // `Object.keys` would read the variables of an observed session, whose values would become part of the key
 const VARIABLE_NAMES = question("variable names", ({ variables }) => Reflect.ownKeys(variables) as string[], planKey); // they have no symbols
 
-const variableQuestion = (name: string): Question<WithSession, string | undefined> =>
+const variableQuestion = (name: string): Question<SessionSource, string | undefined> =>
   question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));
 
-const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
-  const valueOf = (name: string | symbol): string | undefined =>
+const observeVariables = (ask: Ask<SessionSource>): Session["variables"] => {
+  const readVariable = (name: string | symbol): string | undefined =>
     typeof name === "string" ? ask(variableQuestion(name)) : undefined;
   return new Proxy<Record<string, string>>(Object.create(null) as Record<string, string>, {
-    get: (_, name) => valueOf(name),
-    has: (_, name) => valueOf(name) !== undefined,
+    get: (_, name) => readVariable(name),
+    has: (_, name) => readVariable(name) !== undefined,
     ownKeys: () => [...ask(VARIABLE_NAMES)],
     getOwnPropertyDescriptor: (_, name) => {
-      const value = valueOf(name);
+      const value = readVariable(name);
       return value === undefined ? undefined : { value, enumerable: true, configurable: true };
     },
   });
@@ -41,7 +41,7 @@ const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
 
 /** Returns a session with all optional members defined, because readers do not distinguish undefined members from
  *  missing ones. */
-export const observeSession = (ask: Ask<WithSession>): Session => {
+export const observeSession = (ask: Ask<SessionSource>): Session => {
   const session = {
     get role() {
       return ask(ROLE);
@@ -67,7 +67,7 @@ export const observeSession = (ask: Ask<WithSession>): Session => {
     get claimsText() {
       return ask(CLAIMS_TEXT);
     },
-    variables: observedVariables(ask),
+    variables: observeVariables(ask),
   };
   return session as Session; // members that may be missing are undefined here
 };

@@ -19,14 +19,14 @@ export interface Logger {
   readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
 }
 
-type WithFields = (fields: object, message: string) => void;
+type LogFunction = (fields: object, message: string) => void;
 
 /** A logger that takes fields before the message, like pino. */
 export interface FieldsFirstLogger {
-  readonly error: WithFields;
-  readonly warn: WithFields;
-  readonly info: WithFields;
-  readonly debug: WithFields;
+  readonly error: LogFunction;
+  readonly warn: LogFunction;
+  readonly info: LogFunction;
+  readonly debug: LogFunction;
 }
 
 /** A database that is connected through streams instead of a connection string (the embedded one). */
@@ -37,7 +37,7 @@ export interface DatabaseSource {
 }
 
 /** The options whose values no environment variable can hold. */
-interface Objects {
+interface ObjectOptions {
   readonly database?: DatabaseSource | undefined;
   readonly logger?: Logger | undefined;
   /** Returns the current connection string of an option. It is called for each connection, so passwords can rotate.
@@ -50,7 +50,7 @@ interface Objects {
 }
 
 /** The current options with all defaults. Plugins extend this type. */
-export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, Objects {
+export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, ObjectOptions {
   readonly appSettings: Readonly<Record<string, string>>;
 }
 

@@ -26,7 +26,7 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
   readonly wrap: (plugin: string, wrapper: Parameters<PluginContext["wrap"]>[0]) => void;
 };
 
-export const contextOf = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
+export const createPluginContext = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
   const { logger } = shared;
   const own: Pick<PluginContext, OwnMembers> = {
     offer: (token, service) => values.offer(plugin, token, serviceWithPluginName(plugin, token.name, service)),

@@ -3,7 +3,7 @@ import { isRelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
 /** An unexpected error of a plugin. Errors thrown on purpose (`RelApiError`) are not wrapped. */
-export class PluginFault extends Error {
+export class PluginError extends Error {
   readonly plugin: string;
   /** The hook, or the other caller of the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("soap").handle`. */
   readonly hook: string;
@@ -21,11 +21,11 @@ export class PluginFault extends Error {
 const origins = new WeakMap<object, { readonly plugin: string; readonly hook: string }>();
 
 const isKnown = (error: unknown): boolean =>
-  isRelApiError(error) || error instanceof PluginFault || (error instanceof Error && origins.has(error));
+  isRelApiError(error) || error instanceof PluginError || (error instanceof Error && origins.has(error));
 
 /** Attributes an error to a plugin, unless an inner plugin already has it. */
-export const faultOf = (plugin: string, hook: string, error: unknown): unknown =>
-  isKnown(error) ? error : new PluginFault(plugin, hook, error);
+export const attributeError = (plugin: string, hook: string, error: unknown): unknown =>
+  isKnown(error) ? error : new PluginError(plugin, hook, error);
 
 /** Records the origin of an error and returns the same error. */
 const recordOrigin = (plugin: string, hook: string, error: unknown): unknown => {
@@ -38,7 +38,7 @@ type AnyFunction = (...parts: any[]) => any;
 
 /** Wraps a function: errors that it throws, or with which its promise rejects, carry plugin and hook. */
 export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
-  mapErrors(run, (error) => faultOf(plugin, hook, error));
+  mapErrors(run, (error) => attributeError(plugin, hook, error));
 
 /** Like `blamed`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
 export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
@@ -47,7 +47,7 @@ export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string
     const named = (error: unknown, result?: unknown): void =>
       error === undefined || error === null || error === false
         ? callback(error, result)
-        : callback(faultOf(plugin, hook, error));
+        : callback(attributeError(plugin, hook, error));
     return run(...parts, named);
   };
   return withPluginName(plugin, hook, guarded as Run); // it has the same signature
@@ -84,16 +84,16 @@ export const logErrors = <Run extends AnyFunction>(
   otherwise: Awaited<ReturnType<Run>>,
 ): Run =>
   catchErrors(run, (error) => {
-    logger.error("a plugin failed", faultFacts(faultOf(plugin, hook, error)));
+    logger.error("a plugin failed", buildErrorFields(attributeError(plugin, hook, error)));
     return otherwise;
   });
 
 /** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. */
-export const faultFacts = (error: unknown): Readonly<Record<string, unknown>> => {
-  const thrown = error instanceof PluginFault ? error.cause : error; // its stack shows the mistake
+export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
+  const thrown = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
   const cause = thrown instanceof Error ? thrown : String(thrown);
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const whose = at instanceof PluginFault ? at : origins.get(at);
+    const whose = at instanceof PluginError ? at : origins.get(at);
     if (whose !== undefined) return { plugin: whose.plugin, hook: whose.hook, cause };
   }
   return { cause };

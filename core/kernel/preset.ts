@@ -1,6 +1,6 @@
 /** Presets as values, and the order in which their plugins are applied. */
 import { presetError } from "./errors.ts";
-import { didYouMean } from "./did-you-mean.ts";
+import { buildSuggestion } from "./did-you-mean.ts";
 import type { RelApiOptions } from "./options.ts";
 import type { Plugin } from "../plugin.ts";
 
@@ -55,14 +55,14 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     if ("without" in each) {
       if (!plugins.delete(each.without))
         throw presetError(
-          `without("${each.without}"), part ${part} of the preset: no preceding part has a plugin of that name; known plugins: ${list(plugins.keys())}`,
+          `without("${each.without}"), part ${part} of the preset: no preceding part has a plugin of that name; known plugins: ${formatNames(plugins.keys())}`,
         );
       removed.set(each.without, part);
     } else if ("plugins" in each) {
       for (const [name] of each.removed ?? []) if (!plugins.has(name)) removed.set(name, part);
       for (const plugin of each.plugins) add(plugin, part);
       for (const name of each.known ?? []) known.add(name);
-      options = { ...options, ...optionsGiven(each.options) };
+      options = { ...options, ...removeUndefinedOptions(each.options) };
       if (each.knownOptions !== undefined) knownOptions = [...new Set([...(knownOptions ?? []), ...each.knownOptions])];
       aliases = { ...aliases, ...each.aliases };
     } else {
@@ -79,13 +79,13 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   };
 };
 
-const optionsGiven = (options: RelApiOptions): RelApiOptions =>
+const removeUndefinedOptions = (options: RelApiOptions): RelApiOptions =>
   Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
 
 const duplicateNameError = (name: string, where: string) =>
   presetError(`plugin name "${name}" is used twice (${where}): rename one or remove it with without("${name}")`);
 
-const list = (names: Iterable<string>): string => {
+const formatNames = (names: Iterable<string>): string => {
   const all = [...names].map((name) => `"${name}"`);
   return all.length === 0 ? "none" : all.join(", ");
 };
@@ -165,7 +165,7 @@ const collectEdges = (plugins: readonly Plugin[], known: ReadonlyMap<string, num
 const isKnown = ({ known, removed }: Preset, name: string): boolean =>
   known?.includes(name) === true || removed?.has(name) === true;
 
-const namesOf = (preset: Preset): readonly string[] => [
+const listKnownNames = (preset: Preset): readonly string[] => [
   ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.known ?? [])]),
 ];
 
@@ -179,14 +179,14 @@ const missingPluginError = (name: string, required: string, preset: Preset) => {
   const told = `plugin "${name}" requires "${required}", which the preset does not contain: add it or remove "${name}"`;
   if (isKnown(preset, required)) return presetError(told);
   return presetError(
-    `${told}${didYouMean(required, namesOf(preset)) || `; known plugins: ${list(preset.plugins.map((plugin) => plugin.name))}`}`,
+    `${told}${buildSuggestion(required, listKnownNames(preset)) || `; known plugins: ${formatNames(preset.plugins.map((plugin) => plugin.name))}`}`,
   );
 };
 
 /** @rule X-START-2 */
 const unknownBeforeError = (name: string, later: string, preset: Preset) =>
   presetError(
-    `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${didYouMean(later, namesOf(preset))}`,
+    `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${buildSuggestion(later, listKnownNames(preset))}`,
   );
 
 /** Follows edges until a name repeats. Nodes that only lead into the cycle are omitted. */

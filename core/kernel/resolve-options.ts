@@ -1,13 +1,13 @@
 /** Collects the settings of a preset, checks its options and fills in the defaults. */
 import type { Setting, SettingSpec } from "./define-setting.ts";
 import { isRelApiError, presetError, type RelApiError } from "./errors.ts";
-import { didYouMean } from "./did-you-mean.ts";
+import { buildSuggestion } from "./did-you-mean.ts";
 import type { RelApiOptions, ResolvedOptions } from "./options.ts";
-import { checkKind, readSetting } from "./setting-kinds.ts";
+import { checkKind, parseSetting } from "./setting-kinds.ts";
 import { coreSettings } from "./settings.ts";
 
 /** The parts of a preset that concern settings. */
-export interface WithSettings {
+export interface SettingsSource {
   readonly plugins: readonly { readonly name: string; readonly settings?: readonly Setting[] }[];
   readonly options?: RelApiOptions;
   readonly knownOptions?: readonly string[];
@@ -16,9 +16,9 @@ export interface WithSettings {
 
 /** Returns the settings of core and of the preset's plugins, each once. @throws RelApiError `preset` for names declared
  *  twice @rule X-SET-2 X-SET-5 */
-export const settingsOf = ({ plugins, aliases = {} }: WithSettings): readonly Setting[] => {
+export const collectSettings = ({ plugins, aliases = {} }: SettingsSource): readonly Setting[] => {
   const found = new Set<Setting>();
-  const owners = new Map<string, string>(OBJECTS.map((name) => [name, CORE]));
+  const owners = new Map<string, string>(OBJECT_OPTIONS.map((name) => [name, CORE]));
   const add = (declared: Setting, owner: string): readonly Setting[] => {
     if (found.has(declared)) return [];
     found.add(declared);
@@ -44,7 +44,7 @@ export const settingsOf = ({ plugins, aliases = {} }: WithSettings): readonly Se
 const CORE = "relapi itself";
 
 /** Options that are not settings. */
-const OBJECTS = [
+const OBJECT_OPTIONS = [
   "database",
   "logger",
   "freshUrl",
@@ -73,9 +73,12 @@ export const checkOptionKinds = (options: RelApiOptions, settings: readonly Sett
 
 /** Returns the options that no plugin of the preset declares. @throws RelApiError `preset` if the preset lists all
  *  known options, and this is not one of them @rule X-SET-6 */
-export const undeclaredOptions = (preset: WithSettings, settings: readonly Setting[]): readonly string[] => {
+export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly Setting[]): readonly string[] => {
   const { options = {}, knownOptions } = preset;
-  const declared = new Set<string>([...OBJECTS, ...settings.flatMap(({ name, isOption }) => (isOption ? name : []))]);
+  const declared = new Set<string>([
+    ...OBJECT_OPTIONS,
+    ...settings.flatMap(({ name, isOption }) => (isOption ? name : [])),
+  ]);
   const known = new Set([...declared, ...(knownOptions ?? [])]);
   const others = Object.entries(options).flatMap(([name, option]) =>
     option === undefined || declared.has(name) ? [] : name,
@@ -90,44 +93,47 @@ export const undeclaredOptions = (preset: WithSettings, settings: readonly Setti
 
 const unknownOption = (name: string, known: Iterable<string>): RelApiError =>
   presetError(
-    `there is no option "${name}"${didYouMean(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
+    `there is no option "${name}"${buildSuggestion(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );
 
 /** The values of environment variables. */
-export interface FromEnvironment {
+export interface EnvironmentValues {
   readonly values: Readonly<Record<string, unknown>>;
   /** One line per invalid variable. */
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the values that environment variables give to settings, by setting name. */
-export const readVariables = (settings: readonly SettingSpec<unknown>[], environment: Environment): FromEnvironment => {
+export const parseVariables = (
+  settings: readonly SettingSpec<unknown>[],
+  environment: Environment,
+): EnvironmentValues => {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const { name, environment: names = [], kind, isSecret, isEmptyMeant } of settings) {
+  for (const { name, environment: names = [], kind, isSecret, acceptsEmpty } of settings) {
     const variable = names.find(
-      (each) => environment[each] !== undefined && (isEmptyMeant || environment[each] !== ""),
+      (each) => environment[each] !== undefined && (acceptsEmpty || environment[each] !== ""),
     );
     if (variable === undefined) continue;
     try {
-      values[name] = readSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
+      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
     } catch (error) {
       if (!isRelApiError(error)) throw error;
       faults.push(error.message);
     }
   }
-  return { values, faults };
+  return { values, errors: faults };
 };
 
 /** Returns the options that environment variables set, including those of the preset's plugins. It is meant for
  *  programs that are configured by environment variables, because `relApi(preset)` reads only options. @throws
  *  RelApiError `preset` with one line per invalid variable @rule X-SET-4 */
-export const optionsFromEnvironment = (preset: WithSettings, environment: Environment): RelApiOptions => {
-  const options = settingsOf(preset).filter(({ isOption }) => isOption);
-  const { values, faults } = readVariables(options, environment);
-  if (faults.length > 0) throw presetError(faults.join("\n"));
+export const optionsFromEnvironment = (preset: SettingsSource, environment: Environment): RelApiOptions => {
+  const options = collectSettings(preset).filter(({ isOption }) => isOption);
+  const { values, errors } = parseVariables(options, environment);
+  if (errors.length > 0) throw presetError(errors.join("\n"));
   return values as RelApiOptions; // the kind of its setting has read each value
 };
 
@@ -142,12 +148,14 @@ export const resolveSettings = (
   const known = new Set(others.map(({ name }) => name));
   const unknown = Object.keys(given).find((name) => !known.has(name));
   if (unknown !== undefined)
-    throw presetError(`settings.${unknown} is not declared by any plugin of the preset${didYouMean(unknown, known)}`);
+    throw presetError(
+      `settings.${unknown} is not declared by any plugin of the preset${buildSuggestion(unknown, known)}`,
+    );
   for (const { name, kind, isSecret } of others)
     if (given[name] !== undefined) checkKind(`setting ${name}`, given[name], kind, isSecret);
   const isUnset = ({ name }: Setting): boolean => given[name] === undefined;
-  const { values, faults } = readVariables(others.filter(isUnset), environment);
-  if (faults.length > 0) throw presetError(faults.join("\n"));
+  const { values, errors } = parseVariables(others.filter(isUnset), environment);
+  if (errors.length > 0) throw presetError(errors.join("\n"));
   return Object.fromEntries(
     others.map(({ name, default: fallback }) => {
       const set = given[name] === undefined ? values[name] : given[name];

@@ -6,14 +6,15 @@ export interface SettingKind<Value = unknown> {
   /** Describes valid values in messages: `a whole number`. */
   readonly accepts: string;
   /** Returns undefined if the text is invalid. */
-  readonly read: (text: string) => Value | undefined;
+  readonly parse: (text: string) => Value | undefined;
   /** The check of the value as an option of a preset. By default, the option is a text that `read` accepts. */
   readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
 }
 
-const isTexts = (given: unknown): boolean => Array.isArray(given) && given.every((item) => typeof item === "string");
+const isStringList = (given: unknown): boolean =>
+  Array.isArray(given) && given.every((item) => typeof item === "string");
 
-const text: SettingKind<string> = { accepts: "any text", read: (given) => given };
+const text: SettingKind<string> = { accepts: "any text", parse: (given) => given };
 
 /** As an option, it may also be the parsed value. */
 const document: SettingKind<string | Readonly<Record<string, unknown>>> = {
@@ -29,7 +30,7 @@ const FALSE_WORDS = ["false", "no", "off", "f", "n", "0"];
 
 const flag: SettingKind<boolean> = {
   accepts: "true or false",
-  read: (given) => {
+  parse: (given) => {
     const word = given.trim().toLowerCase();
     return TRUE_WORDS.includes(word) ? true : FALSE_WORDS.includes(word) ? false : undefined;
   },
@@ -40,7 +41,7 @@ const flag: SettingKind<boolean> = {
 const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
   accepts:
     to === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`,
-  read: (given) => {
+  parse: (given) => {
     const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
     return number >= from && number <= to ? number : undefined;
   },
@@ -50,22 +51,22 @@ const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<nu
   },
 });
 
-const listOf = (accepts: string): SettingKind<readonly string[]> => ({
+const commaList = (accepts: string): SettingKind<readonly string[]> => ({
   accepts: `${accepts}, separated by commas`,
-  read: (given) =>
+  parse: (given) =>
     given
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== ""),
-  option: { accepts: `a list of ${accepts}`, takes: isTexts },
+  option: { accepts: `a list of ${accepts}`, takes: isStringList },
 });
 
-const oneOf = <const Word extends string>(
+const choice = <const Word extends string>(
   words: readonly Word[],
   aliases: Readonly<Record<string, Word>> = {},
 ): SettingKind<Word> => ({
   accepts: `one of ${words.join(", ")}`,
-  read: (given) => {
+  parse: (given) => {
     const word = given.trim().toLowerCase();
     return words.find((one) => one === word) ?? aliases[word];
   },
@@ -73,7 +74,7 @@ const oneOf = <const Word extends string>(
 
 const textList: SettingKind<readonly string[]> = {
   accepts: 'a JSON list of strings, ["a", "b"]',
-  read: (given) => {
+  parse: (given) => {
     try {
       const list: unknown = JSON.parse(given);
       return Array.isArray(list) && list.every((item) => typeof item === "string") ? list : undefined;
@@ -81,12 +82,12 @@ const textList: SettingKind<readonly string[]> = {
       return undefined;
     }
   },
-  option: { accepts: "a list of strings", takes: isTexts },
+  option: { accepts: "a list of strings", takes: isStringList },
 };
 
 const databaseUrl: SettingKind<string> = {
   accepts: "a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
-  read: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
+  parse: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
 };
 
 /** A comma between connection strings, not between the hosts of one: `postgres://one,two/shop,host=three
@@ -95,25 +96,25 @@ const NEXT_URL = /,(?=\s*(?:postgres(?:ql)?:\/\/|[a-z_]+\s*=|$))/i;
 
 const databaseUrls: SettingKind<readonly string[]> = {
   accepts: "connection strings, separated by commas",
-  read: (given) => {
-    const urls = given.split(NEXT_URL).map((url) => databaseUrl.read(url));
+  parse: (given) => {
+    const urls = given.split(NEXT_URL).map((url) => databaseUrl.parse(url));
     return urls.every((url) => url !== undefined) ? urls : undefined;
   },
   option: {
     accepts: "a list of connection strings",
     takes: (given) =>
-      isTexts(given) && (given as readonly string[]).every((url) => databaseUrl.read(url) !== undefined),
+      isStringList(given) && (given as readonly string[]).every((url) => databaseUrl.parse(url) !== undefined),
   },
 };
 
 const httpUrl: SettingKind<string> = {
   accepts: "an http or https URL",
-  read: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined),
+  parse: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined),
 };
 
 const headerName: SettingKind<string> = {
   accepts: "a header name",
-  read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
+  parse: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
 };
 
 /** The kinds of setting values, for declarations. */
@@ -122,9 +123,9 @@ export const settingKinds = {
   document,
   flag,
   wholeNumber,
-  listOf,
+  listOf: commaList,
   textList,
-  oneOf,
+  oneOf: choice,
   databaseUrl,
   databaseUrls,
   httpUrl,
@@ -136,8 +137,8 @@ const settingInvalid = (name: string, given: unknown, accepts: string, isSecret 
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */
-export const readSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
-  const value = kind.read(given);
+export const parseSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
+  const value = kind.parse(given);
   if (value === undefined) throw settingInvalid(name, given, kind.accepts, isSecret);
   return value;
 };
@@ -146,7 +147,7 @@ export const readSetting = (name: string, given: string, kind: SettingKind, isSe
 export const checkKind = (name: string, given: unknown, kind: SettingKind, isSecret = false): void => {
   const { accepts, takes } = kind.option ?? {
     accepts: kind.accepts,
-    takes: (one: unknown) => typeof one === "string" && kind.read(one) !== undefined,
+    takes: (one: unknown) => typeof one === "string" && kind.parse(one) !== undefined,
   };
   if (!takes(given)) throw settingInvalid(name, given, accepts, isSecret);
 };

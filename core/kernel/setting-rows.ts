@@ -2,19 +2,19 @@
 import type { SettingSpec } from "./define-setting.ts";
 
 /** Returns the row `| variable | aliases | default | meaning |`. @rule X-SET-3 */
-export const settingRow = (setting: SettingSpec<unknown> & { readonly isOption?: boolean }): string => {
+export const buildSettingRow = (setting: SettingSpec<unknown> & { readonly isOption?: boolean }): string => {
   const { name, environment = [], isOption = true, description } = setting;
   const [variable = `\`${isOption ? name : `settings.${name}`}\``, ...aliases] = environment.map(
     (each) => `\`${each}\``,
   );
-  return `| ${variable} | ${aliases.join(", ")} | ${shownDefault(setting)} | ${description} |`;
+  return `| ${variable} | ${aliases.join(", ")} | ${formatDefault(setting)} | ${description} |`;
 };
 
 /** Returns the rows of the plugins' settings, in order. @rule X-SET-3 */
-export const settingRows = (plugins: readonly { readonly settings?: readonly SettingSpec<unknown>[] }[]) =>
-  plugins.flatMap(({ settings = [] }) => settings.map(settingRow));
+export const buildSettingRows = (plugins: readonly { readonly settings?: readonly SettingSpec<unknown>[] }[]) =>
+  plugins.flatMap(({ settings = [] }) => settings.map(buildSettingRow));
 
-const shownDefault = ({ default: value, unit, whenUnset }: SettingSpec<unknown>): string => {
+const formatDefault = ({ default: value, unit, whenUnset }: SettingSpec<unknown>): string => {
   if (value === undefined) return whenUnset === undefined ? "unset" : `unset: ${whenUnset}`;
   // a list is shown in the syntax of its variable
   const list = Array.isArray(value) && value.length > 0 ? value.join(", ") : undefined;

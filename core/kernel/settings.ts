@@ -21,7 +21,7 @@ export const coreSettings = [
     kind: listOf("names of schemas"),
     default: ["public"],
     description: "appended to `search_path` of every request (the login role's own may follow, G-SES-11)",
-    isEmptyMeant: true,
+    acceptsEmpty: true,
   }),
   defineOption({
     name: "dbPool",

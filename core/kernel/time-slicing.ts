@@ -16,14 +16,14 @@ const OTHER_WORK_SHARE = 4;
 
 /** Yields until the event loop is idle, or other work has had its share. Resolves with the time that the other work
  *  took. */
-const yieldToEventLoop = async (pieceMs: number): Promise<number> => {
+const yieldToEventLoop = async (sliceMs: number): Promise<number> => {
   let othersMs = 0;
   for (;;) {
     const startMs = performance.now();
     await new Promise((resolve) => setImmediate(resolve));
     const turnMs = performance.now() - startMs;
     othersMs += turnMs;
-    if (turnMs < IDLE_MS || othersMs > OTHER_WORK_SHARE * pieceMs) return othersMs;
+    if (turnMs < IDLE_MS || othersMs > OTHER_WORK_SHARE * sliceMs) return othersMs;
   }
 };
 

@@ -9,7 +9,7 @@ export interface Token<Value> {
   /** The plugin that calls the hook. A preset that uses the hook must contain the plugin. */
   readonly owner?: string;
   /** Creates the value at its first use. Service tokens have no `make`, because a plugin offers the value. */
-  readonly make?: () => Value;
+  readonly create?: () => Value;
 }
 
 /** The token of a service, which is undefined if no plugin offers it. */
@@ -21,7 +21,7 @@ export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Va
 /** Events of one kind. @rule X-SIG-1 */
 export interface Signal<Event> {
   /** Whether there are listeners. Check it before creating an event, or reading a clock for one. */
-  readonly isHeard: boolean;
+  readonly hasListeners: boolean;
   emit(event: Event): void;
   /** Adds a listener for later events. The emitter does not wait for the listener, and errors of the listener are
    *  logged. */
@@ -36,20 +36,20 @@ export const defineHook = <Hook extends object>(name: string, owner: string, mak
   kind: "hook",
   name,
   owner,
-  make,
+  create: make,
 });
 
 /** Defines a kind of event that any plugin may emit and listen to. */
 export const defineSignal = <Event>(name: string): Token<Signal<Event>> => ({
   kind: "signal",
   name,
-  make: createSignal<Event>,
+  create: createSignal<Event>,
 });
 
 export const createSignal = <Event>(): Signal<Event> => {
   const listeners: ((event: Event) => void)[] = [];
   return {
-    get isHeard() {
+    get hasListeners() {
       return listeners.length > 0;
     },
     emit: (event) => {
@@ -74,7 +74,7 @@ export interface SharedValues {
 /** `has` returns whether a plugin is in the preset. `watch` receives each new hook. @rule X-SVC-2 */
 export const createSharedValues = (
   has: (plugin: string) => boolean,
-  watch: (name: string, hook: object) => void,
+  watchHook: (name: string, hook: object) => void,
 ): SharedValues => {
   const values = new Map<string, { readonly plugin: string | undefined; readonly value: unknown }>();
   let isSealed = false;
@@ -91,9 +91,9 @@ export const createSharedValues = (
         );
       values.set(name, { plugin, value: service });
     },
-    use: <Value>(plugin: string, { name, owner, make }: Token<Value>): Value => {
+    use: <Value>(plugin: string, { name, owner, create }: Token<Value>): Value => {
       const found = values.get(name);
-      if (make === undefined) return found?.value as Value; // this token offered it
+      if (create === undefined) return found?.value as Value; // this token offered it
       if (owner !== undefined && !has(owner))
         throw presetError(
           `plugin "${plugin}" uses the hook "${name}" of the plugin "${owner}", which the preset lacks: name "${owner}" in "requires"`,
@@ -103,8 +103,8 @@ export const createSharedValues = (
           `"${name}" is shared by plugins "${found.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
         );
       if (found !== undefined) return found.value as Value; // a token of that name and owner made it
-      const value = make();
-      if (owner !== undefined) watch(name, value as object); // tokens with an owner are hooks
+      const value = create();
+      if (owner !== undefined) watchHook(name, value as object); // tokens with an owner are hooks
       values.set(name, { plugin: owner, value });
       return value;
     },

@@ -13,72 +13,72 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { adminSecretRefused } from "./errors.ts";
-import { databaseRoleRules } from "./database-role-rules.ts";
-import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
-import { callerSettings } from "./settings.ts";
+import { defaultCredentialRules } from "./database-role-rules.ts";
+import { listAdminSecrets, decodeHeader, readSessionHeader, normalizeSessionName } from "./session-header.ts";
+import { adminSecretSettings } from "./settings.ts";
 import { anonRole } from "../shared/settings.ts";
 
 const ADMIN = "admin";
 
 /** Equal sessions are one object, so that values derived from a session are computed once. */
-const SESSION: Question<Session, Session> = { name: "session", of: (session) => session, key: planKey };
+const SESSION: Question<Session, Session> = { name: "session", read: (session) => session, key: planKey };
 
 type Sessions = Cache<Session, Session>;
 
-const bytesOf = ({ variables }: Session): number =>
+const estimateBytes = ({ variables }: Session): number =>
   Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
 
 /** @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
   name: "admin-secret",
-  settings: [anonRole, ...callerSettings],
+  settings: [anonRole, ...adminSecretSettings],
   stage: Stage.early,
   secretHeaders: ["x-session-admin-secret", "x-hasura-admin-secret"],
   apply: (hooks, context) => {
-    let secrets = adminSecretsOf(context.options).map(digest);
+    let secrets = listAdminSecrets(context.options).map(hashSecret);
     if (secrets.length === 0) return;
     context.onModel(() => {
-      secrets = adminSecretsOf(context.options).map(digest);
+      secrets = listAdminSecrets(context.options).map(hashSecret);
     });
     const sessions = context.caches.create({
       name: "administrators",
       make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)),
-      bytesOf,
+      estimateBytes: estimateBytes,
     });
     hooks.authorize.tap("admin-secret", (credentials) => {
-      const sent = sessionHeader(credentials, "admin-secret");
+      const sent = readSessionHeader(credentials, "admin-secret");
       if (sent === undefined) return undefined;
-      const hash = digest(sent);
+      const hash = hashSecret(sent);
       // compares every secret, so that the duration does not depend on the match
       if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRefused();
-      return sessionFor(credentials, context.options, sessions);
+      return buildSession(credentials, context.options, sessions);
     });
   },
 });
 
 /** Hashes give the comparison equal lengths, whatever was sent. */
-const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 /** Headers that control the session and are not session variables. @rule G-SES-6 */
-const NO_VARIABLES: ReadonlySet<string> = new Set([
+const CONTROL_HEADERS: ReadonlySet<string> = new Set([
   "x-session-admin-secret",
   "x-session-role",
   "x-session-use-backend-only-permissions",
 ]);
 
-const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
-  const role = sessionHeader(credentials, "role") || ADMIN;
-  const isBackend = readFlag(credentials);
+const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
+  const role = readSessionHeader(credentials, "role") || ADMIN;
+  const isBackend = readBackendOnlyFlag(credentials);
   const variables: Record<string, string> = { "x-session-role": role };
   for (const [header, value] of credentials.headers()) {
-    const name = sessionName(header);
+    const name = normalizeSessionName(header);
     // of two headers of one name, the one with the prefix `x-session-` wins
-    if (name === undefined || NO_VARIABLES.has(name) || (name !== header && credentials.header(name) !== undefined))
+    if (name === undefined || CONTROL_HEADERS.has(name) || (name !== header && credentials.header(name) !== undefined))
       continue;
-    variables[name] = headerText(credentials, value);
+    variables[name] = decodeHeader(credentials, value);
   }
   const isAnonymous = role === anonRole;
-  return sessions.take({
+  return sessions.getAndCommit({
     role,
     ...(role === ADMIN ? {} : { databaseRole: role, isBackend }),
     isAdmin: role === ADMIN,
@@ -92,11 +92,11 @@ const TRUE = ["true", "t", "yes", "y"];
 const FALSE = ["false", "f", "no", "n"];
 
 /** @throws RelApiError `bad-request` if the credential rules know the header @rule G-AUTH-20 */
-const readFlag = (credentials: Credentials): boolean => {
-  const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
+const readBackendOnlyFlag = (credentials: Credentials): boolean => {
+  const word = readSessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;
   if (TRUE.includes(word)) return true;
-  const refusal = (credentials.rules ?? databaseRoleRules).flagInvalid?.(TRUE, FALSE);
+  const refusal = (credentials.rules ?? defaultCredentialRules).createInvalidFlagError?.(TRUE, FALSE);
   if (refusal !== undefined) throw refusal;
   return false;
 };

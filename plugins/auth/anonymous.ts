@@ -9,25 +9,27 @@ import {
 } from "../../core/index.ts";
 import { acceptedCredentialsService, type AcceptedCredentials } from "./api.ts";
 import { isAdminSecretSet } from "./session-header.ts";
-import { callerSettings } from "./settings.ts";
+import { adminSecretSettings } from "./settings.ts";
 import { anonRole } from "../shared/settings.ts";
 
-const acceptedCredentials = ({ options, registry }: PluginContext): AcceptedCredentials => ({
+const readAcceptedCredentials = ({ options, registry }: PluginContext): AcceptedCredentials => ({
   takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
   takesAdminSecret: isAdminSecretSet(options),
 });
 
 /** Returns undefined if the core's error applies. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
-const credentialMissing = (context: PluginContext, credentials: Pick<Credentials, "rules">): RelApiError | undefined =>
-  credentials.rules?.missing?.(acceptedCredentials(context));
+const createMissingCredentialError = (
+  context: PluginContext,
+  credentials: Pick<Credentials, "rules">,
+): RelApiError | undefined => credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
   name: "anonymous",
-  settings: [anonRole, ...callerSettings],
+  settings: [anonRole, ...adminSecretSettings],
   stage: Stage.late,
   apply: (hooks, context) => {
-    context.offer(acceptedCredentialsService, { of: () => acceptedCredentials(context) });
+    context.offer(acceptedCredentialsService, { read: () => readAcceptedCredentials(context) });
     let session: Session | undefined;
     hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;
@@ -35,7 +37,7 @@ export const anonymous = definePlugin({
         if (session?.role !== anonRole) session = buildSession(anonRole);
         return session;
       }
-      const refusal = credentialMissing(context, credentials);
+      const refusal = createMissingCredentialError(context, credentials);
       if (refusal !== undefined) throw refusal;
       return undefined;
     });

@@ -14,7 +14,7 @@ export interface AcceptedCredentials {
 }
 
 /** Provided by the plugin `anonymous`. */
-export const acceptedCredentialsService = defineService<{ of(): AcceptedCredentials }>("taken-credentials");
+export const acceptedCredentialsService = defineService<{ read(): AcceptedCredentials }>("taken-credentials");
 
 /** Emitted when keys have changed without new settings. Accepted tokens may be refused from now on, and refused ones
  *  accepted. Other auth schemes may emit it too. */

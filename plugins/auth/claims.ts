@@ -2,22 +2,22 @@
  *  variables. */
 import { holdsRawNumber, isNestedDeeper, parseJson, writeJson, type Json } from "../../core/index.ts";
 import { isJsonObject, type JsonObject } from "./keys.ts";
-import { sessionName } from "./session-header.ts";
+import { normalizeSessionName } from "./session-header.ts";
 import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 
 /** The value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
 export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
-  let at: Json | undefined = from;
+  let current: Json | undefined = from;
   for (const key of keys) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
-    if (Array.isArray(at) && !/^\d+$/.test(key)) return undefined;
-    at = (at as Readonly<Record<string, Json>>)[key]; // arrays are objects whose keys are indexes
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined;
+    if (Array.isArray(current) && !/^\d+$/.test(key)) return undefined;
+    current = (current as Readonly<Record<string, Json>>)[key]; // arrays are objects whose keys are indexes
   }
-  return at;
+  return current;
 };
 
 /** Whether a JavaScript number keeps all digits of the number, in any notation. */
-const hasAllDigits = (number: string): boolean => {
+const isExactAsNumber = (number: string): boolean => {
   const digits = number
     .replace(/[eE][^]*$/, "")
     .replace(/\D/g, "")
@@ -27,10 +27,10 @@ const hasAllDigits = (number: string): boolean => {
 
 /** Like `JSON.parse`, but numbers keep all their digits: user 12345678901234567890 must not become another user.
  *  @throws SyntaxError */
-export const parseClaims = (text: string): Json => parseJson(text, hasAllDigits);
+export const parseClaims = (text: string): Json => parseJson(text, isExactAsNumber);
 
 /** Strings are returned unchanged, other values as JSON text. */
-export const claimText = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
+export const encodeClaim = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
 
 /** Claims by lower-case name with the prefix `x-session-`. */
 export type SessionClaims = ReadonlyMap<string, Json>;
@@ -39,9 +39,9 @@ export type ClaimsReading =
   /** `areTopLevel` says that they are among the registered claims. Only the default role is required then. */
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
   /** The token has no roles in this format. */
-  | { readonly others: SessionClaims }
+  | { readonly claimsWithoutRoles: SessionClaims }
   /** The claims are missing at the configured location, or have another format. */
-  | { readonly refusal: string };
+  | { readonly reason: string };
 
 export const ALLOWED_ROLES = "x-session-allowed-roles";
 export const DEFAULT_ROLE = "x-session-default-role";
@@ -51,23 +51,23 @@ const DEFAULT_NAMESPACE = "https://hasura.io/jwt/claims";
 
 /** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
 export const readSessionClaims = (configuration: TokenConfiguration, token: JsonObject): ClaimsReading => {
-  const { claims: place } = configuration;
-  switch (place.kind) {
+  const { claims: location } = configuration;
+  switch (location.kind) {
     case "map":
-      return readMapped(place.entries, token);
+      return readMapped(location.entries, token);
     case "namespace":
-      return Object.hasOwn(token, place.key)
-        ? readObject(token[place.key] as Json, configuration, `claims_namespace ${place.key}`)
-        : { refusal: `claims key: '${place.key}' not found` };
+      return Object.hasOwn(token, location.key)
+        ? readObject(token[location.key] as Json, configuration, `claims_namespace ${location.key}`)
+        : { reason: `claims key: '${location.key}' not found` };
     case "path":
-      return readAtPath(place, configuration, token);
+      return readAtPath(location, configuration, token);
     case "usual":
-      return readUsualFormat(configuration, token);
+      return readDefaultFormat(configuration, token);
   }
 };
 
 /** The format of the object of claims. */
-type ClaimsFormat = Pick<TokenConfiguration, "isStringified" | "maxJsonDepth">;
+type ClaimsFormat = Pick<TokenConfiguration, "areClaimsStringified" | "maxJsonDepth">;
 
 const readAtPath = (
   place: Extract<ClaimsLocation, { readonly kind: "path" }>,
@@ -75,27 +75,31 @@ const readAtPath = (
   token: JsonObject,
 ): ClaimsReading => {
   const found = readClaimPath(token, place.keys);
-  if (found === undefined) return { refusal: `claims not found at claims_namespace_path: '${place.written}'` };
+  if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${place.written}'` };
   return readObject(found, format, `claims_namespace_path ${place.written}`);
 };
 
-const readUsualFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
-  const top = collectVariables(token);
+const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
+  const top = collectSessionClaims(token);
   if (top.has(ALLOWED_ROLES) || top.has(DEFAULT_ROLE)) return { claims: top, areTopLevel: true };
   if (Object.hasOwn(token, DEFAULT_NAMESPACE))
     return readObject(token[DEFAULT_NAMESPACE] as Json, format, `claims_namespace ${DEFAULT_NAMESPACE}`);
-  return { others: top };
+  return { claimsWithoutRoles: top };
 };
 
-const readObject = (found: Json, { isStringified, maxJsonDepth }: ClaimsFormat, place: string): ClaimsReading => {
-  if (!isStringified)
+const readObject = (
+  found: Json,
+  { areClaimsStringified, maxJsonDepth }: ClaimsFormat,
+  place: string,
+): ClaimsReading => {
+  if (!areClaimsStringified)
     return isJsonObject(found)
-      ? { claims: collectVariables(found), areTopLevel: false }
-      : { refusal: "expecting a json object when claims_format is json" };
-  if (typeof found !== "string") return { refusal: "expecting a string when claims_format is stringified_json" };
+      ? { claims: collectSessionClaims(found), areTopLevel: false }
+      : { reason: "expecting a json object when claims_format is json" };
+  if (typeof found !== "string") return { reason: "expecting a string when claims_format is stringified_json" };
   const parsed = isNestedDeeper(found, maxJsonDepth) ? undefined : parseStringified(found);
-  if (!isJsonObject(parsed)) return { refusal: `expecting stringified json at: '${place}', but found: ${found}` };
-  return { claims: collectVariables(parsed), areTopLevel: false };
+  if (!isJsonObject(parsed)) return { reason: `expecting stringified json at: '${place}', but found: ${found}` };
+  return { claims: collectSessionClaims(parsed), areTopLevel: false };
 };
 
 const parseStringified = (text: string): Json | undefined => {
@@ -112,17 +116,17 @@ const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsR
     const found = "literal" in from ? from.literal : (readClaimPath(token, from.path) ?? from.fallback);
     if (found !== undefined) claims.set(claim, found);
     else if (claim !== ALLOWED_ROLES && claim !== DEFAULT_ROLE)
-      return { refusal: `JWT claim from claims_map, ${claim} not found` };
+      return { reason: `JWT claim from claims_map, ${claim} not found` };
   }
   return { claims, areTopLevel: false };
 };
 
 /** Accepts names in any case. If several names are equal, `x-session-` wins over `x-hasura-`, then lower case, then the
  *  last one. */
-const collectVariables = (from: JsonObject): SessionClaims => {
+const collectSessionClaims = (from: JsonObject): SessionClaims => {
   const claims = new Map<string, { readonly value: Json; readonly rank: number }>();
   for (const [name, value] of Object.entries(from)) {
-    const claim = sessionName(name.toLowerCase());
+    const claim = normalizeSessionName(name.toLowerCase());
     if (claim === undefined) continue;
     const rank = name === claim ? 2 : name.toLowerCase() === claim ? 1 : 0;
     if (rank >= (claims.get(claim)?.rank ?? 0)) claims.set(claim, { value, rank });
@@ -133,7 +137,7 @@ const collectVariables = (from: JsonObject): SessionClaims => {
 // --- variables ------------------------------------------------------------------------------------------------------
 
 /** Claims and headers that control the session. Tokens cannot set variables of these names. @rule G-SES-6 */
-const NO_VARIABLES: ReadonlySet<string> = new Set([
+const CONTROL_CLAIMS: ReadonlySet<string> = new Set([
   ALLOWED_ROLES,
   DEFAULT_ROLE,
   "x-session-role",
@@ -144,20 +148,20 @@ const NO_VARIABLES: ReadonlySet<string> = new Set([
 /** `role` is the role that the caller acts as. @rule G-AUTH-19 G-SES-6 */
 export const buildVariables = (claims: SessionClaims, role: string): Readonly<Record<string, string>> => {
   const variables: Record<string, string> = { "x-session-role": role };
-  for (const [claim, value] of claims) if (!NO_VARIABLES.has(claim)) variables[claim] = variableText(value);
+  for (const [claim, value] of claims) if (!CONTROL_CLAIMS.has(claim)) variables[claim] = encodeVariable(value);
   return Object.freeze(variables);
 };
 
-const variableText = (value: Json): string => {
+const encodeVariable = (value: Json): string => {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
   // every item of a list is a string, as checked above
-  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : claimText(value);
+  return isList ? `{${(value as readonly string[]).map(quoteArrayItem).join(",")}}` : encodeClaim(value);
 };
 
 /** Quotes an element of a PostgreSQL array literal: `"a \"b\""`. */
-const arrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"`;
+const quoteArrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"`;
 
 /** The claims with all digits of their numbers, as JSON text for SQL. Undefined if JavaScript numbers represent them
  *  exactly. @rule G-SES-3 R-TX-6 */
-export const exactClaimsText = (exact: JsonObject, role: string): string | undefined =>
+export const encodeExactClaims = (exact: JsonObject, role: string): string | undefined =>
   holdsRawNumber(exact) ? writeJson({ ...exact, role }) : undefined;

@@ -1,11 +1,11 @@
 /** The default credential rules: a token names the database role that statements run as. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
-import { ALLOWED_ROLES, DEFAULT_ROLE, claimText, type SessionClaims } from "./claims.ts";
+import { ALLOWED_ROLES, DEFAULT_ROLE, encodeClaim, type SessionClaims } from "./claims.ts";
 import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
 import type { TokenFailure } from "./token.ts";
-import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
+import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 
-const TOLERANCE_SECONDS = 30;
+const CLOCK_SKEW_SECONDS = 30;
 
 /** The usual spelling, which is recognised without a regular expression. */
 const BEARER_SCHEME = "Bearer ";
@@ -14,8 +14,8 @@ const BEARER_SCHEME = "Bearer ";
 const isVisible = (code: number): boolean => code > 32 && code < 127;
 
 /** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
-export const databaseRoleRules: TokenRules = {
-  unreadable: jwtSecretMissing,
+export const defaultCredentialRules: TokenRules = {
+  createMissingKeyError: jwtSecretMissing,
   readBearer: (value) => {
     if (value.startsWith(BEARER_SCHEME) && isVisible(value.charCodeAt(BEARER_SCHEME.length)))
       return value.slice(BEARER_SCHEME.length);
@@ -23,29 +23,29 @@ export const databaseRoleRules: TokenRules = {
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
   },
-  failed: (failure) => failureError(failure),
-  severalTokens: () => tokenRefused("Multiple JWTs found"),
-  strangeIssuer: () => tokenClaimsRefused("JWT not in issuer"),
-  judge: (token, nowSeconds, mustExpire) => {
-    const { claims, audiences, audience } = token;
+  createFailureError: (failure) => createFailureError(failure),
+  createSeveralTokensError: () => tokenRefused("Multiple JWTs found"),
+  createUnknownIssuerError: () => tokenClaimsRefused("JWT not in issuer"),
+  checkClaims: (token, nowSeconds, mustExpire) => {
+    const { claims, audiences, acceptedAudiences } = token;
     const exp = readTime(claims, "exp");
     if (exp === undefined && mustExpire) throw tokenClaimsRefused("The JWT 'exp' claim is required");
-    if (exp !== undefined && exp < nowSeconds - TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT expired");
+    if (exp !== undefined && exp < nowSeconds - CLOCK_SKEW_SECONDS) throw tokenClaimsRefused("JWT expired");
     const nbf = readTime(claims, "nbf");
-    if (nbf !== undefined && nbf > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT not yet valid");
+    if (nbf !== undefined && nbf > nowSeconds + CLOCK_SKEW_SECONDS) throw tokenClaimsRefused("JWT not yet valid");
     const iat = readTime(claims, "iat");
-    if (iat !== undefined && iat > nowSeconds + TOLERANCE_SECONDS) throw tokenClaimsRefused("JWT issued at future");
+    if (iat !== undefined && iat > nowSeconds + CLOCK_SKEW_SECONDS) throw tokenClaimsRefused("JWT issued at future");
     if (audiences === "wrong") throw tokenClaimsRefused("The JWT 'aud' claim must be a string or an array of strings");
-    const isMeant =
-      audience === undefined ||
+    const isAudienceAccepted =
+      acceptedAudiences === undefined ||
       audiences === undefined ||
       audiences.length === 0 ||
-      audiences.some((one) => audience.includes(one));
-    if (!isMeant) throw tokenClaimsRefused("JWT not in audience");
-    if (!token.isIssuerRight) throw databaseRoleRules.strangeIssuer();
+      audiences.some((one) => acceptedAudiences.includes(one));
+    if (!isAudienceAccepted) throw tokenClaimsRefused("JWT not in audience");
+    if (!token.isIssuerAccepted) throw defaultCredentialRules.createUnknownIssuerError();
   },
-  grant: (token, settings) => grantOf(token, settings),
-  choose: ({ defaultRole, allowedRoles }, requested) => {
+  grant: (token, settings) => readTokenRoles(token, settings),
+  chooseRole: ({ defaultRole, allowedRoles }, requested) => {
     if (requested === undefined || requested === defaultRole || allowedRoles === undefined) return defaultRole;
     if (!allowedRoles.includes(requested)) throw roleNotAllowed(requested);
     return requested;
@@ -54,7 +54,7 @@ export const databaseRoleRules: TokenRules = {
 
 const NO_FITTING_KEY = "No suitable key or wrong key type";
 
-const failureError = (failure: TokenFailure): RelApiError => {
+const createFailureError = (failure: TokenFailure): RelApiError => {
   switch (failure.kind) {
     case "empty":
       return tokenRefused("Empty JWT is sent in Authorization header");
@@ -90,16 +90,21 @@ const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"):
 const NO_CLAIMS: SessionClaims = new Map();
 
 /** @rule R-AUT-6 R-AUT-7 */
-const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): Grant => {
-  const reading = token.sessionClaims();
-  const claims = "claims" in reading ? reading.claims : "others" in reading ? reading.others : NO_CLAIMS;
-  const usual = claims.get(DEFAULT_ROLE);
-  if (usual !== undefined)
-    return { defaultRole: claimText(usual), allowedRoles: readAllowed(claims.get(ALLOWED_ROLES)), claims };
+const readTokenRoles = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): TokenRoles => {
+  const reading = token.readSessionClaims();
+  const claims =
+    "claims" in reading ? reading.claims : "claimsWithoutRoles" in reading ? reading.claimsWithoutRoles : NO_CLAIMS;
+  const defaultRoleClaim = claims.get(DEFAULT_ROLE);
+  if (defaultRoleClaim !== undefined)
+    return {
+      defaultRole: encodeClaim(defaultRoleClaim),
+      allowedRoles: readAllowedRoles(claims.get(ALLOWED_ROLES)),
+      claims,
+    };
   const defaultRole = readRoleClaim(token.claims) ?? anonymousRole;
   if (defaultRole === undefined) throw anonymousRefused();
   return { defaultRole, allowedRoles: undefined, claims };
 };
 
-const readAllowed = (said: Json | undefined): readonly string[] =>
-  Array.isArray(said) ? said.filter((role): role is string => typeof role === "string") : [];
+const readAllowedRoles = (claim: Json | undefined): readonly string[] =>
+  Array.isArray(claim) ? claim.filter((role): role is string => typeof role === "string") : [];

@@ -4,10 +4,10 @@ import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 // --- settings -------------------------------------------------------------------------------------------------------
 
 /** An error in the key configuration. It never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
-export const jwtSecretMistake = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
+export const jwtSecretError = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
 
 /** @rule R-AUT-7 */
-export const roleClaimKeyMistake = (expression: string, what: string): RelApiError =>
+export const roleClaimKeyError = (expression: string, what: string): RelApiError =>
   presetError(
     `jwtRoleClaimKey (JWT_ROLE_CLAIM_KEY) ${JSON.stringify(expression)} ${what}: accepted are JSON Path ($.a.b[0], $.roles[?(@ == 'x')]) and the older form (.a."b c"[0], .roles[?(@ == "x")])`,
   );

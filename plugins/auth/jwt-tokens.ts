@@ -4,7 +4,7 @@ import {
   createCaches,
   definePlugin,
   isRelApiError,
-  membersOf,
+  defineMemberQuestions,
   type Ask,
   type Credentials,
   type PluginContext,
@@ -12,25 +12,25 @@ import {
   type Session,
 } from "../../core/index.ts";
 import { credentialsChangedSignal } from "./api.ts";
-import { buildVariables, exactClaimsText, readSessionClaims, claimText } from "./claims.ts";
-import { databaseRoleRules } from "./database-role-rules.ts";
+import { buildVariables, encodeExactClaims, readSessionClaims, encodeClaim } from "./claims.ts";
+import { defaultCredentialRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./role-path.ts";
-import { remoteKeys, sharedKeys } from "./key-ring.ts";
+import { createRemoteKeys, shareKeyRings } from "./key-ring.ts";
 import type { JsonObject } from "./keys.ts";
-import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
-import { callerSettings, tokenSettings } from "./settings.ts";
+import { isAdminSecretSet, readSessionHeader } from "./session-header.ts";
+import { adminSecretSettings, tokenSettings } from "./settings.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
 import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-extraction.ts";
-import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
+import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
-import { loadVerifier, peekIssuer, readToken } from "./token.ts";
+import { loadJsonwebtoken, readUnverifiedIssuer, readToken } from "./token.ts";
 
 /** @rule R-AUT-1 … R-AUT-7 R-AUT-12 R-AUT-14 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
 export const jwtTokens = definePlugin({
   name: "jwt-tokens",
-  settings: [anonRole, ...callerSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
+  settings: [anonRole, ...adminSecretSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
   apply: (hooks, context) => {
-    const tokens = createTokens(context);
+    const tokens = createTokenScheme(context);
     context.onClose(tokens.close);
     hooks.authorize.tapAsync("jwt-tokens", tokens.authorize);
   },
@@ -40,73 +40,73 @@ export const jwtTokens = definePlugin({
 interface TokenState {
   readonly options: ResolvedOptions;
   readonly configurations: readonly TokenConfiguration[];
-  readonly find: ExtractToken;
+  readonly extractToken: ExtractToken;
   readonly roles: RoleSettings;
   /** Whether a header may request another role. */
-  readonly takesRoleHeader: boolean;
+  readonly acceptsRoleHeader: boolean;
 }
 
 /** A verified token and its sessions, which are computed on first use. */
 interface CachedToken extends VerifiedToken {
   /** The claims with all digits of their numbers. */
-  readonly exact: JsonObject;
-  grant?: Grant;
+  readonly exactClaims: JsonObject;
+  grant?: TokenRoles;
   /** The sessions by role. */
   readonly sessions: Map<string, Session>;
 }
 
-interface Tokens {
+interface TokenScheme {
   /** Calls `answer` synchronously, unless keys have to be fetched first. */
   authorize(credentials: Credentials, answer: (error: Error | null, session?: Session) => void): void;
   close(): void;
 }
 
-const createTokens = (context: PluginContext): Tokens => {
-  const known = createVerifiedTokens(context);
+const createTokenScheme = (context: PluginContext): TokenScheme => {
+  const verifiedTokens = createVerifiedTokens(context);
   const changed = context.use(credentialsChangedSignal);
-  const openKeys = sharedKeys((url) =>
-    remoteKeys({
+  const openKeys = shareKeyRings((url) =>
+    createRemoteKeys({
       url,
       logger: context.logger,
-      changed: () => {
-        known.clear();
+      onChange: () => {
+        verifiedTokens.clear();
         changed.emit(undefined);
       },
     }),
   );
 
-  const read = (options: ResolvedOptions): TokenState => {
+  const readState = (options: ResolvedOptions): TokenState => {
     const readRoleClaim = parseRoleClaimKey(options.jwtRoleClaimKey);
     const roles: RoleSettings = {
       anonymousRole: options.anonRole || undefined,
       readRoleClaim: (claims) => {
-        const said = readRoleClaim(claims);
-        return said === undefined ? undefined : claimText(said);
+        const roleClaim = readRoleClaim(claims);
+        return roleClaim === undefined ? undefined : encodeClaim(roleClaim);
       },
     };
     const configurations = parseTokenSettings(options, openKeys);
     return {
       options,
       configurations,
-      find: createTokenExtractor(configurations, options.corsAllowedOrigins),
+      extractToken: createTokenExtractor(configurations, options.corsAllowedOrigins),
       roles,
-      takesRoleHeader: isAdminSecretSet(options),
+      acceptsRoleHeader: isAdminSecretSet(options),
     };
   };
 
-  let state = read(context.options);
-  let seen = context.options;
+  let state = readState(context.options);
+  let lastOptions = context.options;
 
   /** Options change as a whole when settings are reloaded. If the new ones are invalid, the previous state stays. @rule
    *  R-AUT-7 R-AUT-12 R-SC-4 */
   context.onModel(() => {
-    if (context.options === seen) return;
-    seen = context.options;
+    if (context.options === lastOptions) return;
+    lastOptions = context.options;
     try {
-      const next = read(seen);
+      const next = readState(lastOptions);
       closeKeys(state);
       state = next;
-      known.clear();
+      verifiedTokens.clear();
       context.troubles.set("token settings", undefined);
     } catch (error) {
       if (!isRelApiError(error)) throw error;
@@ -117,16 +117,16 @@ const createTokens = (context: PluginContext): Tokens => {
 
   // runs after the responses that waited for the model
   context.onModel(() => {
-    if (state.configurations.length > 0) setImmediate(loadVerifier);
+    if (state.configurations.length > 0) setImmediate(loadJsonwebtoken);
   });
 
-  const sessionOf = (found: ExtractedToken, credentials: Credentials, from: TokenState): Session => {
-    const { roles, options, takesRoleHeader } = from;
+  const getSession = (found: ExtractedToken, credentials: Credentials, from: TokenState): Session => {
+    const { roles, options, acceptsRoleHeader } = from;
     const { rules } = found;
-    const token = known.take(found);
-    rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
+    const token = verifiedTokens.take(found);
+    rules.checkClaims(token, Date.now() / 1000, options.jwtRequireExp);
     const grant = (token.grant ??= rules.grant(token, roles));
-    const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
+    const role = rules.chooseRole(grant, acceptsRoleHeader ? readSessionHeader(credentials, "role") : undefined);
     let session = token.sessions.get(role);
     if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
     return session;
@@ -135,30 +135,31 @@ const createTokens = (context: PluginContext): Tokens => {
   return {
     authorize: (credentials, answer) => {
       const from = state;
-      const rules = credentials.rules ?? databaseRoleRules;
+      const rules = credentials.rules ?? defaultCredentialRules;
       if (from.configurations.length === 0) {
-        if (rules.unreadable !== undefined) rejectUnreadable(credentials, rules, rules.unreadable);
+        if (rules.createMissingKeyError !== undefined)
+          rejectTokenWithoutKey(credentials, rules, rules.createMissingKeyError);
         return answer(null);
       }
-      const found = from.find(credentials, rules);
+      const found = from.extractToken(credentials, rules);
       if (found === undefined) return answer(null);
       // pending while keys are fetched for the first time
       const pending: Promise<void>[] = [];
-      for (const { keys } of found.candidates) addIfPresent(pending, keys.pending);
+      for (const { keys } of found.candidates) addIfPresent(pending, keys.firstFetch);
       if (pending.length === 0) {
         let session: Session | undefined;
         try {
-          session = sessionOf(found, credentials, from);
+          session = getSession(found, credentials, from);
         } catch (error) {
           // the keys may have been replaced
-          if (unverified.has(error as object))
-            for (const { keys } of found.candidates) addIfPresent(pending, keys.renew());
+          if (unverifiedErrors.has(error as object))
+            for (const { keys } of found.candidates) addIfPresent(pending, keys.refetch());
           if (pending.length === 0) throw error;
         }
         if (session !== undefined) return answer(null, session);
       }
       Promise.all(pending)
-        .then(() => sessionOf(found, credentials, from))
+        .then(() => getSession(found, credentials, from))
         .then((session) => answer(null, session), answer);
     },
     close: () => closeKeys(state),
@@ -170,17 +171,17 @@ const closeKeys = ({ configurations }: TokenState): void => {
 };
 
 /** Refuses a token when no key is configured. @rule R-AUT-2 G-AUTH-10 */
-const rejectUnreadable = (
+const rejectTokenWithoutKey = (
   credentials: Credentials,
   rules: TokenRules,
-  refusal: NonNullable<TokenRules["unreadable"]>,
+  refusal: NonNullable<TokenRules["createMissingKeyError"]>,
 ): void => {
   const sent = credentials.header("authorization");
   if (sent !== undefined && rules.readBearer(sent) !== undefined) throw refusal();
 };
 
 /** Refusals of tokens that no key verifies. Newly fetched keys may verify them. */
-const unverified = new WeakSet<object>();
+const unverifiedErrors = new WeakSet<object>();
 
 const addIfPresent = <Item>(items: Item[], item: Item | undefined): void => {
   if (item !== undefined) items.push(item);
@@ -188,51 +189,54 @@ const addIfPresent = <Item>(items: Item[], item: Item | undefined): void => {
 
 /** `crypto.hash` needs one call, but only exists since Node 20.12. */
 const { createHash, hash } = crypto as Pick<typeof crypto, "createHash"> & Partial<Pick<typeof crypto, "hash">>;
-const digest = (text: string): string =>
+const hashToken = (text: string): string =>
   hash === undefined ? createHash("sha256").update(text).digest("binary") : hash("sha256", text, "binary");
 
-const tokenQuestion = membersOf<ExtractedToken>();
+const tokenQuestion = defineMemberQuestions<ExtractedToken>();
 /** The hash of the token is the cache key, so that no token is stored. */
-const TOKEN = tokenQuestion("token", digest);
+const TOKEN = tokenQuestion("token", hashToken);
 const CANDIDATES = tokenQuestion("candidates");
 const RULES = tokenQuestion("rules");
 
 /** @throws RelApiError with the message of the surface */
-const verify = (ask: Ask<ExtractedToken>): CachedToken => {
+const verifyToken = (ask: Ask<ExtractedToken>): CachedToken => {
   const token = ask(TOKEN);
   const candidates = ask(CANDIDATES);
   const rules = ask(RULES);
-  const configuration = candidates.length === 1 ? candidates[0] : configurationFor(token, candidates);
-  if (configuration === undefined) throw rules.strangeIssuer();
-  const reading = readToken(token, configuration.keys.keys(), configuration.maxJsonDepth);
+  const configuration = candidates.length === 1 ? candidates[0] : findConfiguration(token, candidates);
+  if (configuration === undefined) throw rules.createUnknownIssuerError();
+  const reading = readToken(token, configuration.keys.getKeys(), configuration.maxJsonDepth);
   if ("failure" in reading) {
-    const error = rules.failed(reading.failure);
-    if (reading.failure.kind === "no-key" || reading.failure.kind === "bad-signature") unverified.add(error);
+    const error = rules.createFailureError(reading.failure);
+    if (reading.failure.kind === "no-key" || reading.failure.kind === "bad-signature") unverifiedErrors.add(error);
     throw error;
   }
-  const { claims, exact } = reading.signed;
-  const { audience, issuer, skewSeconds } = configuration;
+  const { claims, exactClaims } = reading.signed;
+  const { acceptedAudiences, issuer, skewSeconds } = configuration;
   return {
     claims,
-    exact,
-    audiences: audiencesOf(claims),
-    audience,
-    isIssuerRight: issuer === undefined || claims.iss === undefined || claims.iss === null || claims.iss === issuer,
+    exactClaims,
+    audiences: readAudiences(claims),
+    acceptedAudiences,
+    isIssuerAccepted: issuer === undefined || claims.iss === undefined || claims.iss === null || claims.iss === issuer,
     skewSeconds,
-    sessionClaims: () => readSessionClaims(configuration, exact),
+    readSessionClaims: () => readSessionClaims(configuration, exactClaims),
     sessions: new Map(),
   };
 };
 
-const audiencesOf = ({ aud }: JsonObject): VerifiedToken["audiences"] => {
+const readAudiences = ({ aud }: JsonObject): VerifiedToken["audiences"] => {
   if (aud === undefined || aud === null) return undefined;
   if (typeof aud === "string") return [aud];
   return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
 };
 
 /** @rule G-AUTH-12 */
-const configurationFor = (token: string, candidates: readonly TokenConfiguration[]): TokenConfiguration | undefined => {
-  const issuer = peekIssuer(token);
+const findConfiguration = (
+  token: string,
+  candidates: readonly TokenConfiguration[],
+): TokenConfiguration | undefined => {
+  const issuer = readUnverifiedIssuer(token);
   return (
     candidates.find((candidate) => candidate.issuer !== undefined && candidate.issuer === issuer) ??
     candidates.find((candidate) => candidate.issuer === undefined)
@@ -242,14 +246,14 @@ const configurationFor = (token: string, candidates: readonly TokenConfiguration
 /** @rule G-AUTH-19 R-AUT-10 */
 const buildSession = (
   token: CachedToken,
-  { claims }: Grant,
+  { claims }: TokenRoles,
   role: string,
   { anonRole, adminRoleInTokens }: ResolvedOptions,
 ): Session => {
   const isAdmin = adminRoleInTokens && role === "admin";
   const { exp } = token.claims;
   const { skewSeconds } = token;
-  const claimsText = exactClaimsText(token.exact, role);
+  const claimsText = encodeExactClaims(token.exactClaims, role);
   return Object.freeze({
     role,
     ...(isAdmin ? {} : { databaseRole: role }),
@@ -286,10 +290,10 @@ const createVerifiedTokens = ({
   );
   const tokens = caches.create({
     name: "tokens",
-    make: verify,
-    bytesOf: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6,
+    make: verifyToken,
+    estimateBytes: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6,
   });
-  return { take: tokens.take, clear: caches.clear };
+  return { take: tokens.getAndCommit, clear: caches.clear };
 };
 
-export { claimedCaller } from "./claimed-caller.ts";
+export { readClaimedCaller } from "./claimed-caller.ts";

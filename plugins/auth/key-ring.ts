@@ -1,26 +1,26 @@
 /** The keys of a configuration: fixed ones, or a JWKS that is fetched periodically. */
 import type { Logger } from "../../core/index.ts";
-import { isJsonObject, KeyMistake, parseJwks, type VerificationKey } from "./keys.ts";
+import { isJsonObject, KeyError, parseJwks, type VerificationKey } from "./keys.ts";
 
 export interface KeyRing {
-  keys(): readonly VerificationKey[];
+  getKeys(): readonly VerificationKey[];
   /** Pending during the first fetch. */
-  readonly pending: Promise<void> | undefined;
+  readonly firstFetch: Promise<void> | undefined;
   /** Fetches new keys, for a token that no key verifies. Undefined if the last fetch was a moment ago, or the keys are
    *  fixed. */
-  renew(): Promise<void> | undefined;
+  refetch(): Promise<void> | undefined;
   close(): void;
 }
 
-export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
-  keys: () => keys,
-  pending: undefined,
-  renew: () => undefined,
+export const createFixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
+  getKeys: () => keys,
+  firstFetch: undefined,
+  refetch: () => undefined,
   close: () => {},
 });
 
 /** Shares one ring between all configurations with the same address. It keeps its keys while settings are reloaded. */
-export const sharedKeys = (open: (url: URL) => KeyRing): ((url: URL) => KeyRing) => {
+export const shareKeyRings = (open: (url: URL) => KeyRing): ((url: URL) => KeyRing) => {
   const rings = new Map<string, { readonly ring: KeyRing; users: number }>();
   return (url) => {
     const { href } = url;
@@ -29,8 +29,8 @@ export const sharedKeys = (open: (url: URL) => KeyRing): ((url: URL) => KeyRing)
     shared.users++;
     return {
       ...shared.ring,
-      get pending() {
-        return shared.ring.pending;
+      get firstFetch() {
+        return shared.ring.firstFetch;
       },
       close: () => {
         if (--shared.users > 0) return;
@@ -60,15 +60,15 @@ export interface RemoteKeysParts {
   readonly url: URL;
   readonly logger: Pick<Logger, "error" | "info">;
   /** Called when the keys have changed. */
-  readonly changed: () => void;
+  readonly onChange: () => void;
   readonly fetch?: typeof globalThis.fetch;
 }
 
 /** Fetches a JWKS from its address. When a fetch fails, the keys stay, and the fetch is repeated soon. @rule G-AUTH-11
  *  R-AUT-14 */
-export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
+export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
   // without user, password and query, which may contain secrets
-  const shown = `${url.origin}${url.pathname}`;
+  const safeUrl = `${url.origin}${url.pathname}`;
   const { address, headers } = splitCredentials(url);
   const closing = new AbortController();
   let keys: readonly VerificationKey[] = [];
@@ -78,27 +78,27 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
   let running: Promise<void> | undefined;
   let isFirst = true;
   let startedAtMs = 0;
-  let told: { readonly reason: string; readonly untilMs: number } | undefined;
+  let lastFailure: { readonly reason: string; readonly untilMs: number } | undefined;
 
   /** Logs the same failure at most once a minute. */
   const logFailure = (reason: string, delayMs: number): void => {
     const nowMs = performance.now();
-    if (told?.reason === reason && nowMs < told.untilMs) return;
-    told = { reason, untilMs: nowMs + MINUTE_MS };
-    logger.error("failed to fetch token keys", { url: shown, reason, retrySeconds: delayMs / SECOND_MS });
+    if (lastFailure?.reason === reason && nowMs < lastFailure.untilMs) return;
+    lastFailure = { reason, untilMs: nowMs + MINUTE_MS };
+    logger.error("failed to fetch token keys", { url: safeUrl, reason, retrySeconds: delayMs / SECOND_MS });
   };
 
   const load = async (): Promise<number> => {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(isFirst ? FIRST_TIMEOUT_MS : TIMEOUT_MS)]);
     const response = await fetch(address, { signal, headers });
-    if (!response.ok) throw new KeyMistake(`answered with status ${response.status}`);
+    if (!response.ok) throw new KeyError(`answered with status ${response.status}`);
     const received = await readText(response);
     if (received !== text) {
       keys = parseJwks(parseSet(received), true);
       text = received;
-      changed();
+      onChange();
     }
-    return refreshDelayMs(response.headers, Date.now());
+    return computeRefreshDelayMs(response.headers, Date.now());
   };
 
   const run = async (): Promise<void> => {
@@ -108,12 +108,12 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
     try {
       delayMs = await load();
       retryMs = FIRST_RETRY_MS;
-      told = undefined;
+      lastFailure = undefined;
     } catch (error) {
       if (closing.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
-      logFailure(reasonOf(error), delayMs);
+      logFailure(describeError(error), delayMs);
     }
     if (closing.signal.aborted) return;
     timer = setTimeout(() => void fetchKeys(), Math.min(delayMs, MAX_DELAY_MS));
@@ -129,11 +129,11 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
 
   void fetchKeys();
   return {
-    keys: () => keys,
-    get pending() {
+    getKeys: () => keys,
+    get firstFetch() {
       return isFirst ? running : undefined;
     },
-    renew: () => {
+    refetch: () => {
       if (closing.signal.aborted) return undefined;
       return running !== undefined || performance.now() - startedAtMs >= MIN_PAUSE_MS ? fetchKeys() : undefined;
     },
@@ -152,12 +152,12 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
   const address = new URL(url);
   address.username = "";
   address.password = "";
-  const pair = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
+  const pair = `${decodePercent(url.username)}:${decodePercent(url.password)}`;
   return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
 
 /** Malformed escapes stay unchanged. */
-const percentDecoded = (text: string): string =>
+const decodePercent = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
 const readText = async (response: Response): Promise<string> => {
@@ -165,7 +165,7 @@ const readText = async (response: Response): Promise<string> => {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += (chunk as Uint8Array).length;
-    if (bytes > MAX_JWKS_BYTES) throw new KeyMistake(`is larger than ${MAX_JWKS_BYTES} bytes`);
+    if (bytes > MAX_JWKS_BYTES) throw new KeyError(`is larger than ${MAX_JWKS_BYTES} bytes`);
     chunks.push(chunk as Uint8Array);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -176,27 +176,27 @@ const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new KeyMistake("is no JSON");
+    throw new KeyError("is no JSON");
   }
-  if (!isJsonObject(parsed)) throw new KeyMistake("is no JSON object");
+  if (!isJsonObject(parsed)) throw new KeyError("is no JSON object");
   return parsed;
 };
 
 /** Errors of `fetch` carry the actual reason in their cause. */
-const reasonOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
 /** Returns the milliseconds until the keys are fetched again. @rule G-AUTH-11 */
-export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): number => {
+export const computeRefreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): number => {
   const directives = new Map(
     (headers.get("cache-control") ?? "").split(",").map((part): [string, string] => {
       const [name = "", value = ""] = part.trim().split("=");
       return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
     }),
   );
-  const age = wholeSeconds(directives.get("s-maxage")) ?? wholeSeconds(directives.get("max-age"));
+  const age = parseSeconds(directives.get("s-maxage")) ?? parseSeconds(directives.get("max-age"));
   if (age !== undefined) return Math.max(MIN_AGE_MS, age * SECOND_MS);
   if (["no-cache", "no-store", "must-revalidate"].some((name) => directives.has(name))) return MINUTE_MS;
   const expires = headers.get("expires");
@@ -205,5 +205,5 @@ export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): nu
   return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(MIN_AGE_MS, expiresMs - nowMs);
 };
 
-const wholeSeconds = (text: string | undefined): number | undefined =>
+const parseSeconds = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;

@@ -9,80 +9,88 @@ export interface VerificationKey {
   /** The `kid` of a JWK. */
   readonly kid: string | undefined;
   /** Whether the key matches tokens with any `kid`: the only key of a key object, which has no `kid`. */
-  readonly takesAnyKid: boolean;
+  readonly acceptsAnyKid: boolean;
 }
 
 export type JsonObject = Readonly<Record<string, Json>>;
 
 /** A mistake in a key. The message contains no part of the key. */
-export class KeyMistake extends Error {}
+export class KeyError extends Error {}
 
 /** RFC 7518 requires a secret as long as the hash. PostgREST and Hasura require it too. */
 const MIN_SECRET_BYTES = 32;
 
 const MIN_RSA_BITS = 2048;
 
-const HS = ["HS256", "HS384", "HS512"];
-const RS = ["RS256", "RS384", "RS512"];
-const PS = ["PS256", "PS384", "PS512"];
-const EDDSA = ["EdDSA", "Ed25519"];
+const HMAC_ALGORITHMS = ["HS256", "HS384", "HS512"];
+const RSA_ALGORITHMS = ["RS256", "RS384", "RS512"];
+const RSA_PSS_ALGORITHMS = ["PS256", "PS384", "PS512"];
+const EDDSA_ALGORITHMS = ["EdDSA", "Ed25519"];
 
-const CURVES: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
+const ALGORITHM_BY_CURVE: Readonly<Record<string, string>> = {
+  prime256v1: "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512",
+};
 
 /** All algorithms that a key may have. */
-export const ALGORITHMS: ReadonlySet<string> = new Set([...HS, ...RS, ...PS, ...Object.values(CURVES), ...EDDSA]);
+export const ALGORITHMS: ReadonlySet<string> = new Set([
+  ...HMAC_ALGORITHMS,
+  ...RSA_ALGORITHMS,
+  ...RSA_PSS_ALGORITHMS,
+  ...Object.values(ALGORITHM_BY_CURVE),
+  ...EDDSA_ALGORITHMS,
+]);
 
 /** The algorithms that a public key supports, and those that it accepts by default. */
-const algorithmsOf = (key: KeyObject): { readonly fitting: readonly string[]; readonly usual: readonly string[] } => {
+const findAlgorithms = (key: KeyObject): { readonly fitting: readonly string[]; readonly usual: readonly string[] } => {
   switch (key.asymmetricKeyType) {
     case "rsa": {
       const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-      if (bits < MIN_RSA_BITS) throw new KeyMistake(`is an RSA key of ${bits} bits: it takes ${MIN_RSA_BITS} or more`);
-      return { fitting: [...RS, ...PS], usual: RS };
+      if (bits < MIN_RSA_BITS) throw new KeyError(`is an RSA key of ${bits} bits: it takes ${MIN_RSA_BITS} or more`);
+      return { fitting: [...RSA_ALGORITHMS, ...RSA_PSS_ALGORITHMS], usual: RSA_ALGORITHMS };
     }
     case "rsa-pss":
-      return { fitting: PS, usual: PS };
+      return { fitting: RSA_PSS_ALGORITHMS, usual: RSA_PSS_ALGORITHMS };
     case "ec": {
-      const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
+      const algorithm = ALGORITHM_BY_CURVE[key.asymmetricKeyDetails?.namedCurve ?? ""];
       if (algorithm === undefined)
-        throw new KeyMistake("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
+        throw new KeyError("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
       return { fitting: [algorithm], usual: [algorithm] };
     }
     case "ed25519":
-      return { fitting: EDDSA, usual: EDDSA };
+      return { fitting: EDDSA_ALGORITHMS, usual: EDDSA_ALGORITHMS };
     default:
-      throw new KeyMistake(
-        `is a key of the kind ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`,
-      );
+      throw new KeyError(`is a key of the kind ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`);
   }
 };
 
 const restrictToAlgorithm = (algorithm: string, fitting: readonly string[]): readonly string[] => {
-  const named = EDDSA.includes(algorithm) ? EDDSA : [algorithm];
+  const named = EDDSA_ALGORITHMS.includes(algorithm) ? EDDSA_ALGORITHMS : [algorithm];
   if (!named.every((name) => fitting.includes(name)))
-    throw new KeyMistake(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
+    throw new KeyError(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
   return named;
 };
 
 /** @throws KeyMistake @rule R-AUT-3 */
-export const secretKey = (
+export const buildSecretKey = (
   secret: Buffer,
   algorithms: readonly string[],
   kid?: string,
   takesAnyKid = false,
 ): VerificationKey => {
   if (secret.length < MIN_SECRET_BYTES)
-    throw new KeyMistake(`is a secret of ${secret.length} bytes: it takes ${MIN_SECRET_BYTES} or more`);
-  return { key: createSecretKey(secret), algorithms, kid, takesAnyKid };
+    throw new KeyError(`is a secret of ${secret.length} bytes: it takes ${MIN_SECRET_BYTES} or more`);
+  return { key: createSecretKey(secret), algorithms, kid, acceptsAnyKid: takesAnyKid };
 };
 
 /** Decodes the plain secret of the settings. `isBase64` says that it is in base64, in either alphabet. @throws
  *  KeyMistake @rule R-AUT-3 */
-export const plainSecretBytes = (text: string, isBase64: boolean): Buffer => {
+export const decodePlainSecret = (text: string, isBase64: boolean): Buffer => {
   if (!isBase64) return Buffer.from(text, "utf8");
   const trimmed = text.trim();
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmed))
-    throw new KeyMistake("is not base64, which jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) says it is");
+    throw new KeyError("is not base64, which jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) says it is");
   return Buffer.from(trimmed, "base64");
 };
 
@@ -90,30 +98,30 @@ export const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z0-9 ]+-----/
 
 /** Reads a PEM public key or certificate. Without `algorithm`, it accepts the usual algorithms of its type. @throws
  *  KeyMistake */
-export const pemKey = (text: string, algorithm?: string): VerificationKey => {
+export const parsePem = (text: string, algorithm?: string): VerificationKey => {
   let key: KeyObject;
   try {
     key = createPublicKey(text);
   } catch {
-    throw new KeyMistake("holds no PEM public key or certificate that can be read");
+    throw new KeyError("holds no PEM public key or certificate that can be read");
   }
-  const { fitting, usual } = algorithmsOf(key);
+  const { fitting, usual } = findAlgorithms(key);
   return {
     key,
     algorithms: algorithm === undefined ? usual : restrictToAlgorithm(algorithm, fitting),
     kid: undefined,
-    takesAnyKid: true,
+    acceptsAnyKid: true,
   };
 };
 
 /** Reads the `type` and `key` of a key object. @throws KeyMistake @rule G-AUTH-11 */
-export const typedKey = (type: string, text: string): VerificationKey => {
+export const parseTypedKey = (type: string, text: string): VerificationKey => {
   if (!ALGORITHMS.has(type))
-    throw new KeyMistake(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
-  if (!HS.includes(type)) return pemKey(text, type);
+    throw new KeyError(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
+  if (!HMAC_ALGORITHMS.includes(type)) return parsePem(text, type);
   // with a public key as secret, anyone who knows it could sign tokens
-  if (isPem(text)) throw new KeyMistake(`has the type ${type}, which takes a secret, and a PEM key`);
-  return secretKey(Buffer.from(text, "utf8"), [type], undefined, true);
+  if (isPem(text)) throw new KeyError(`has the type ${type}, which takes a secret, and a PEM key`);
+  return buildSecretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
 
 /** Returns undefined if the key is not for signatures, or has an unsupported type. @throws KeyMistake if the key is
@@ -124,37 +132,41 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   // a private key or secret may be marked for signing only; it can verify too
   if (Array.isArray(operations) && !operations.includes("verify") && !operations.includes("sign")) return undefined;
   if (alg !== undefined && !(typeof alg === "string" && ALGORITHMS.has(alg))) return undefined;
-  if (kid !== undefined && typeof kid !== "string") throw new KeyMistake('is a JWK whose "kid" is no string');
+  if (kid !== undefined && typeof kid !== "string") throw new KeyError('is a JWK whose "kid" is no string');
   if (kty === "oct") {
     if (typeof jwk.k !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(jwk.k))
-      throw new KeyMistake('is a JWK of kty "oct" whose "k" is not base64url');
-    return secretKey(Buffer.from(jwk.k, "base64url"), alg === undefined ? HS : restrictToAlgorithm(alg, HS), kid);
+      throw new KeyError('is a JWK of kty "oct" whose "k" is not base64url');
+    return buildSecretKey(
+      Buffer.from(jwk.k, "base64url"),
+      alg === undefined ? HMAC_ALGORITHMS : restrictToAlgorithm(alg, HMAC_ALGORITHMS),
+      kid,
+    );
   }
   if (kty !== "RSA" && kty !== "EC" && kty !== "OKP") return undefined;
   let key: KeyObject;
   try {
     key = createPublicKey({ key: jwk as Record<string, unknown>, format: "jwk" });
   } catch {
-    throw new KeyMistake(`is a JWK of kty "${kty}" that cannot be read`);
+    throw new KeyError(`is a JWK of kty "${kty}" that cannot be read`);
   }
-  const { fitting, usual } = algorithmsOf(key);
-  return { key, algorithms: alg === undefined ? usual : restrictToAlgorithm(alg, fitting), kid, takesAnyKid: false };
+  const { fitting, usual } = findAlgorithms(key);
+  return { key, algorithms: alg === undefined ? usual : restrictToAlgorithm(alg, fitting), kid, acceptsAnyKid: false };
 };
 
 /** Reads the keys of a set. Keys for other purposes or of unknown types are ignored, as RFC 7517 requires. `isForeign`
  *  says that the set comes from elsewhere; broken keys are then ignored too. @throws KeyMistake if no key is left */
 export const parseJwks = (set: JsonObject, isForeign: boolean): readonly VerificationKey[] => {
-  if (!Array.isArray(set.keys)) throw new KeyMistake('is a JWKS whose "keys" is no list');
+  if (!Array.isArray(set.keys)) throw new KeyError('is a JWKS whose "keys" is no list');
   const keys = (set.keys as readonly Json[]).flatMap((jwk) => {
     if (!isJsonObject(jwk)) return [];
     try {
       return parseJwk(jwk) ?? [];
     } catch (error) {
-      if (isForeign && error instanceof KeyMistake) return [];
+      if (isForeign && error instanceof KeyError) return [];
       throw error;
     }
   });
-  if (keys.length === 0) throw new KeyMistake("is a JWKS without a key that verifies tokens");
+  if (keys.length === 0) throw new KeyError("is a JWKS without a key that verifies tokens");
   return keys;
 };
 

@@ -1,16 +1,16 @@
 /** Makes requests and claims readable for SQL: `current_setting('request.headers', true)::json ->> 'x-tenant'`. */
 import {
-  cookiesOf,
+  parseCookies,
   definePlugin,
   hasNulEscape,
   nulCharacter,
-  utf8Text,
+  decodeUtf8Header,
   type RequestSettings,
   type Session,
 } from "../../core/index.ts";
 
-const MAX_MEMBERS = 1000;
-const MAX_MEMBER_LENGTH = 64;
+const MAX_CACHED_NAMES = 1000;
+const MAX_CACHED_NAME_LENGTH = 64;
 
 // matches texts that JSON leaves unescaped
 const PLAIN_HEADER_TEXT = /^[ !#-[\]-~]*$/;
@@ -24,12 +24,12 @@ const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonl
   const members = new Map<string, string>();
 
   /** Returns the empty string for hidden headers. */
-  const memberOf = (name: string): string => {
+  const encodeName = (name: string): string => {
     let member = members.get(name);
     if (member === undefined) {
       const key = name.toLowerCase();
       member = hidden.has(key) ? "" : `${JSON.stringify(key)}:`;
-      if (name.length <= MAX_MEMBER_LENGTH && members.size < MAX_MEMBERS) members.set(name, member);
+      if (name.length <= MAX_CACHED_NAME_LENGTH && members.size < MAX_CACHED_NAMES) members.set(name, member);
     }
     return member;
   };
@@ -37,8 +37,8 @@ const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonl
   const encodeRepeated = (rawHeaders: readonly string[]): string => {
     const headers = new Map<string, string>();
     for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-      const member = memberOf(rawHeaders[i] as string); // i is within its length
-      if (member !== "") headers.set(member, JSON.stringify(utf8Text(rawHeaders[i + 1] as string)));
+      const member = encodeName(rawHeaders[i] as string); // i is within its length
+      if (member !== "") headers.set(member, JSON.stringify(decodeUtf8Header(rawHeaders[i + 1] as string)));
     }
     return `{${Array.from(headers, ([member, value]) => member + value).join(",")}}`;
   };
@@ -47,12 +47,12 @@ const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonl
     const names: string[] = [];
     let text = "";
     for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-      const member = memberOf(rawHeaders[i] as string); // i is within its length
+      const member = encodeName(rawHeaders[i] as string); // i is within its length
       if (member === "") continue;
       if (i > MAX_SCANNED_HEADERS * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
       names.push(member);
       const value = rawHeaders[i + 1] as string;
-      text += `${text === "" ? "" : ","}${member}${PLAIN_HEADER_TEXT.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
+      text += `${text === "" ? "" : ","}${member}${PLAIN_HEADER_TEXT.test(value) ? `"${value}"` : JSON.stringify(decodeUtf8Header(value))}`;
     }
     return `{${text}}`;
   };
@@ -60,7 +60,8 @@ const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonl
 
 const encodeCookies = (header: string): string => {
   const cookies = new Map<string, string>();
-  for (const [name, value] of cookiesOf(header)) if (name !== "") cookies.set(utf8Text(name), utf8Text(value));
+  for (const [name, value] of parseCookies(header))
+    if (name !== "") cookies.set(decodeUtf8Header(name), decodeUtf8Header(value));
   return JSON.stringify(Object.fromEntries(cookies));
 };
 
@@ -76,7 +77,7 @@ const createRequestSettings = (secret: readonly string[]): RequestSettings => {
 };
 
 /** @throws RelApiError `22021`, because row policies read the claims as JSON */
-const claimsText = ({ claims, claimsText, role }: Session): string => {
+const encodeClaims = ({ claims, claimsText, role }: Session): string => {
   const text = claimsText ?? JSON.stringify({ ...claims, role });
   if (hasNulEscape(text)) throw nulCharacter();
   return text;
@@ -88,10 +89,10 @@ export const requestSettings = definePlugin({
   sessions: [
     {
       name: "request-settings",
-      forUserCode: true,
-      settings: (session) => [["request.jwt.claims", claimsText(session)]],
-      ofRequest: createRequestSettings,
-      ofOptions: ({ appSettings }) =>
+      isForUserCode: true,
+      settings: (session) => [["request.jwt.claims", encodeClaims(session)]],
+      createRequestSettings: createRequestSettings,
+      optionSettings: ({ appSettings }) =>
         Object.entries(appSettings).map(([name, value]) => [`app.settings.${name}`, value]),
     },
   ],

@@ -1,7 +1,7 @@
 /** Reads the location of the REST role in the claims: `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`. */
 import { JSONPathEnvironment } from "json-p3";
 import type { Json } from "../../core/index.ts";
-import { roleClaimKeyMistake } from "./errors.ts";
+import { roleClaimKeyError } from "./errors.ts";
 
 /** Returns the first result, or undefined without a result. */
 export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
@@ -10,7 +10,7 @@ export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | u
  *  R-AUT-7 */
 export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
   if (expression.startsWith("$")) return parseJsonPath(expression);
-  return parseDotted(expression);
+  return parseDottedPath(expression);
 };
 
 const parseJsonPath = (expression: string): ReadRoleClaim => {
@@ -19,10 +19,7 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
     // the result is a part of the given claims, which are JSON
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined;
   } catch (error) {
-    throw roleClaimKeyMistake(
-      expression,
-      `is no JSON Path (${error instanceof Error ? error.message : String(error)})`,
-    );
+    throw roleClaimKeyError(expression, `is no JSON Path (${error instanceof Error ? error.message : String(error)})`);
   }
 };
 
@@ -45,36 +42,36 @@ const TESTS: Readonly<Record<string, (item: string, operand: string) => boolean>
   "*==": (item, operand) => item.includes(operand),
 };
 
-const unescape = (quoted: string): string => quoted.replace(/\\(.)/gs, "$1");
+const removeEscapes = (quoted: string): string => quoted.replace(/\\(.)/gs, "$1");
 
-const parseDotted = (expression: string): ReadRoleClaim => {
+const parseDottedPath = (expression: string): ReadRoleClaim => {
   const steps: Step[] = [];
   let rest = expression;
   while (rest !== "") {
     const match = STEP.exec(rest);
     if (match === null || steps.at(-1)?.kind === "filter")
-      throw roleClaimKeyMistake(expression, `cannot be read at ${JSON.stringify(rest)}`);
+      throw roleClaimKeyError(expression, `cannot be read at ${JSON.stringify(rest)}`);
     const [whole, key, quoted, index, operator, operand] = match;
     if (operator !== undefined) {
       const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern matches only these
-      const text = unescape(operand ?? "");
+      const text = removeEscapes(operand ?? "");
       steps.push({ kind: "filter", test: (item) => test(item, text) });
     } else if (index !== undefined) {
       steps.push({ kind: "index", index: Number(index) });
     } else {
-      steps.push({ kind: "key", key: key ?? unescape(quoted ?? "") });
+      steps.push({ kind: "key", key: key ?? removeEscapes(quoted ?? "") });
     }
     rest = rest.slice(whole.length);
   }
-  if (steps[0]?.kind !== "key") throw roleClaimKeyMistake(expression, "starts with no name");
+  if (steps[0]?.kind !== "key") throw roleClaimKeyError(expression, "starts with no name");
   return (claims) => {
-    let at: Json | undefined = claims;
-    for (const step of steps) at = at === undefined ? undefined : take(at, step);
-    return at;
+    let current: Json | undefined = claims;
+    for (const step of steps) current = current === undefined ? undefined : followStep(current, step);
+    return current;
   };
 };
 
-const take = (from: Json, step: Step): Json | undefined => {
+const followStep = (from: Json, step: Step): Json | undefined => {
   if (step.kind === "key") {
     if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key))
       return undefined;

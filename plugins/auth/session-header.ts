@@ -1,18 +1,18 @@
 /** Reads session headers under either prefix: `X-Session-Role: editor`. */
-import { utf8Text, type Credentials, type ResolvedOptions } from "../../core/index.ts";
+import { decodeUtf8Header, type Credentials, type ResolvedOptions } from "../../core/index.ts";
 
 /** Header values of a socket are already decoded. */
-export const headerText = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
-  credentials.isSocket ? value : utf8Text(value);
+export const decodeHeader = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
+  credentials.isSocket ? value : decodeUtf8Header(value);
 
 /** The value of `X-Session-…`, or else of `X-Hasura-…`. */
-export const sessionHeader = (credentials: Credentials, name: string): string | undefined => {
+export const readSessionHeader = (credentials: Credentials, name: string): string | undefined => {
   const value = credentials.header(`x-session-${name}`) ?? credentials.header(`x-hasura-${name}`);
-  return value === undefined ? undefined : headerText(credentials, value);
+  return value === undefined ? undefined : decodeHeader(credentials, value);
 };
 
 /** Replaces the prefix of a lower-case header name by `x-session-`. Undefined for other headers. */
-export const sessionName = (header: string): string | undefined => {
+export const normalizeSessionName = (header: string): string | undefined => {
   if (header.startsWith("x-session-")) return header;
   return header.startsWith("x-hasura-") ? `x-session-${header.slice("x-hasura-".length)}` : undefined;
 };
@@ -20,8 +20,8 @@ export const sessionName = (header: string): string | undefined => {
 type SecretOptions = Pick<ResolvedOptions, "adminSecret" | "adminSecrets">;
 
 /** The configured admin secrets, each of which is accepted. @rule G-AUTH-2 */
-export const adminSecretsOf = ({ adminSecret, adminSecrets = [] }: SecretOptions): readonly string[] =>
+export const listAdminSecrets = ({ adminSecret, adminSecrets = [] }: SecretOptions): readonly string[] =>
   [adminSecret, ...adminSecrets].filter((secret): secret is string => secret !== undefined && secret !== "");
 
 /** Without an admin secret, all session headers are ignored. @rule R-AUT-8 G-AUTH-1 */
-export const isAdminSecretSet = (options: SecretOptions): boolean => adminSecretsOf(options).length > 0;
+export const isAdminSecretSet = (options: SecretOptions): boolean => listAdminSecrets(options).length > 0;

@@ -3,14 +3,14 @@ import { definePlugin, VARIABLE_PREFIX, type Session } from "../../core/index.ts
 
 const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // for example `user_id`
 
-const suffixOf = (name: string): string => name.slice(VARIABLE_PREFIX.length);
+const removePrefix = (name: string): string => name.slice(VARIABLE_PREFIX.length);
 
 type DatabaseSetting = readonly [name: string, value: string];
 
-const settingsOf = ({ variables }: Session): readonly DatabaseSetting[] => [
+const buildSessionSettings = ({ variables }: Session): readonly DatabaseSetting[] => [
   ["session.variables", JSON.stringify(variables)],
   ...Object.entries(variables).flatMap(([name, value]): readonly DatabaseSetting[] => {
-    const short = suffixOf(name).replaceAll("-", "_");
+    const short = removePrefix(name).replaceAll("-", "_");
     return SETTING_NAME.test(short) && short !== "variables" ? [[`session.${short}`, value]] : [];
   }),
 ];
@@ -18,10 +18,10 @@ const settingsOf = ({ variables }: Session): readonly DatabaseSetting[] => [
 /** @rule G-SES-1 G-SES-2 */
 export const sessionSettings = definePlugin({
   name: "session-settings",
-  sessions: [{ name: "session-settings", settings: settingsOf, forUserCode: true }],
+  sessions: [{ name: "session-settings", settings: buildSessionSettings, isForUserCode: true }],
 });
 
-const HASURA = "x-hasura-";
+const HASURA_PREFIX = "x-hasura-";
 
 /** Supports trigger functions and policies that are written for Hasura:
  *  `current_setting('hasura.user')::json ->> 'x-hasura-user-id'`. @rule G-SES-4 G-SES-5 */
@@ -30,10 +30,10 @@ export const hasuraSession = definePlugin({
   sessions: [
     {
       name: "hasura-session",
-      prefix: HASURA,
-      forUserCode: true,
+      prefix: HASURA_PREFIX,
+      isForUserCode: true,
       settings: ({ variables }) => {
-        const renamed = Object.entries(variables).map(([name, value]) => [HASURA + suffixOf(name), value]);
+        const renamed = Object.entries(variables).map(([name, value]) => [HASURA_PREFIX + removePrefix(name), value]);
         return [["hasura.user", JSON.stringify(Object.fromEntries(renamed))]];
       },
     },

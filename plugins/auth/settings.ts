@@ -7,10 +7,10 @@ const { document, flag, text, textList, wholeNumber } = settingKinds;
  *  A list of these is accepted too. */
 export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 
-const keys: SettingKind<JwtSecret> = document;
+const jwtSecretKind: SettingKind<JwtSecret> = document;
 
 /** Settings of all auth schemes: the admin secrets. */
-export const callerSettings = [
+export const adminSecretSettings = [
   defineOption({
     name: "adminSecret",
     environment: ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"],
@@ -33,7 +33,7 @@ export const tokenSettings = [
   defineOption({
     name: "jwtSecret",
     environment: ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"],
-    kind: keys,
+    kind: jwtSecretKind,
     description:
       "a plain HS256 secret (32 bytes or more), a JWK, a JWKS, or an object `{type, key \\| jwk_url, claims_namespace, claims_format, claims_map, header, audience, issuer, allowed_skew}`",
     isSecret: true,
@@ -84,5 +84,5 @@ export const tokenSettings = [
 ] as const;
 
 declare module "../../core/index.ts" {
-  interface ResolvedOptions extends ValuesOf<typeof callerSettings>, ValuesOf<typeof tokenSettings> {}
+  interface ResolvedOptions extends ValuesOf<typeof adminSecretSettings>, ValuesOf<typeof tokenSettings> {}
 }

@@ -19,18 +19,18 @@ export const createTokenExtractor = (
   configurations: readonly TokenConfiguration[],
   allowedOrigins: readonly string[],
 ): ExtractToken => {
-  const byPlace = new Map<string, { readonly place: TokenLocation; readonly candidates: TokenConfiguration[] }>();
+  const byLocation = new Map<string, { readonly place: TokenLocation; readonly candidates: TokenConfiguration[] }>();
   for (const configuration of configurations) {
     const { location: place } = configuration;
     const key = JSON.stringify(place);
-    const known = byPlace.get(key);
-    if (known === undefined) byPlace.set(key, { place, candidates: [configuration] });
+    const known = byLocation.get(key);
+    if (known === undefined) byLocation.set(key, { place, candidates: [configuration] });
     else known.candidates.push(configuration);
   }
-  const places = [...byPlace.values()];
-  const cors = createOriginPolicy(allowedOrigins);
+  const locations = [...byLocation.values()];
+  const originPolicy = createOriginPolicy(allowedOrigins);
   // with `*`, any page may send requests, but none may use cookies
-  const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
+  const isAllowedOrigin = (origin: string): boolean => !originPolicy.isOpen && originPolicy.allows(origin);
 
   const extractFrom = (place: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
     if (place.kind === "cookie")
@@ -42,10 +42,10 @@ export const createTokenExtractor = (
 
   return (credentials, rules) => {
     let found: ExtractedToken | undefined;
-    for (const { place, candidates } of places) {
+    for (const { place, candidates } of locations) {
       const token = extractFrom(place, credentials, rules);
       if (token === undefined) continue;
-      if (found !== undefined) throw rules.severalTokens();
+      if (found !== undefined) throw rules.createSeveralTokensError();
       found = { token, candidates, rules };
     }
     return found;

@@ -13,13 +13,13 @@ export interface VerifiedToken {
    *  strings. */
   readonly audiences: readonly string[] | undefined | "wrong";
   /** The accepted audiences of the configuration. Undefined if audiences do not matter. */
-  readonly audience: readonly string[] | undefined;
+  readonly acceptedAudiences: readonly string[] | undefined;
   /** Whether the issuer is the configured one. A missing issuer passes. */
-  readonly isIssuerRight: boolean;
+  readonly isIssuerAccepted: boolean;
   /** The tolerated clock difference, if the surface allows configuring it. */
   readonly skewSeconds: number;
   /** The claims of roles and session variables, from their configured location. */
-  sessionClaims(): ClaimsReading;
+  readSessionClaims(): ClaimsReading;
 }
 
 /** The settings that determine roles. */
@@ -30,7 +30,7 @@ export interface RoleSettings {
 }
 
 /** The roles that a token allows. */
-export interface Grant {
+export interface TokenRoles {
   readonly defaultRole: string;
   /** Undefined if a header that requests another role is ignored. */
   readonly allowedRoles: readonly string[] | undefined;
@@ -41,26 +41,29 @@ export interface Grant {
 /** How a family of surfaces reads credentials, and its error messages. */
 export interface TokenRules {
   /** The error for a token when no key is configured. Without this method, such a token is ignored. */
-  unreadable?(): RelApiError;
+  createMissingKeyError?(): RelApiError;
   /** Returns the token in the value of an `Authorization` header, possibly `""`. Undefined if the value has another
    *  scheme. @throws RelApiError */
   readBearer(value: string): string | undefined;
   /** The error for a token that cannot be verified. */
-  failed(failure: TokenFailure): RelApiError;
+  createFailureError(failure: TokenFailure): RelApiError;
   /** The error for tokens in several locations. */
-  severalTokens(): RelApiError;
+  createSeveralTokensError(): RelApiError;
   /** The error for a token whose issuer has no configuration. */
-  strangeIssuer(): RelApiError;
+  createUnknownIssuerError(): RelApiError;
   /** Checks time, audience and issuer. With `mustExpire`, a token without `exp` is refused. @throws RelApiError */
-  judge(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
+  checkClaims(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** @throws RelApiError if the token gives no role */
-  grant(token: VerifiedToken, settings: RoleSettings): Grant;
+  grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;
   /** Returns the role that the caller acts as. `requested` is the value of the role header, if it applies. @throws
    *  RelApiError if the role is not allowed */
-  choose(grant: Grant, requested: string | undefined): string;
+  chooseRole(grant: TokenRoles, requested: string | undefined): string;
   /** The error for a missing credential when anonymous access is off. Undefined if the core's error applies. */
-  missing?(configured: { readonly takesTokens: boolean; readonly takesAdminSecret: boolean }): RelApiError;
+  createMissingCredentialError?(configured: {
+    readonly takesTokens: boolean;
+    readonly takesAdminSecret: boolean;
+  }): RelApiError;
   /** The error for a header of backend-only permissions with any other word. Without this method, it counts as
    *  false. */
-  flagInvalid?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
+  createInvalidFlagError?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }

@@ -2,23 +2,23 @@
 import type { Json, RelApiOptions, ResolvedOptions } from "../../core/index.ts";
 import { parseJsonPath } from "../shared/json-path.ts";
 import type { JwtSecret } from "./settings.ts";
-import { jwtSecretMistake } from "./errors.ts";
-import { fixedKeys, type KeyRing } from "./key-ring.ts";
+import { jwtSecretError } from "./errors.ts";
+import { createFixedKeys, type KeyRing } from "./key-ring.ts";
 import {
   isJsonObject,
   isJwk,
   isPem,
-  KeyMistake,
+  KeyError,
   parseJwk,
   parseJwks,
-  pemKey,
-  plainSecretBytes,
-  secretKey,
-  typedKey,
+  parsePem,
+  decodePlainSecret,
+  buildSecretKey,
+  parseTypedKey,
   type JsonObject,
   type VerificationKey,
 } from "./keys.ts";
-import { sessionName } from "./session-header.ts";
+import { normalizeSessionName } from "./session-header.ts";
 
 /** The location of the token in a request. */
 export type TokenLocation =
@@ -43,9 +43,9 @@ export interface TokenConfiguration {
   readonly location: TokenLocation;
   readonly keys: KeyRing;
   readonly claims: ClaimsLocation;
-  readonly isStringified: boolean;
+  readonly areClaimsStringified: boolean;
   /** The accepted audiences. Undefined if audiences do not matter. */
-  readonly audience: readonly string[] | undefined;
+  readonly acceptedAudiences: readonly string[] | undefined;
   readonly issuer: string | undefined;
   readonly skewSeconds: number;
   /** The allowed levels of arrays and objects in the claims. */
@@ -70,37 +70,37 @@ export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): read
     return ring;
   };
   try {
-    const configurations = readSecret(jwtSecret, settings).map((source) => parseSource(source, settings, open));
-    rejectOverlaps(configurations);
+    const configurations = parseSecret(jwtSecret, settings).map((source) => parseConfiguration(source, settings, open));
+    rejectDuplicateConfigurations(configurations);
     return configurations;
   } catch (error) {
     for (const ring of opened) ring.close();
-    throw error instanceof KeyMistake ? jwtSecretMistake(error.message) : error;
+    throw error instanceof KeyError ? jwtSecretError(error.message) : error;
   }
 };
 
 /** A configuration: either keys or a key object. */
-type Source = readonly VerificationKey[] | JsonObject;
+type KeySource = readonly VerificationKey[] | JsonObject;
 
-const readSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly Source[] => {
-  if (typeof secret !== "string") return readJson(secret as Json); // objects of a preset are JSON
-  if (!jwtSecretIsBase64) return readText(secret);
-  const bytes = plainSecretBytes(secret, true);
+const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly KeySource[] => {
+  if (typeof secret !== "string") return parseSecretJson(secret as Json); // objects of a preset are JSON
+  if (!jwtSecretIsBase64) return parseSecretText(secret);
+  const bytes = decodePlainSecret(secret, true);
   // a key document may be in base64 as well
   return bytes[0] === 0x7b && isJson(bytes.toString("utf8"))
-    ? readText(bytes.toString("utf8"))
-    : [[secretKey(bytes, ["HS256"])]];
+    ? parseSecretText(bytes.toString("utf8"))
+    : [[buildSecretKey(bytes, ["HS256"])]];
 };
 
-const readText = (text: string): readonly Source[] => {
-  if (isPem(text)) return [[pemKey(text)]];
-  if (!/^\s*[[{]/.test(text)) return [[secretKey(plainSecretBytes(text, false), ["HS256"])]];
+const parseSecretText = (text: string): readonly KeySource[] => {
+  if (isPem(text)) return [[parsePem(text)]];
+  if (!/^\s*[[{]/.test(text)) return [[buildSecretKey(decodePlainSecret(text, false), ["HS256"])]];
   // a key that lost its quotes on the way here must not become a secret, which others could know and sign with
   if (!isJson(text))
-    throw new KeyMistake(
+    throw new KeyError(
       "looks like JSON but does not parse: expected a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
     );
-  return readJson(JSON.parse(text) as Json);
+  return parseSecretJson(JSON.parse(text) as Json);
 };
 
 const isJson = (text: string): boolean => {
@@ -112,16 +112,16 @@ const isJson = (text: string): boolean => {
   }
 };
 
-const readJson = (value: Json): readonly Source[] => {
+const parseSecretJson = (value: Json): readonly KeySource[] => {
   const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  if (items.length === 0) throw new KeyMistake("is an empty list");
+  if (items.length === 0) throw new KeyError("is an empty list");
   return items.map((item) => {
-    if (!isJsonObject(item)) throw new KeyMistake("must be a list of key objects");
+    if (!isJsonObject(item)) throw new KeyError("must be a list of key objects");
     if ("keys" in item) return parseJwks(item, false);
     if (!isJwk(item)) return item;
     const key = parseJwk(item);
     if (key === undefined)
-      throw new KeyMistake("is a JWK that is not for signatures, or has an unsupported type or algorithm");
+      throw new KeyError("is a JWK that is not for signatures, or has an unsupported type or algorithm");
     return [key];
   });
 };
@@ -142,58 +142,62 @@ const KNOWN_KEYS = [
   "allowed_skew",
 ];
 
-const parseSource = (source: Source, { jwtAud, maxJsonDepth }: Settings, openKeys: OpenKeys): TokenConfiguration => {
+const parseConfiguration = (
+  source: KeySource,
+  { jwtAud, maxJsonDepth }: Settings,
+  openKeys: OpenKeys,
+): TokenConfiguration => {
   const audience = jwtAud === undefined || jwtAud === "" ? undefined : [jwtAud];
-  if (isKeys(source))
+  if (isKeyList(source))
     return {
       location: AUTHORIZATION,
-      keys: fixedKeys(source),
+      keys: createFixedKeys(source),
       claims: { kind: "usual" },
-      isStringified: false,
-      audience,
+      areClaimsStringified: false,
+      acceptedAudiences: audience,
       issuer: undefined,
       skewSeconds: 0,
       maxJsonDepth,
     };
   const unknown = Object.keys(source).find((key) => !KNOWN_KEYS.includes(key));
   if (unknown !== undefined)
-    throw new KeyMistake(`has the unknown key ${JSON.stringify(unknown)}; known keys: ${KNOWN_KEYS.join(", ")}`);
+    throw new KeyError(`has the unknown key ${JSON.stringify(unknown)}; known keys: ${KNOWN_KEYS.join(", ")}`);
   return {
     location: parseLocation(source.header),
     keys: parseKeys(source, openKeys),
-    claims: parseClaims(source),
-    isStringified: parseFormat(source.claims_format),
-    audience: parseAudience(source.audience) ?? audience,
-    issuer: optionalText(source, "issuer"),
+    claims: parseClaimsLocation(source),
+    areClaimsStringified: parseClaimsFormat(source.claims_format),
+    acceptedAudiences: parseAudience(source.audience) ?? audience,
+    issuer: readOptionalText(source, "issuer"),
     skewSeconds: parseSkew(source.allowed_skew),
     maxJsonDepth,
   };
 };
 
-const isKeys = (source: Source): source is readonly VerificationKey[] => Array.isArray(source);
+const isKeyList = (source: KeySource): source is readonly VerificationKey[] => Array.isArray(source);
 
 const AUTHORIZATION: TokenLocation = { kind: "authorization" };
 
-const optionalText = (object: JsonObject, key: string): string | undefined => {
+const readOptionalText = (object: JsonObject, key: string): string | undefined => {
   const text = object[key];
   if (text === undefined || text === null) return undefined;
-  if (typeof text !== "string" || text === "") throw new KeyMistake(`has a ${key} that is not a string`);
+  if (typeof text !== "string" || text === "") throw new KeyError(`has a ${key} that is not a string`);
   return text;
 };
 
 const parseKeys = (object: JsonObject, openKeys: OpenKeys): KeyRing => {
-  const address = optionalText(object, "jwk_url");
-  const type = optionalText(object, "type");
-  const key = optionalText(object, "key");
+  const address = readOptionalText(object, "jwk_url");
+  const type = readOptionalText(object, "type");
+  const key = readOptionalText(object, "key");
   if (address === undefined) {
     if (type === undefined || key === undefined)
-      throw new KeyMistake("is a key object without a key: expected type and key, or jwk_url");
-    return fixedKeys([typedKey(type, key)]);
+      throw new KeyError("is a key object without a key: expected type and key, or jwk_url");
+    return createFixedKeys([parseTypedKey(type, key)]);
   }
-  if (key !== undefined) throw new KeyMistake("has both key and jwk_url: expected one of them");
+  if (key !== undefined) throw new KeyError("has both key and jwk_url: expected one of them");
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
-    throw new KeyMistake("has a jwk_url that is not an http or https URL");
+    throw new KeyError("has a jwk_url that is not an http or https URL");
   return openKeys(url);
 };
 
@@ -204,91 +208,91 @@ const parseLocation = (header: Json | undefined): TokenLocation => {
   const isNamed = typeof name === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name); // for example `X-Token`
   if (type === "Cookie" && isNamed) return { kind: "cookie", name };
   if (type === "CustomHeader" && isNamed) return { kind: "header", name: name.toLowerCase() };
-  throw new KeyMistake(
+  throw new KeyError(
     'has an invalid header: expected one of {"type":"Authorization"}, {"type":"Cookie","name":…}, {"type":"CustomHeader","name":…}',
   );
 };
 
-const parseFormat = (format: Json | undefined): boolean => {
+const parseClaimsFormat = (format: Json | undefined): boolean => {
   if (format === undefined || format === null || format === "json") return false;
   if (format === "stringified_json") return true;
-  throw new KeyMistake("has a claims_format that is neither json nor stringified_json");
+  throw new KeyError("has a claims_format that is neither json nor stringified_json");
 };
 
 const parseAudience = (audience: Json | undefined): readonly string[] | undefined => {
   if (audience === undefined || audience === null) return undefined;
   const all = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
   if (all.length === 0 || !all.every((one) => typeof one === "string"))
-    throw new KeyMistake("has an audience that is neither text nor a list of texts");
+    throw new KeyError("has an audience that is neither text nor a list of texts");
   return all as readonly string[]; // checked above
 };
 
 const parseSkew = (skew: Json | undefined): number => {
   if (skew === undefined || skew === null) return 0;
   if (typeof skew !== "number" || !(skew >= 0) || !Number.isFinite(skew))
-    throw new KeyMistake("has an allowed_skew that is no number of seconds");
+    throw new KeyError("has an allowed_skew that is no number of seconds");
   return skew;
 };
 
-const parseClaims = (object: JsonObject): ClaimsLocation => {
-  const key = optionalText(object, "claims_namespace");
-  const written = optionalText(object, "claims_namespace_path");
+const parseClaimsLocation = (object: JsonObject): ClaimsLocation => {
+  const key = readOptionalText(object, "claims_namespace");
+  const written = readOptionalText(object, "claims_namespace_path");
   if (key !== undefined && written !== undefined)
-    throw new KeyMistake("has both claims_namespace and claims_namespace_path: it takes one of them");
+    throw new KeyError("has both claims_namespace and claims_namespace_path: it takes one of them");
   const map = object.claims_map;
-  if (map !== undefined && map !== null) return { kind: "map", entries: parseMap(map) };
+  if (map !== undefined && map !== null) return { kind: "map", entries: parseClaimsMap(map) };
   if (key !== undefined) return { kind: "namespace", key };
   if (written === undefined) return { kind: "usual" };
   const keys = parseJsonPath(written);
   if (keys === undefined)
-    throw new KeyMistake(
+    throw new KeyError(
       `has a claims_namespace_path that is no path: ${JSON.stringify(written)} ($.a.b['c'][0] would be one)`,
     );
   return { kind: "path", keys, written };
 };
 
 /** @rule G-AUTH-18 */
-const parseMap = (map: Json): readonly MappedClaim[] => {
-  if (!isJsonObject(map)) throw new KeyMistake("has a claims_map that is no object");
+const parseClaimsMap = (map: Json): readonly MappedClaim[] => {
+  if (!isJsonObject(map)) throw new KeyError("has a claims_map that is no object");
   const entries = new Map(
     Object.entries(map).map(([name, given]): [string, MappedClaim] => {
-      const claim = sessionName(name.toLowerCase());
+      const claim = normalizeSessionName(name.toLowerCase());
       if (claim === undefined)
-        throw new KeyMistake(
+        throw new KeyError(
           `has a claims_map with ${JSON.stringify(name)}: its keys begin with x-session- or x-hasura-`,
         );
-      return [claim, { claim, from: parseMapped(claim, given) }];
+      return [claim, { claim, from: parseMappedClaim(claim, given) }];
     }),
   );
   const missing = ["x-session-allowed-roles", "x-session-default-role"].find((claim) => !entries.has(claim));
-  if (missing !== undefined) throw new KeyMistake(`has a claims_map without ${missing}`);
+  if (missing !== undefined) throw new KeyError(`has a claims_map without ${missing}`);
   return [...entries.values()];
 };
 
-const parseMapped = (claim: string, given: Json): MappedClaim["from"] => {
+const parseMappedClaim = (claim: string, given: Json): MappedClaim["from"] => {
   if (!isJsonObject(given)) {
     const fits =
       claim === "x-session-allowed-roles"
         ? Array.isArray(given) && given.every((role) => typeof role === "string")
         : typeof given === "string";
     if (!fits)
-      throw new KeyMistake(
+      throw new KeyError(
         `has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`,
       );
     return { literal: given };
   }
   const path = typeof given.path === "string" ? parseJsonPath(given.path) : undefined;
-  if (path === undefined) throw new KeyMistake(`has a claims_map whose ${claim} has no "path" like $.a.b['c'][0]`);
+  if (path === undefined) throw new KeyError(`has a claims_map whose ${claim} has no "path" like $.a.b['c'][0]`);
   return given.default === undefined ? { path } : { path, fallback: given.default };
 };
 
 /** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
-const rejectOverlaps = (configurations: readonly TokenConfiguration[]): void => {
+const rejectDuplicateConfigurations = (configurations: readonly TokenConfiguration[]): void => {
   const taken = new Set<string>();
   for (const { location: place, issuer } of configurations) {
     const key = JSON.stringify([place, issuer ?? null]);
     if (taken.has(key))
-      throw new KeyMistake("has two configurations that read tokens from the same place, of the same issuer");
+      throw new KeyError("has two configurations that read tokens from the same place, of the same issuer");
     taken.add(key);
   }
 };

@@ -10,7 +10,7 @@ export interface SignedClaims {
   /** The claims as JavaScript values. */
   readonly claims: JsonObject;
   /** The claims with all digits of their numbers. */
-  readonly exact: JsonObject;
+  readonly exactClaims: JsonObject;
 }
 
 export type TokenFailure =
@@ -35,54 +35,56 @@ export const MAX_TOKEN_CHARACTERS = 32_768;
 // a length of 4n + 1 characters is invalid
 const isBase64url = (part: string): boolean => /^[A-Za-z0-9_-]*$/.test(part) && part.length % 4 !== 1;
 
-const tokenFailure = (failure: TokenFailure): TokenReading => ({ failure });
+const buildFailure = (failure: TokenFailure): TokenReading => ({ failure });
 
-const undecodableToken = (reason: string): TokenReading => tokenFailure({ kind: "undecodable", reason });
+const buildUndecodableFailure = (reason: string): TokenReading => buildFailure({ kind: "undecodable", reason });
 
 const requirePackage = createRequire(import.meta.url);
 
 /** Loads the package, which has about seventy files, only when there are tokens. Node caches it. */
-export const loadVerifier = (): typeof import("jsonwebtoken") =>
+export const loadJsonwebtoken = (): typeof import("jsonwebtoken") =>
   requirePackage("jsonwebtoken") as typeof import("jsonwebtoken");
 
 /** @rule R-AUT-3 G-AUTH-11 G-AUTH-14 R-LIM-4 */
 export const readToken = (token: string, keys: readonly VerificationKey[], maxJsonDepth: number): TokenReading => {
-  if (token === "") return tokenFailure({ kind: "empty" });
+  if (token === "") return buildFailure({ kind: "empty" });
   if (token.length > MAX_TOKEN_CHARACTERS)
-    return undecodableToken(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
+    return buildUndecodableFailure(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
   const parts = token.split(".");
   const [head, body, signature] = parts;
   if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined)
-    return tokenFailure({ kind: "parts", count: parts.length });
+    return buildFailure({ kind: "parts", count: parts.length });
   if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature))
-    return undecodableToken("a part is not base64url");
-  const header = parseObject(decode(head));
-  if (header === undefined) return undecodableToken("the header is no JSON object");
+    return buildUndecodableFailure("a part is not base64url");
+  const header = parseJsonObject(decodeBase64url(head));
+  if (header === undefined) return buildUndecodableFailure("the header is no JSON object");
   const { alg, kid, crit, b64 } = header;
-  if (alg === "none") return tokenFailure({ kind: "unsecured" });
+  if (alg === "none") return buildFailure({ kind: "unsecured" });
   if (typeof alg !== "string" || !ALGORITHMS.has(alg))
-    return undecodableToken("the header's alg is missing or unknown");
+    return buildUndecodableFailure("the header's alg is missing or unknown");
   // critical extensions must be supported, and none is
-  if (crit !== undefined) return undecodableToken("the header names critical extensions");
+  if (crit !== undefined) return buildUndecodableFailure("the header names critical extensions");
   // with RFC 7797, the signed bytes differ from the payload read here
-  if (b64 !== undefined && b64 !== true) return undecodableToken("the header says that the payload is not base64url");
+  if (b64 !== undefined && b64 !== true)
+    return buildUndecodableFailure("the header says that the payload is not base64url");
   const fitting = keys.filter(
-    (key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid),
+    (key) =>
+      key.algorithms.includes(alg) && (kid === undefined || kid === null || key.acceptsAnyKid || key.kid === kid),
   );
-  if (fitting.length === 0) return tokenFailure({ kind: "no-key" });
-  const text = decode(body);
+  if (fitting.length === 0) return buildFailure({ kind: "no-key" });
+  const text = decodeBase64url(body);
   // checked before the signature, because code that walks the claims recurses
-  if (isNestedDeeper(text, maxJsonDepth)) return tokenFailure({ kind: "too-deep", levels: maxJsonDepth });
-  const claims = parseObject(text);
+  if (isNestedDeeper(text, maxJsonDepth)) return buildFailure({ kind: "too-deep", levels: maxJsonDepth });
+  const claims = parseJsonObject(text);
   // jsonwebtoken cannot verify such a token, and it is refused in any case
-  if (claims === undefined) return tokenFailure({ kind: "no-claims", reason: "the payload is no JSON object" });
-  if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return tokenFailure({ kind: "bad-signature" });
-  return { signed: { claims, exact: parseClaims(text) as JsonObject } }; // it is an object, as the claims are
+  if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is no JSON object" });
+  if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
+  return { signed: { claims, exactClaims: parseClaims(text) as JsonObject } }; // it is an object, as the claims are
 };
 
-const decode = (part: string): string => Buffer.from(part, "base64url").toString("utf8");
+const decodeBase64url = (part: string): string => Buffer.from(part, "base64url").toString("utf8");
 
-const parseObject = (text: string): JsonObject | undefined => {
+const parseJsonObject = (text: string): JsonObject | undefined => {
   try {
     const parsed = JSON.parse(text) as Json; // JSON.parse returns JSON
     return isJsonObject(parsed) ? parsed : undefined;
@@ -99,7 +101,7 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
   try {
     // the rules of each surface compare times on every request
     const algorithms = [algorithm as Algorithm]; // it is one of ALGORITHMS
-    loadVerifier().verify(token, key, { algorithms, ignoreExpiration: true, ignoreNotBefore: true });
+    loadJsonwebtoken().verify(token, key, { algorithms, ignoreExpiration: true, ignoreNotBefore: true });
     return true;
   } catch {
     return false;
@@ -108,7 +110,7 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
 
 /** Reads `iss` before the token is verified, to choose its configuration. It is compared again afterwards. @rule
  *  G-AUTH-12 */
-export const peekIssuer = (token: string): Json | undefined => {
+export const readUnverifiedIssuer = (token: string): Json | undefined => {
   if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
-  return parseObject(decode(token.split(".")[1] ?? ""))?.iss;
+  return parseJsonObject(decodeBase64url(token.split(".")[1] ?? ""))?.iss;
 };

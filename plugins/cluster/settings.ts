@@ -6,7 +6,7 @@ const { oneOf } = settingKinds;
 /** One server URL, or several of a cluster, separated by commas. */
 const busUrl: SettingKind<string> = {
   accepts: "nats://host:4222 (several, separated by commas), redis://host:6379, or notify:",
-  read: (given) =>
+  parse: (given) =>
     given === "notify:" || given.split(",").every((url) => /^\s*[a-z][a-z0-9+]*:\/\/\S+\s*$/i.test(url))
       ? given.trim()
       : undefined,
@@ -14,7 +14,7 @@ const busUrl: SettingKind<string> = {
 
 const redisUrl: SettingKind<string> = {
   accepts: "a URL of Redis, redis://user:password@host:6379/0 or rediss://…",
-  read: (given) => (/^rediss?:\/\/\S+$/i.test(given.trim()) ? given.trim() : undefined),
+  parse: (given) => (/^rediss?:\/\/\S+$/i.test(given.trim()) ? given.trim() : undefined),
 };
 
 /** Settings of the plugin `bus`. */
@@ -34,7 +34,7 @@ export const busSettings = [
     environment: ["BUS_NAME"],
     kind: {
       accepts: "letters, digits, - and _, 40 at most",
-      read: (given) => (/^[\w-]{1,40}$/.test(given.trim()) ? given.trim() : undefined),
+      parse: (given) => (/^[\w-]{1,40}$/.test(given.trim()) ? given.trim() : undefined),
     },
     default: "relapi",
     description: "processes with the same name, bus and database belong together",

@@ -9,4 +9,4 @@ declare module "../../core/index.ts" {
 }
 
 /** Provided by the plugin `reload-all`. It makes the other processes reload, but not this one. */
-export const reloadOthersService = defineService<{ ask(): void }>("reload-others");
+export const reloadOthersService = defineService<{ requestReload(): void }>("reload-others");

@@ -27,7 +27,7 @@ export const graphqlService = defineService<GqlEngine>("graphql");
 
 /** Adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
 export interface GqlHints {
-  hintsFor(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;
+  buildHints(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;
 }
 
 /** The plugin `graphql-hints` provides this service. */

@@ -19,14 +19,14 @@ export const answerBatch = async (
   requests: readonly GqlRequest[],
   { options: { maxBatchBytes }, watchUnread }: PluginContext,
   answer: (request: GqlRequest) => Promise<string>,
-  refuse: (error: Error) => string,
+  encodeRefusal: (error: Error) => string,
 ): Promise<Batch> => {
   let bytes = 0;
   /** Bytes of the response of one entry, including its separator. */
-  const textOf = async (request: GqlRequest, at: number): Promise<string> => {
+  const runEntry = async (request: GqlRequest, at: number): Promise<string> => {
     const text =
       bytes > maxBatchBytes
-        ? refuse(
+        ? encodeRefusal(
             limitExceeded("maxBatchBytes", {
               code: "bad-request",
               message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
@@ -37,19 +37,19 @@ export const answerBatch = async (
     if (bytes <= maxBatchBytes) bytes += Buffer.byteLength(text);
     return `${at === 0 ? "[" : ","}${text}`;
   };
-  let begun = requests.length === 0 ? "[" : "";
+  let pendingText = requests.length === 0 ? "[" : "";
   for (const [at, request] of requests.entries()) {
-    begun += await textOf(request, at);
+    pendingText += await runEntry(request, at);
     if (bytes > MAX_BUFFERED_BYTES && at + 1 < requests.length) return { write: (response) => write(response, at + 1) };
   }
-  return { body: `${begun}]` };
+  return { body: `${pendingText}]` };
 
   async function write(response: ServerResponse, from: number): Promise<void> {
-    await writePart(response, begun, watchUnread);
-    begun = "";
+    await writePart(response, pendingText, watchUnread);
+    pendingText = "";
     for (let at = from; at < requests.length; at++) {
       if (response.destroyed) return;
-      await writePart(response, await textOf(requests[at] as GqlRequest, at), watchUnread); // at is within its length
+      await writePart(response, await runEntry(requests[at] as GqlRequest, at), watchUnread); // at is within its length
     }
     response.end("]");
   }

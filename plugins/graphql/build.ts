@@ -19,7 +19,7 @@ import { GQL_EXTENSION, type GqlPart, type GqlSelectionContext } from "./parts.t
 import type { RoleSchema } from "./role-schema.ts";
 
 /** The purpose of a GraphQL type, stored in its `extensions`. */
-export interface GqlTypeFacts {
+export interface GqlTypeExtension {
   readonly scope: GqlScope;
   readonly relation?: Relation;
   /** comparison_exp: the type of the compared value. Its nullability has no meaning. */
@@ -27,9 +27,9 @@ export interface GqlTypeFacts {
 }
 
 /** Returns the facts of a type. Undefined for types that the builder did not make. */
-export const gqlTypeFacts = (
+export const getTypeExtension = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
-): GqlTypeFacts | undefined => type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // only the type builder writes it
+): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined; // only the type builder writes it
 
 /** A field of a GraphQL type: its definition and its part. */
 export interface GqlField {
@@ -101,7 +101,7 @@ export interface GqlRowsField {
   /** Arguments in addition to those of the list. */
   readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
   /** Returns the read of the field, derived from that of the list. */
-  readonly change: (read: Read, context: GqlSelectionContext) => Read;
+  readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
 }
 
 export type GqlRootName = "query" | "mutation" | "subscription";
@@ -110,8 +110,8 @@ export type GqlRootName = "query" | "mutation" | "subscription";
  *  or its name is taken (G-NAM-3). */
 export interface GqlBuild {
   readonly schema: RoleSchema;
-  readonly source: GqlCatalog;
-  readonly view: GqlRoleAccess;
+  readonly catalog: GqlCatalog;
+  readonly access: GqlRoleAccess;
   /** Returns the served table. Undefined if the surface does not serve the relation. */
   table(relation: QualifiedName): GqlTable | undefined;
   /** Returns the rights of the role on the table. */

@@ -86,7 +86,7 @@ export interface GqlMetadata {
   readonly introspectionClosedFor?: ReadonlySet<string>;
   /** Returns the access of the role by the metadata. Undefined if the metadata does not name the role, so grants apply
    *  (G-PRM-2). It is never called for the administrator. */
-  view(session: Session): GqlRoleAccess | undefined;
+  findAccess(session: Session): GqlRoleAccess | undefined;
 }
 
 // --- what is served -------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ export interface GqlRelationshipField {
 export interface GqlTable {
   readonly relation: Relation;
   /** The name part for generated names. Custom names keep their case. */
-  readonly word: GqlNamePart;
+  readonly namePart: GqlNamePart;
   /** The description of the type. Undefined for the default, null for no description. */
   readonly comment: string | null | undefined;
   readonly columns: readonly GqlColumn[];
@@ -130,7 +130,7 @@ export interface GqlFunction {
   readonly routine: Routine;
   /** The relation whose rows the function returns. */
   readonly relation: Relation;
-  readonly word: GqlNamePart;
+  readonly namePart: GqlNamePart;
   readonly rootFields: { readonly function?: GqlRootFieldEntry; readonly function_aggregate?: GqlRootFieldEntry };
   /** The description. Undefined for the default, null for no description. */
   readonly comment: string | null | undefined;
@@ -150,7 +150,7 @@ export interface GqlCatalog {
   /** The tables by schema and name. */
   readonly tables: readonly GqlTable[];
   /** The tables by `nameKey` of the relation. */
-  readonly tableOf: ReadonlyMap<string, GqlTable>;
+  readonly tablesByKey: ReadonlyMap<string, GqlTable>;
   readonly functions: readonly GqlFunction[];
   readonly customization: GqlCustomization;
 }
@@ -187,7 +187,7 @@ export interface GqlTableRights {
 export interface GqlRoleAccess {
   readonly role: string;
   /** The database role whose row policies apply. Undefined for the login role. */
-  readonly actsAs?: string;
+  readonly databaseRole?: string;
   rights(table: GqlTable): GqlTableRights;
   /** Checks the right to call the function. The rights on the returned table are checked separately. */
   mayCall(fn: GqlFunction): boolean;

@@ -25,7 +25,7 @@ export const acceptsGzip = (exchange: CompressionRequest): boolean =>
     .some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part)) === true;
 
 /** Adds the headers of a compressed answer. The caller replaces the body. */
-export const withGzipHeaders = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
+export const addGzipHeaders = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
 
 /** @rule G-HTTP-10 */
 export const compressAnswer = (exchange: CompressionRequest, answer: Answer): Answer | Promise<Answer> => {
@@ -39,5 +39,5 @@ const compressBody = async (answer: Answer, body: string | Uint8Array): Promise<
   if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
   const small =
     bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAsync(bytes, { level: 1 });
-  return { ...withGzipHeaders(answer), body: small };
+  return { ...addGzipHeaders(answer), body: small };
 };

@@ -1,8 +1,8 @@
 /** The rules for credentials on the GraphQL surface: a token provides session variables, a default role and the allowed
  *  roles. */
 import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
-import type { Grant, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
-import { kindOf } from "./coerce/leaf.ts";
+import type { TokenRoles, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
+import { nameJsonKind } from "./coerce/leaf.ts";
 
 /** @rule G-AUTH-5 G-AUTH-8 G-AUTH-9 G-AUTH-13 … G-AUTH-20 */
 export const credentialRules: TokenRules = {
@@ -11,12 +11,12 @@ export const credentialRules: TokenRules = {
     if (token === undefined) throw malformedAuthorization();
     return token;
   },
-  failed: (failure) =>
-    failure.kind === "too-deep" ? claimsTooDeep(failure.levels) : couldNotVerify(reasonOf(failure)),
-  severalTokens: () => multipleTokens(),
-  strangeIssuer: () => couldNotVerify("JWTNotInIssuer"),
-  judge: (token, nowSeconds, mustExpire) => {
-    const { claims, skewSeconds, audiences, audience } = token;
+  createFailureError: (failure) =>
+    failure.kind === "too-deep" ? claimsTooDeep(failure.levels) : couldNotVerify(describeFailure(failure)),
+  createSeveralTokensError: () => multipleTokens(),
+  createUnknownIssuerError: () => couldNotVerify("JWTNotInIssuer"),
+  checkClaims: (token, nowSeconds, mustExpire) => {
+    const { claims, skewSeconds, audiences, acceptedAudiences } = token;
     const exp = readTime(claims, "exp");
     if (exp === undefined && mustExpire) throw undecodableToken("the exp claim is missing");
     if (exp !== undefined && exp <= nowSeconds - skewSeconds) throw couldNotVerify("JWTExpired");
@@ -26,18 +26,20 @@ export const credentialRules: TokenRules = {
     if (iat !== undefined && iat > nowSeconds + skewSeconds) throw couldNotVerify("JWTIssuedAtFuture");
     if (audiences === "wrong") throw undecodableToken("the aud claim is neither a string nor a list of strings");
     const isMeant =
-      audience === undefined || audiences === undefined || audiences.some((one) => audience.includes(one));
+      acceptedAudiences === undefined ||
+      audiences === undefined ||
+      audiences.some((one) => acceptedAudiences.includes(one));
     if (!isMeant) throw couldNotVerify("JWTNotInAudience");
-    if (!token.isIssuerRight) throw credentialRules.strangeIssuer();
+    if (!token.isIssuerAccepted) throw credentialRules.createUnknownIssuerError();
   },
-  grant: (token, settings) => grantOf(token, settings),
-  choose: ({ defaultRole, allowedRoles = [] }, requested = defaultRole) => {
+  grant: (token, settings) => buildGrant(token, settings),
+  chooseRole: ({ defaultRole, allowedRoles = [] }, requested = defaultRole) => {
     if (!allowedRoles.includes(requested)) throw requestedRoleNotAllowed();
     return requested;
   },
-  missing: ({ takesTokens, takesAdminSecret }) =>
+  createMissingCredentialError: ({ takesTokens, takesAdminSecret }) =>
     takesTokens ? tokenRequired() : takesAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
-  flagInvalid: (trueWords, falseWords) =>
+  createInvalidFlagError: (trueWords, falseWords) =>
     credentialRefused(
       "bad-request",
       `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
@@ -47,12 +49,12 @@ export const credentialRules: TokenRules = {
 const undecodableToken = (what: string): RelApiError =>
   couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(what)})`);
 
-const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
+const describeFailure = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
   switch (failure.kind) {
     case "empty":
-      return partsReason(1);
+      return describePartCount(1);
     case "parts":
-      return partsReason(failure.count);
+      return describePartCount(failure.count);
     case "undecodable":
     case "no-claims":
       return `JWSError (JSONDecodeError ${JSON.stringify(failure.reason)})`;
@@ -63,14 +65,14 @@ const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>)
   }
 };
 
-const partsReason = (count: number): string =>
+const describePartCount = (count: number): string =>
   `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
 
 /** Returns seconds, or undefined if the token does not have the claim. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;
-  if (typeof said !== "number") throw undecodableToken(`the ${name} claim is no Number but ${kindOf(said)}`);
+  if (typeof said !== "number") throw undecodableToken(`the ${name} claim is no Number but ${nameJsonKind(said)}`);
   return said;
 };
 
@@ -80,17 +82,17 @@ const ALLOWED_ROLES = "x-session-allowed-roles";
 const DEFAULT_ROLE = "x-session-default-role";
 
 /** @rule G-AUTH-15 */
-const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): Grant => {
-  const reading = token.sessionClaims();
-  if ("refusal" in reading) throw invalidClaims(reading.refusal);
+const buildGrant = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): TokenRoles => {
+  const reading = token.readSessionClaims();
+  if ("reason" in reading) throw invalidClaims(reading.reason);
   if ("claims" in reading) return { ...readRoles(reading.claims, reading.areTopLevel), claims: reading.claims };
   const role = readRoleClaim(token.claims) ?? anonymousRole;
   if (role === undefined) throw roleClaimMissing(ALLOWED_ROLES);
-  return { defaultRole: role, allowedRoles: [role], claims: reading.others };
+  return { defaultRole: role, allowedRoles: [role], claims: reading.claimsWithoutRoles };
 };
 
 /** @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule G-AUTH-17 */
-const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<Grant, "claims"> => {
+const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<TokenRoles, "claims"> => {
   const said = claims.get(ALLOWED_ROLES);
   const usual = claims.get(DEFAULT_ROLE);
   if (said === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
@@ -103,13 +105,13 @@ const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<Grant, "cl
 const readRoleList = (said: Json): readonly string[] => {
   const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
   if (!Array.isArray(said))
-    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${kindOf(said)}`);
+    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${nameJsonKind(said)}`);
   return (said as readonly Json[]).map((role) => readRole(role, what));
 };
 
 const readRole = (role: Json, what: string): string => {
   if (typeof role !== "string")
-    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role)}`);
+    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${nameJsonKind(role)}`);
   if (role === "") throw invalidClaims(`${what}: a role has a name`);
   return role;
 };

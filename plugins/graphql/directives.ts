@@ -11,7 +11,7 @@ export interface GqlDirective {
   readonly arguments: Readonly<Record<string, boolean>>;
 }
 
-export type DirectiveUse =
+export type DirectiveTarget =
   | "a query"
   | "a mutation"
   | "a subscription"
@@ -20,10 +20,10 @@ export type DirectiveUse =
   | "an inline fragment";
 
 export interface DirectiveSpec {
-  readonly places: readonly DirectiveUse[];
+  readonly targets: readonly DirectiveTarget[];
   readonly arguments: Readonly<Record<string, { readonly type: GraphQLInputType; readonly hasDefault: boolean }>>;
   /** The declaration of a plugin's directive. */
-  readonly added?: GqlDirective;
+  readonly pluginDirective?: GqlDirective;
 }
 
 export type Directives = Readonly<Record<string, DirectiveSpec>>;

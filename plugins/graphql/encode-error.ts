@@ -1,7 +1,7 @@
 /** Encodes errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
  *  @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
-import { isRelApiError, STATUSES_OF_BODIES, type Headers, type Json, type Session } from "../../core/index.ts";
-import { errorWords } from "./errors.ts";
+import { isRelApiError, BODY_STATUSES, type Headers, type Json, type Session } from "../../core/index.ts";
+import { translateError } from "./errors.ts";
 
 export interface EncodedErrors {
   readonly body: string;
@@ -17,7 +17,7 @@ export interface EncodedErrors {
 const NO_HEADERS: Headers = [];
 
 /** The message of a database error, which only administrators see. The statement is never shown. @rule G-ERR-7 */
-const internalMessageOf = (error: unknown): Json | undefined => {
+const buildInternalMessage = (error: unknown): Json | undefined => {
   if (!isRelApiError(error)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;
   return {
@@ -37,9 +37,9 @@ const encodeError = (
   session: Session | undefined,
   hints: object = {},
 ): { readonly text: string; readonly code: string; readonly status: number; readonly isForeign: boolean } => {
-  const { code, message, status, isDatabase, isForeign = false } = errorWords(error);
+  const { code, message, status, isDatabase, isForeign = false } = translateError(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
-  const internal = isDatabase && session?.isAdmin === true ? internalMessageOf(error) : undefined;
+  const internal = isDatabase && session?.isAdmin === true ? buildInternalMessage(error) : undefined;
   return {
     text: JSON.stringify({
       message,
@@ -54,7 +54,7 @@ const encodeError = (
 /** `hints` are additional members of `extensions`. */
 export const encodeErrors = (error: unknown, session: Session | undefined, hints?: object): EncodedErrors => {
   const { text, code, status, isForeign } = encodeError(error, session, hints);
-  const keepsStatus = isForeign || STATUSES_OF_BODIES.has(status);
+  const keepsStatus = isForeign || BODY_STATUSES.has(status);
   return {
     body: `{"errors":[${text}]}`,
     code,

@@ -18,7 +18,7 @@ import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
 import { compressAnswer } from "./compression.ts";
-import { json, NOT_FOUND, subscriptionOverHttp, runOptionsOf, type AnyExchange } from "./http.ts";
+import { buildJsonAnswer, NOT_FOUND, subscriptionOverHttp, buildRunOptions, type AnyExchange } from "./http.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
@@ -57,7 +57,7 @@ const matchPath = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap
   return captured;
 };
 
-const decode = (segment: string): string => {
+const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -65,30 +65,33 @@ const decode = (segment: string): string => {
   }
 };
 
-const refusal = (code: string, status: number, message: string, headers: Headers = []): RelApiError =>
+const createEndpointError = (code: string, status: number, message: string, headers: Headers = []): RelApiError =>
   new RelApiError({ code, status, message, path: "$", headers });
 
-const endpointNotFound = (): RelApiError => refusal("not-found", 404, "Endpoint not found");
+const endpointNotFound = (): RelApiError => createEndpointError("not-found", 404, "Endpoint not found");
 const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiError =>
-  refusal("method-not-allowed", 405, `Method ${method} is not allowed for this endpoint`, [
+  createEndpointError("method-not-allowed", 405, `Method ${method} is not allowed for this endpoint`, [
     ["Allow", allowed.join(", ")],
   ]);
 const mutationByGet = (): RelApiError =>
-  refusal("unexpected-payload", 405, "mutations are not supported over GET, use POST instead", [["Allow", "POST"]]);
+  createEndpointError("unexpected-payload", 405, "mutations are not supported over GET, use POST instead", [
+    ["Allow", "POST"],
+  ]);
 
-const unexpectedVariable = (name: string): RelApiError => refusal("bad-request", 400, `Unexpected variable ${name}`);
+const unexpectedVariable = (name: string): RelApiError =>
+  createEndpointError("bad-request", 400, `Unexpected variable ${name}`);
 
 const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
 
 /** Converts text of a URL to a value of the variable's type. Coercion refuses text that cannot be converted.
  *  @rule G-RES-3 */
-const valueOf = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
+const convertVariable = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
   const inner = type?.kind === "NonNullType" ? type.type : type;
-  const isFlag = inner?.kind === "NamedType" && inner.name.value === "Boolean";
-  return text === "" && inner === type && !isFlag ? null : textValue(engine, text, inner);
+  const isBoolean = inner?.kind === "NamedType" && inner.name.value === "Boolean";
+  return text === "" && inner === type && !isBoolean ? null : convertText(engine, text, inner);
 };
 
-const textValue = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
+const convertText = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
   const name = type?.kind === "NamedType" ? type.name.value : undefined;
   if (name === "String" || name === "ID") return text;
   if (name === "Boolean") return text === "" || text === "true" ? true : text === "false" ? false : text;
@@ -124,14 +127,14 @@ const readBody = (engine: GqlEngine, bytes: Buffer, maxBytes: number): JsonObjec
 };
 
 /** Encodes an error with the codes and messages of the surface, in the format of endpoints. @rule G-RES-4 */
-const encode = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answer => {
+const encodeEndpointError = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answer => {
   const { session } = exchange as Partial<Exchange>;
   const { body, status } = engine.encodeErrors(error, session);
   const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // `encodeErrors` wrote this body
   const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
   const headers = isRelApiError(error) ? error.headers : [];
-  return json(exchange, status, JSON.stringify({ path, error: first?.message, code, ...more }), headers);
+  return buildJsonAnswer(exchange, status, JSON.stringify({ path, error: first?.message, code, ...more }), headers);
 };
 
 interface GqlErrorBody {
@@ -140,18 +143,18 @@ interface GqlErrorBody {
 }
 
 const createSurface = (context: PluginContext, endpoints: () => readonly Endpoint[]): Surface => {
-  const engineOf = (): GqlEngine => {
+  const getEngine = (): GqlEngine => {
     const engine = context.use(graphqlService);
     if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
     return engine;
   };
 
   /** Literal segments take precedence over captures. @rule G-RES-1 */
-  const find = (
+  const findEndpoint = (
     path: string,
     method: string,
   ): { readonly endpoint: Endpoint; captured: ReadonlyMap<string, string> } => {
-    const segments = path.slice(ROOT.length).split("/").map(decode);
+    const segments = path.slice(ROOT.length).split("/").map(decodeSegment);
     const found = endpoints().flatMap((endpoint) => {
       const captured = matchPath(endpoint, segments);
       return captured === undefined ? [] : [{ endpoint, captured }];
@@ -168,36 +171,36 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
   const longAnswers = createLongAnswers(context, "", "");
 
   const answer = async (exchange: Exchange): Promise<Answer> => {
-    const engine = engineOf();
+    const engine = getEngine();
     const { session, method } = exchange;
     try {
-      const { endpoint, captured } = find(exchange.path, method);
+      const { endpoint, captured } = findEndpoint(exchange.path, method);
       const body = readBody(engine, await exchange.body(), context.options.maxVariablesBytes);
       const variables: Record<string, Json> = { ...body };
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
-        variables[name] = valueOf(engine, text, endpoint.types.get(name));
+        variables[name] = convertVariable(engine, text, endpoint.types.get(name));
       const unexpected = Object.keys(variables).find((name) => !endpoint.types.has(name));
       if (unexpected !== undefined) throw unexpectedVariable(unexpected);
-      exchange.mark("parse");
+      exchange.endPhase("parse");
       const document = await engine.prepare({ query: endpoint.document, variables }, session, exchange);
       exchange.operation = { ...document.namedOperation, path: `${ROOT}${endpoint.segments.join("/")}` };
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();
       const operation = document.bind();
-      exchange.planned = operation.plans;
-      exchange.mark("plan");
+      exchange.plans = operation.plans;
+      exchange.endPhase("plan");
       const whole = await longAnswers.run((long) => {
         // a packed body has the member `data` around it
-        const options = runOptionsOf(exchange, context, long && { aboveBytes: long.aboveBytes, take: long.take });
+        const options = buildRunOptions(exchange, context, long && { aboveBytes: long.aboveBytes, take: long.take });
         return engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
       });
-      exchange.mark("transaction");
+      exchange.endPhase("transaction");
       return typeof whole === "string"
-        ? await compressAnswer(exchange, json(exchange, 200, whole))
-        : await longAnswers.answer(exchange, json(exchange, 200, undefined), whole);
+        ? await compressAnswer(exchange, buildJsonAnswer(exchange, 200, whole))
+        : await longAnswers.answer(exchange, buildJsonAnswer(exchange, 200, undefined), whole);
     } catch (error) {
-      return encode(engine, exchange, error);
+      return encodeEndpointError(engine, exchange, error);
     }
   };
 
@@ -209,7 +212,9 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     handle: answer,
     encodeError: (error, exchange) =>
       // no surface serves the path, and this one is the last
-      error.code === "path-not-found" ? json(exchange, 404, NOT_FOUND) : encode(engineOf(), exchange, error),
+      error.code === "path-not-found"
+        ? buildJsonAnswer(exchange, 404, NOT_FOUND)
+        : encodeEndpointError(getEngine(), exchange, error),
     exposedHeaders: ["x-request-id"],
   };
 };
@@ -223,7 +228,7 @@ export const restEndpoints = definePlugin({
   apply: (_hooks, context) => {
     let endpoints: readonly Endpoint[] = [];
     context.onModel((model: Model) => {
-      const queries = model.parts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
+      const queries = model.pluginFacts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
       endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
         try {
           return [compileEndpoint(endpoint)];

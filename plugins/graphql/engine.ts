@@ -2,7 +2,7 @@
  *  values are bound, one transaction runs, and results are spliced. */
 import {
   countRefusal,
-  faultFacts,
+  buildErrorFields,
   isNestedDeeper,
   isRelApiError,
   type Execution,
@@ -15,23 +15,23 @@ import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { exampleQuery } from "./example.ts";
-import { createFunctions } from "./functions.ts";
-import { runOptionsOf } from "./http.ts";
+import { createFunctionRunner } from "./functions.ts";
+import { buildRunOptions } from "./http.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
-import { streamedAnswersService, type LongBody } from "../speed/api.ts";
+import { streamedAnswersService, type LongBodyHandler } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { createSchemas, type SchemaOpening } from "./schema.ts";
-import { createWrite } from "./introspection-text.ts";
+import { createIntrospectionWriter } from "./introspection-text.ts";
 import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
 /** Returns the members of an object: `{"a":1}` without its braces. */
-const membersOf = (body: string): string => body.slice(1, -1);
+const removeBraces = (body: string): string => body.slice(1, -1);
 
 /** The texts from which an answer is assembled. */
 interface Texts {
@@ -45,19 +45,19 @@ const assembleFields = (outputs: readonly GqlOutput[], texts: Texts): string => 
   const add = (member: string): void => {
     data += data.length === 1 || member === "" ? member : `,${member}`;
   };
-  const bodyOf = (step: number): string => bodies[step] ?? "null";
+  const getBody = (step: number): string => bodies[step] ?? "null";
   for (const output of outputs) {
     if ("bundle" in output) {
-      add(membersOf(bodyOf(output.bundle)));
+      add(removeBraces(getBody(output.bundle)));
       continue;
     }
     const key = JSON.stringify(output.as);
     if ("text" in output) add(`${key}:${output.text}`);
     else if ("call" in output) add(`${key}:${calls[output.call] ?? "null"}`);
-    else if ("step" in output) add(`${key}:${bodyOf(output.step)}`);
+    else if ("step" in output) add(`${key}:${getBody(output.step)}`);
     else if ("list" in output)
       add(
-        `${key}:[${output.list.map((element) => (typeof element === "number" ? bodyOf(element) : element)).join(",")}]`,
+        `${key}:[${output.list.map((element) => (typeof element === "number" ? getBody(element) : element)).join(",")}]`,
       );
     else add(`${key}:${assembleFields(output.of, texts)}`);
   }
@@ -77,7 +77,9 @@ export const assemble = (
 
 /** Returns the text before and after the body of the only step, which together are `data`. Undefined if `data` has
  *  other parts. */
-const bodyFrame = ([only, ...others]: readonly GqlOutput[]): readonly [before: string, after: string] | undefined => {
+const findBodyFrame = ([only, ...others]: readonly GqlOutput[]):
+  | readonly [before: string, after: string]
+  | undefined => {
   if (only === undefined || others.length > 0) return undefined;
   if ("bundle" in only) return ["", ""];
   return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
@@ -103,39 +105,42 @@ export const createEngine = (
   const schemas = createSchemas(hooks, context, variant, opening);
   const prepare = createPrepare(context, schemas, check, variant);
 
-  const functions = createFunctions(context.logger);
-  const write = createWrite(context.caches, `${variant === undefined ? "" : `${variant.name} `}graphql introspections`);
+  const functions = createFunctionRunner(context.logger);
+  const introspectionWriter = createIntrospectionWriter(
+    context.caches,
+    `${variant === undefined ? "" : `${variant.name} `}graphql introspections`,
+  );
 
   let limits: ApiLimits | undefined;
   context.onModel(() => {
     limits = context.use(apiLimitsService)?.current();
   });
 
-  const schemaOf = (session: Session): RoleSchema => schemas.take({ session, model: context.model() });
+  const getSchema = (session: Session): RoleSchema => schemas.getAndCommit({ session, model: context.model() });
 
   /** Some clients compare whole errors, such as generated tests. They get the errors of the dialect unless hints are
    *  enabled. */
   const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;
-    return context.use(graphqlHintsService)?.hintsFor(error, session, () => schemaOf(session));
+    return context.use(graphqlHintsService)?.buildHints(error, session, () => getSchema(session));
   };
 
   const engine: GqlEngine = {
     credentialRules,
     path: PATH,
     derive: (other) => createEngine(hooks, context, documents, other),
-    example: (session) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.example(session));
-      return exampleQuery(schemaOf(session));
+    buildExampleQuery: (session) => {
+      if (opening.open !== undefined) return opening.open().then(() => engine.buildExampleQuery(session));
+      return exampleQuery(getSchema(session));
     },
     prepare: (request, session, sender) => {
       if (opening.open !== undefined) return opening.open().then(() => engine.prepare(request, session, sender));
       return prepare(request, session, context.model(), sender);
     },
     assemble,
-    runOptionsOf: (exchange) => runOptionsOf(exchange, context),
-    complete: async (operation, bodies, session) =>
+    buildRunOptions: (exchange) => buildRunOptions(exchange, context),
+    loadAndAssemble: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, {})),
     run: async <Taken = never>(
       operation: GqlOperation,
@@ -144,34 +149,36 @@ export const createEngine = (
     ): Promise<string | Taken> => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, { onGone, exchange });
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
-        const packed = await write.body(operation.outputs);
+        const packed = await introspectionWriter.writeBody(operation.outputs);
         if (packed !== undefined) {
-          operation.keep();
+          operation.cachePlan();
           return longBody.takePacked(packed);
         }
       }
-      const written = operation.isIntrospecting ? { outputs: await write.texts(operation.outputs) } : operation;
+      const written = operation.isIntrospecting
+        ? { outputs: await introspectionWriter.writeTexts(operation.outputs) }
+        : operation;
       if (operation.steps.length === 0) {
-        operation.keep();
+        operation.cachePlan();
         return assemble(written, [], calls);
       }
       const isReadOnly = operation.access === "read only";
       const { outputs, loads, steps } = operation;
-      const around = steps.length === 1 && loads.length === 0 ? bodyFrame(outputs) : undefined;
+      const frame = steps.length === 1 && loads.length === 0 ? findBodyFrame(outputs) : undefined;
       let result: { readonly taken: Taken | Promise<Taken> } | undefined;
       const takeLong =
-        longBody === undefined || around === undefined
+        longBody === undefined || frame === undefined
           ? undefined
           : {
               aboveBytes: longBody.aboveBytes,
-              take: (...arriving: Parameters<LongBody["take"]>) => {
-                const took = longBody.take(...arriving, ...around);
+              onBody: (...arriving: Parameters<LongBodyHandler["onBody"]>) => {
+                const took = longBody.take(...arriving, ...frame);
                 result = took;
                 return took?.taker;
               },
             };
-      const inEffect = limits;
-      const seconds = inEffect?.secondsOf(session);
+      const currentLimits = limits;
+      const seconds = currentLimits?.findTimeLimitSeconds(session);
       const execution: Execution = {
         session,
         access: access ?? operation.access,
@@ -181,17 +188,19 @@ export const createEngine = (
         end: isReadOnly ? "commit" : end,
         requestSettings,
         settings: seconds === undefined ? settings : [...(settings ?? []), ["statement_timeout", `${seconds}s`]],
-        onGone,
+        onDisconnect: onGone,
         exchange,
         mayUseReplica: isReadOnly,
-        longRows: takeLong && context.use(streamedAnswersService)?.read(takeLong),
+        longRows: takeLong && context.use(streamedAnswersService)?.createRowReader(takeLong),
       };
-      const rows = await (inEffect === undefined || seconds === undefined
+      const rows = await (currentLimits === undefined || seconds === undefined
         ? context.execute(execution)
         : context.execute(execution).catch((error: unknown) => {
-            throw isRelApiError(error) && error.code === QUERY_CANCELED ? inEffect.timeExceeded(seconds) : error;
+            throw isRelApiError(error) && error.code === QUERY_CANCELED
+              ? currentLimits.createTimeExceededError(seconds)
+              : error;
           }));
-      operation.keep();
+      operation.cachePlan();
       if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // set by `take`
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
@@ -209,7 +218,7 @@ export const createEngine = (
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);
       if (!isRelApiError(error))
-        context.logger.error("unhandled error while serving a GraphQL request", faultFacts(error));
+        context.logger.error("unhandled error while serving a GraphQL request", buildErrorFields(error));
       return encodeErrors(error, session, hintsFor(error, session));
     },
   };

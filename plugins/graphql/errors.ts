@@ -1,7 +1,7 @@
 /** The errors that the GraphQL surface raises, and its messages for errors of the database. `code` is the code that
  *  clients see. */
 import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
-import { jsonFault, unknownNameFacts } from "../shared/hints.ts";
+import { findJsonError, buildUnknownNameFacts } from "../shared/hints.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;
@@ -42,7 +42,7 @@ export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
 
 /** `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
 export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
-  const fault = jsonFault(text);
+  const fault = findJsonError(text);
   return new RelApiError({
     code: "invalid-json",
     status: 400,
@@ -82,11 +82,11 @@ export const variablesTooDeep = (): RelApiError =>
 
 /** @rule G-DOC-4 */
 export const fieldNotFound = (field: string, type: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`field '${field}' not found in type: '${type}'`, path, unknownNameFacts(field, known));
+  validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, known));
 
 /** @rule G-DOC-5 */
 export const noSuchArgument = (field: string, argument: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`'${field}' has no argument named '${argument}'`, path, unknownNameFacts(argument, known));
+  validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, known));
 
 /** @rule G-DOC-7 */
 export const missingField = (field: string, path: string): RelApiError =>
@@ -102,7 +102,7 @@ export const variableTypeMismatch = (variable: string, declared: string, expecte
 // --- coercion -------------------------------------------------------------------------------------------------------
 
 /** `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3 G-COE-4 G-COE-5 */
-export const expectedFor = (expected: string, type: string, found: string, path: string): RelApiError =>
+export const unexpectedValue = (expected: string, type: string, found: string, path: string): RelApiError =>
   validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
 
 /** @rule G-COE-6 */
@@ -110,14 +110,14 @@ export const expectedList = (found: string, path: string): RelApiError =>
   validationFailed(`expected a list, but found ${found}`, path);
 
 /** @rule G-COE-7 */
-export const notOneOf = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
+export const invalidEnumValue = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
   validationFailed(
     `expected one of the values [${[...values]
       .sort()
       .map((value) => `'${value}'`)
       .join(", ")}] for type '${type}', but found '${found}'`,
     path,
-    unknownNameFacts(found, values),
+    buildUnknownNameFacts(found, values),
   );
 
 /** @rule G-COE-8 */
@@ -140,7 +140,7 @@ export const floatOutOfRange = (shown: string, path: string): RelApiError =>
 /** The error that a plugin's function throws on purpose, with the code and message of the plugin. @rule X-GQL-4 */
 export const functionRefused = (error: RelApiError, at: string): RelApiError => {
   const { code, status, path = at } = error;
-  return new RelApiError({ code: "function-refused", status, message: messageOf(error), path, facts: { code } });
+  return new RelApiError({ code: "function-refused", status, message: getMessage(error), path, facts: { code } });
 };
 
 /** The error is logged where it occurs. @rule X-GQL-4 */
@@ -150,7 +150,7 @@ export const functionFailed = (path: string): RelApiError =>
 // --- errors of the database -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface sees it. */
-export interface GqlErrorWords {
+export interface TranslatedError {
   readonly code: string;
   readonly message: string;
   /** The status on `/v1alpha1/graphql` (G-HTTP-3). */
@@ -173,7 +173,7 @@ const VIOLATIONS: Readonly<Record<string, readonly [code: string, prefix: string
 };
 
 /** @rule G-DBE-1 … G-DBE-15 */
-const databaseWords = (sqlState: string, message: string): Omit<GqlErrorWords, "isDatabase"> => {
+const translateDatabaseError = (sqlState: string, message: string): Omit<TranslatedError, "isDatabase"> => {
   const violation = VIOLATIONS[sqlState];
   if (violation !== undefined) return { code: violation[0], message: violation[1] + message, status: 400 };
   if (sqlState.startsWith("23")) return { code: "constraint-violation", message, status: 400 };
@@ -243,7 +243,7 @@ const CORE_ERRORS: Readonly<
   "url-too-long": { code: "bad-request", status: 414 },
 };
 
-const messageOf = ({ code, message, facts }: RelApiError): string => {
+const getMessage = ({ code, message, facts }: RelApiError): string => {
   const own = CORE_ERRORS[code]?.message ?? message;
   return typeof own === "string" ? own : own(facts);
 };
@@ -281,7 +281,7 @@ const HIDDEN_ERRORS: ReadonlySet<string> = new Set(["internal", "preset", "reque
 
 const QUERY_CANCELED = "57014";
 
-const timeExceeded = (seconds: number): Omit<GqlErrorWords, "isDatabase"> => ({
+const timeExceeded = (seconds: number): Omit<TranslatedError, "isDatabase"> => ({
   code: "time-limit-exceeded",
   message: `the operation took longer than ${seconds} seconds`,
   status: 400,
@@ -291,7 +291,7 @@ const timeExceeded = (seconds: number): Omit<GqlErrorWords, "isDatabase"> => ({
 const UNREADABLE: ReadonlySet<string> = new Set(["XX000", "42601"]);
 
 /** @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
-export const errorWords = (error: unknown): GqlErrorWords => {
+export const translateError = (error: unknown): TranslatedError => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   const { limit, seconds } = error.facts;
   // a plugin's time limit of statements @rule G-LIM-12
@@ -299,9 +299,10 @@ export const errorWords = (error: unknown): GqlErrorWords => {
     return { ...timeExceeded(Number(seconds)), isDatabase: true };
   if (error.facts["isOfValue"] === true && UNREADABLE.has(error.code))
     return { code: "data-exception", message: error.message, status: 400, isDatabase: true };
-  if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
+  if (isSqlState(error.code)) return { ...translateDatabaseError(error.code, error.message), isDatabase: true };
   const core = CORE_ERRORS[error.code];
-  if (core !== undefined) return { code: core.code, message: messageOf(error), status: core.status, isDatabase: false };
+  if (core !== undefined)
+    return { code: core.code, message: getMessage(error), status: core.status, isDatabase: false };
   if (error.code === "function-refused")
     return { code: String(error.facts["code"]), message: error.message, status: error.status, isDatabase: false };
   if (OWN_CODES.has(error.code))

@@ -2,8 +2,8 @@
  *  }`. */
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from "graphql";
 import { nameKey, type Column, type Relation } from "../../core/index.ts";
-import { exampleColumns, exampleLabel, exampleOrder } from "../shared/examples.ts";
-import { gqlPart } from "./parts.ts";
+import { chooseExampleColumns, chooseLabelColumn, sortForExamples } from "../shared/examples.ts";
+import { getFieldPart } from "./parts.ts";
 import type { RoleSchema } from "./role-schema.ts";
 
 type Field = GraphQLField<unknown, unknown>;
@@ -17,34 +17,34 @@ interface Root {
   readonly namespace?: string;
 }
 
-const rowTypeOf = (field: Field): GraphQLObjectType | undefined => {
+const findRowType = (field: Field): GraphQLObjectType | undefined => {
   const type = getNamedType(field.type);
   return isObjectType(type) ? type : undefined;
 };
 
-const rootsOf = (type: GraphQLObjectType, namespace?: string): readonly Root[] =>
+const listRoots = (type: GraphQLObjectType, namespace?: string): readonly Root[] =>
   Object.values(type.getFields()).flatMap((field): readonly Root[] => {
-    const part = gqlPart(field);
+    const part = getFieldPart(field);
     if (part?.kind === "list")
       return [{ field, relation: part.relation, ...(namespace === undefined ? {} : { namespace }) }];
-    const inner = part?.kind === "namespace" && namespace === undefined ? rowTypeOf(field) : undefined;
-    return inner === undefined ? [] : rootsOf(inner, field.name);
+    const inner = part?.kind === "namespace" && namespace === undefined ? findRowType(field) : undefined;
+    return inner === undefined ? [] : listRoots(inner, field.name);
   });
 
 /** Returns the fields without arguments that are columns, by column. So the same columns are chosen as on other
  *  surfaces. */
-const columnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
+const indexColumnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
   const found = new Map<Column, Field>();
   for (const field of Object.values(type.getFields())) {
-    const part = gqlPart(field);
+    const part = getFieldPart(field);
     if (part?.kind === "column") found.set(part.column, field);
   }
   return new Map([...found].sort(([a], [b]) => a.position - b.position));
 };
 
-const withLimit = (field: Field): string => {
+const formatLimit = (field: Field): string => {
   const limit = field.args.find((argument) => {
-    const part = gqlPart(argument);
+    const part = getFieldPart(argument);
     return part?.kind === "argument" && part.name === "limit";
   });
   return limit === undefined ? field.name : `${field.name}(${limit.name}: ${LIMIT})`;
@@ -56,13 +56,17 @@ interface RelatedField {
   readonly label: string;
 }
 
-const relatedOf = ({ model }: RoleSchema, relation: Relation, type: GraphQLObjectType): RelatedField | undefined => {
+const findRelatedField = (
+  { model }: RoleSchema,
+  relation: Relation,
+  type: GraphQLObjectType,
+): RelatedField | undefined => {
   const found = Object.values(type.getFields()).flatMap((field): readonly RelatedField[] => {
-    const part = gqlPart(field);
+    const part = getFieldPart(field);
     if (part?.kind !== "relationship" || part.target === relation || part.relationship.routine !== undefined) return [];
-    const row = rowTypeOf(field);
-    const columns = row === undefined ? new Map<Column, Field>() : columnFields(row);
-    const label = exampleLabel(model, [...columns.keys()]);
+    const row = findRowType(field);
+    const columns = row === undefined ? new Map<Column, Field>() : indexColumnFields(row);
+    const label = chooseLabelColumn(model, [...columns.keys()]);
     const shown = label === undefined ? undefined : columns.get(label);
     return shown === undefined ? [] : [{ field, isToOne: part.relationship.isToOne, label: shown.name }];
   });
@@ -71,34 +75,34 @@ const relatedOf = ({ model }: RoleSchema, relation: Relation, type: GraphQLObjec
 
 const indent = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
 
-const block = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indent(lines), "}"];
+const formatBlock = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indent(lines), "}"];
 
-const NAMELESS = block("query", ["__typename"]).join("\n");
+const NAMELESS = formatBlock("query", ["__typename"]).join("\n");
 
 /** Undefined if the role may not list the rows of any table. A role without introspection does not see any name of the
  *  schema. @rule G-HTTP-16 */
 export const exampleQuery = (schema: RoleSchema): string | undefined => {
   const { model, isIntrospectionClosed, metaFields } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
-  const roots = new Map(rootsOf(schema.query).map((root) => [nameKey(root.relation), root]));
-  const order = exampleOrder(
+  const roots = new Map(listRoots(schema.query).map((root) => [nameKey(root.relation), root]));
+  const order = sortForExamples(
     model,
     [...roots.values()].map(({ relation }) => relation),
   );
   for (const relation of order) {
     const root = roots.get(nameKey(relation)) as Root; // the relation is one of its keys
-    const type = rowTypeOf(root.field);
-    const columns = type === undefined ? new Map<Column, Field>() : columnFields(type);
+    const type = findRowType(root.field);
+    const columns = type === undefined ? new Map<Column, Field>() : indexColumnFields(type);
     if (type === undefined || columns.size === 0) continue;
-    const names = exampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // every column is one of its keys
-    const related = relatedOf(schema, relation, type);
-    const list = block(withLimit(root.field), [
+    const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // every column is one of its keys
+    const related = findRelatedField(schema, relation, type);
+    const list = formatBlock(formatLimit(root.field), [
       ...names,
       ...(related === undefined
         ? []
-        : block(related.isToOne ? related.field.name : withLimit(related.field), [related.label])),
+        : formatBlock(related.isToOne ? related.field.name : formatLimit(related.field), [related.label])),
     ]);
-    return block("query", root.namespace === undefined ? list : block(root.namespace, list)).join("\n");
+    return formatBlock("query", root.namespace === undefined ? list : formatBlock(root.namespace, list)).join("\n");
   }
   return undefined;
 };

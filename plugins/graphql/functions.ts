@@ -6,23 +6,23 @@ import { findSpans, splice } from "./splice.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
-export interface Functions {
+export interface FunctionRunner {
   /** Runs the calls of an operation: those of a query concurrently, those of a mutation sequentially. Returns their
    *  texts in order. @throws RelApiError of the first call that fails. The others are aborted. */
-  call(operation: GqlOperation, session: Session, running: RunningFunctions): Promise<readonly string[]>;
+  call(operation: GqlOperation, session: Session, running: FunctionRunOptions): Promise<readonly string[]>;
   /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
     session: Session,
-    running: RunningFunctions,
+    running: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
 }
 
-type RunningFunctions = Pick<GqlRunOptions, "onGone" | "exchange">;
+type FunctionRunOptions = Pick<GqlRunOptions, "onGone" | "exchange">;
 
 /** The signal is aborted when the client disconnects or `work` fails. */
-const abortable = async <Result>(
+const withAbortSignal = async <Result>(
   onGone: GqlRunOptions["onGone"],
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> => {
@@ -38,7 +38,7 @@ const abortable = async <Result>(
   }
 };
 
-export const createFunctions = (logger: Logger): Functions => {
+export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   /** Passes on errors that are thrown on purpose. Other exceptions are logged and not shown to the client. */
   const withHiddenExceptions = async <Result>(
     { origin, path }: Pick<GqlCall, "origin" | "path">,
@@ -72,7 +72,7 @@ export const createFunctions = (logger: Logger): Functions => {
 
   return {
     load: ({ loads }, bodies, session, { onGone, exchange }) =>
-      abortable(onGone, async (signal) => {
+      withAbortSignal(onGone, async (signal) => {
         const loaded = [...bodies];
         await Promise.all(
           loads.map(async (one) => {
@@ -83,7 +83,7 @@ export const createFunctions = (logger: Logger): Functions => {
         return loaded;
       }),
     call: ({ kind, calls }, session, { onGone, exchange }) =>
-      abortable(onGone, async (signal) => {
+      withAbortSignal(onGone, async (signal) => {
         if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, { session, signal, exchange })));
         const texts: string[] = [];
         for (const call of calls) texts.push(await one(call, { session, signal, exchange }));

@@ -15,8 +15,15 @@ import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
 import { compressAnswer } from "./compression.ts";
-import { AFTER_DATA, BEFORE_DATA, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
-import { formOfErrors, isMalformed, negotiated, rejectInvalidExtensions } from "./response-form.ts";
+import {
+  AFTER_DATA,
+  BEFORE_DATA,
+  buildJsonAnswer,
+  chooseStatus,
+  subscriptionOverHttp,
+  buildRunOptions,
+} from "./http.ts";
+import { negotiateErrorForm, isMalformed, negotiateForm, rejectInvalidExtensions } from "./response-form.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
@@ -24,7 +31,7 @@ import { PATHS } from "./paths.ts";
 /** A request without any of these parameters has no document. */
 const HAS_DOCUMENT = /[?&](?:query|extensions|documentId)=/;
 
-const namesHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(accept);
+const acceptsHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(accept);
 
 /** The response depends on headers that shared caches do not treat as credentials. */
 const PRIVATE_HEADERS: Headers = [["Cache-Control", "private, no-cache"]];
@@ -49,7 +56,7 @@ const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: str
 };
 
 /** An empty parameter counts as omitted. @rule G-GET-1 */
-const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlRequest => {
+const parseUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlRequest => {
   const parameters = new URLSearchParams(query);
   const request: Record<string, Json> = {};
   for (const name of ["query", "operationName", "documentId"]) {
@@ -65,7 +72,7 @@ const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlReques
 };
 
 const createSurface = (context: PluginContext): Surface => {
-  const engineOf = (): GqlEngine => {
+  const getEngine = (): GqlEngine => {
     const engine = context.use(graphqlService);
     if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
     return engine;
@@ -73,41 +80,41 @@ const createSurface = (context: PluginContext): Surface => {
 
   const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
 
-  const answer = async (exchange: Exchange): Promise<Answer> => {
-    const engine = engineOf();
+  const handleGet = async (exchange: Exchange): Promise<Answer> => {
+    const engine = getEngine();
     const { graphqlOverHttp: isStrict } = context.options;
     let isRead = false;
     try {
-      const form = negotiated(exchange, isStrict);
-      const request = readUrl(engine, exchange.query ?? "", isStrict);
+      const form = negotiateForm(exchange, isStrict);
+      const request = parseUrl(engine, exchange.query ?? "", isStrict);
       isRead = true;
-      exchange.mark("parse");
+      exchange.endPhase("parse");
       const prepared = engine.prepare(request, exchange.session, exchange);
       const document = prepared instanceof Promise ? await prepared : prepared;
       exchange.operation = document.namedOperation;
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const operation = document.bind();
-      exchange.planned = operation.plans;
-      exchange.mark("plan");
+      exchange.plans = operation.plans;
+      exchange.endPhase("plan");
       const whole = await longAnswers.run((long) =>
-        engine.run(operation, exchange.session, { ...runOptionsOf(exchange, context, long), access: "read only" }),
+        engine.run(operation, exchange.session, { ...buildRunOptions(exchange, context, long), access: "read only" }),
       );
-      exchange.mark("transaction");
+      exchange.endPhase("transaction");
       return typeof whole === "string"
         ? await compressAnswer(
             exchange,
-            json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE_HEADERS, form),
+            buildJsonAnswer(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE_HEADERS, form),
           )
-        : await longAnswers.answer(exchange, json(exchange, 200, undefined, PRIVATE_HEADERS, form), whole);
+        : await longAnswers.answer(exchange, buildJsonAnswer(exchange, 200, undefined, PRIVATE_HEADERS, form), whole);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
-      const form = formOfErrors(exchange, isStrict);
+      const form = negotiateErrorForm(exchange, isStrict);
       if (encoded.status === 405)
-        return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE_HEADERS], form);
-      const status = statusFor(exchange, encoded, form, !isRead && isMalformed(error));
-      return json(exchange, status, encoded.body, PRIVATE_HEADERS, form);
+        return buildJsonAnswer(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE_HEADERS], form);
+      const status = chooseStatus(exchange, encoded, form, !isRead && isMalformed(error));
+      return buildJsonAnswer(exchange, status, encoded.body, PRIVATE_HEADERS, form);
     }
   };
 
@@ -116,14 +123,14 @@ const createSurface = (context: PluginContext): Surface => {
     credentialRules,
     paths: () => [...PATHS],
     methods: ["GET", "HEAD"],
-    match: (_path, _method, request) => HAS_DOCUMENT.test(request.url ?? "") && !namesHtml(request.headers.accept),
-    handle: answer,
+    match: (_path, _method, request) => HAS_DOCUMENT.test(request.url ?? "") && !acceptsHtml(request.headers.accept),
+    handle: handleGet,
     encodeError: (error, exchange) => {
-      const encoded = engineOf().encodeErrors(error, exchange.session);
-      const form = formOfErrors(exchange, context.options.graphqlOverHttp);
-      return json(
+      const encoded = getEngine().encodeErrors(error, exchange.session);
+      const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);
+      return buildJsonAnswer(
         exchange,
-        statusFor(exchange, encoded, form),
+        chooseStatus(exchange, encoded, form),
         encoded.body,
         [...encoded.headers, ...PRIVATE_HEADERS],
         form,

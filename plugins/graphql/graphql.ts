@@ -3,7 +3,7 @@ import { definePlugin } from "../../core/index.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";
 import { createHttpSurface } from "./http.ts";
-import { rejectNames } from "./part-names.ts";
+import { rejectPartNames } from "./part-names.ts";
 import { PATH } from "./paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
@@ -38,7 +38,7 @@ export const graphql = definePlugin({
   ],
   functions: planFunctions,
   apply: (hooks, context) => {
-    rejectNames(context.registry);
+    rejectPartNames(context.registry);
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
     const find = context.use(findGqlDocumentHook);
     const engine = createEngine(hooks, context, { find, check: context.use(checkGqlDocumentHook) });

@@ -1,13 +1,13 @@
 /** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: adds suggestions to errors. The messages of
  *  the dialect stay unchanged. */
-import { definePlugin, visibilityOf } from "../../core/index.ts";
-import { similarLabels, similarNames } from "../shared/hints.ts";
+import { definePlugin, getVisibility } from "../../core/index.ts";
+import { suggestLabels, suggestNames } from "../shared/hints.ts";
 import { graphqlHintsService, type GqlHints } from "./api.ts";
 
 /** The suggested names come from the types of the role. A role without introspection gets none of them. @rule G-HNT-1
  *  G-HNT-2 G-HNT-3 G-HNT-4 */
 const hints: GqlHints = {
-  hintsFor: (error, session, schema) => {
+  buildHints: (error, session, schema) => {
     const { line, column, reason, misspelt } = error.facts;
     if (typeof line === "number" && typeof column === "number")
       return { position: { line, column }, ...(typeof reason === "string" ? { hint: reason } : {}) };
@@ -16,8 +16,8 @@ const hints: GqlHints = {
     if (isIntrospectionClosed || metaFields.size === 0) return undefined;
     const suggestions =
       misspelt === undefined
-        ? similarLabels(model, visibilityOf(model, session, "graphql"), error)
-        : similarNames(error.facts);
+        ? suggestLabels(model, getVisibility(model, session, "graphql"), error)
+        : suggestNames(error.facts);
     return suggestions === undefined || suggestions.length === 0 ? undefined : { suggestions };
   },
 };

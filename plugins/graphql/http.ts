@@ -20,11 +20,11 @@ import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
 import {
   DIALECT_FORM,
-  formOfErrors,
+  negotiateErrorForm,
   isMalformed,
-  negotiated,
+  negotiateForm,
   rejectOtherBody,
-  statusIn,
+  applyForm,
   type ResponseForm,
 } from "./response-form.ts";
 import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
@@ -41,7 +41,7 @@ const HEALTH_PATHS = ["/healthz", "/hasura/healthz"];
 
 /** Nothing else is served below these: paths of Hasura's other APIs return 404 here, instead of being read as tables
  *  (docs/reference/graphql/left-out.md). */
-const FAMILIES = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
+const RESERVED_PATHS = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";
 const SOCKET_ALLOW = "OPTIONS, GET";
@@ -61,16 +61,16 @@ const PROBE: Execution = {
   schema: "public",
   programs: [],
   end: "commit",
-  skipPreRequest: true,
+  skipsPreRequest: true,
 };
 
 /** `x-request-id`: the request's own, else a new one. @rule G-HTTP-10 */
-const requestId = (exchange: AnyExchange): readonly [string, string] => [
+const buildRequestIdHeader = (exchange: AnyExchange): readonly [string, string] => [
   "x-request-id",
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
 ];
 
-export const json = (
+export const buildJsonAnswer = (
   exchange: AnyExchange,
   status: number,
   body: string | Uint8Array | undefined,
@@ -78,14 +78,14 @@ export const json = (
   { type }: ResponseForm = DIALECT_FORM,
 ): Answer => ({
   status,
-  headers: [["Content-Type", `${type}; charset=utf-8`], requestId(exchange), ...more],
+  headers: [["Content-Type", `${type}; charset=utf-8`], buildRequestIdHeader(exchange), ...more],
   body,
 });
 
 const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
 
 /** How the transaction of a request ends, if that is not always the same. @rule G-TX-6 */
-const transactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
+const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
   const wanted = dbTxEnd.endsWith("-allow-override")
     ? TX_PREFERENCE.exec(exchange.header("prefer") ?? "")?.[1]
     : undefined;
@@ -93,7 +93,7 @@ const transactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"])
 };
 
 /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
-export const runOptionsOf = <Taken = never>(
+export const buildRunOptions = <Taken = never>(
   exchange: Exchange,
   { options, requestSettings }: PluginContext,
   longBody?: GqlLongBody<Taken>,
@@ -101,8 +101,8 @@ export const runOptionsOf = <Taken = never>(
   longBody,
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
-  onGone: (listener) => exchange.onGone(listener),
-  end: options.dbTxEnd === "commit" ? "commit" : transactionEnd(exchange, options.dbTxEnd),
+  onGone: (listener) => exchange.onDisconnect(listener),
+  end: options.dbTxEnd === "commit" ? "commit" : chooseTransactionEnd(exchange, options.dbTxEnd),
 });
 
 export const subscriptionOverHttp = (): RelApiError =>
@@ -124,20 +124,20 @@ interface PostRequest {
 
 /** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
  *  G-HTTP-3 G-HTTP-15 G-ERR-9 */
-export const statusFor = (
+export const chooseStatus = (
   exchange: AnyExchange,
   encoded: EncodedErrors,
   form: ResponseForm = DIALECT_FORM,
-  isOfRequest = false,
+  isRequestError = false,
 ): number => {
   const usual = exchange.path === LEGACY_PATH || encoded.keepsStatus ? encoded.status : 200;
-  return statusIn(form, encoded, usual, isOfRequest);
+  return applyForm(form, encoded, usual, isRequestError);
 };
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
 
-  const answer = async (posted: PostRequest, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
+  const runRequest = async (posted: PostRequest, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
     const { exchange, request, form } = posted;
     try {
       const prepared = engine.prepare(request, exchange.session, sender);
@@ -145,74 +145,74 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       exchange.operation = document.namedOperation;
       const operation = document.bind();
       if (operation.kind === "subscription") throw subscriptionOverHttp();
-      exchange.planned = operation.plans;
-      exchange.mark("plan");
+      exchange.plans = operation.plans;
+      exchange.endPhase("plan");
       const run = <Taken = never>(long?: GqlLongBody<Taken>): Promise<string | Taken> =>
-        engine.run(operation, exchange.session, runOptionsOf(exchange, context, long));
+        engine.run(operation, exchange.session, buildRunOptions(exchange, context, long));
       // those of a batch are put together as text
       const whole = await (sender === exchange ? longAnswers.run(run) : run());
-      exchange.mark("transaction");
+      exchange.endPhase("transaction");
       if (typeof whole === "string") return [`${BEFORE_DATA}${whole}${AFTER_DATA}`, OK];
       posted.longAnswer = whole;
       return ["", OK]; // the handler takes only text
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
-      return [encoded.body, { status: statusFor(exchange, encoded, form), statusText: "" }];
+      return [encoded.body, { status: chooseStatus(exchange, encoded, form), statusText: "" }];
     }
   };
 
-  const handle = createPostHandler((posted: PostRequest) => answer(posted));
+  const handle = createPostHandler((posted: PostRequest) => runRequest(posted));
 
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
     const sender = { request: exchange.request, batchSize: requests.length };
     const batch = await answerBatch(
       requests,
       context,
-      async (request) => (await answer({ exchange, request, form: DIALECT_FORM }, sender))[0] ?? "",
+      async (request) => (await runRequest({ exchange, request, form: DIALECT_FORM }, sender))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
-    if ("body" in batch) return compressAnswer(exchange, json(exchange, 200, batch.body));
-    const { status, headers } = json(exchange, 200, "");
+    if ("body" in batch) return compressAnswer(exchange, buildJsonAnswer(exchange, 200, batch.body));
+    const { status, headers } = buildJsonAnswer(exchange, 200, "");
     return { status, headers, stream: batch.write };
   };
 
-  const post = async (exchange: Exchange): Promise<Answer> => {
+  const handlePost = async (exchange: Exchange): Promise<Answer> => {
     const { graphqlOverHttp: isStrict } = context.options;
     let body: GqlBody;
     let form: ResponseForm;
     try {
-      form = negotiated(exchange, isStrict);
+      form = negotiateForm(exchange, isStrict);
       if (isStrict) rejectOtherBody(exchange);
       // with `await`, V8 would keep the text until the next one
       body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
-      const told = formOfErrors(exchange, isStrict);
-      const status = statusFor(exchange, encoded, told, isMalformed(error));
-      return compressAnswer(exchange, json(exchange, status, encoded.body, [], told));
+      const errorForm = negotiateErrorForm(exchange, isStrict);
+      const status = chooseStatus(exchange, encoded, errorForm, isMalformed(error));
+      return compressAnswer(exchange, buildJsonAnswer(exchange, status, encoded.body, [], errorForm));
     }
-    exchange.mark("parse");
+    exchange.endPhase("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
     const posted: PostRequest = { exchange, request: body.single, form };
     const [text, { status }] = await handle(posted);
     if (posted.longAnswer !== undefined)
-      return longAnswers.answer(exchange, json(exchange, status, undefined, [], form), posted.longAnswer);
-    const whole = json(exchange, status, text ?? "", [], form);
+      return longAnswers.answer(exchange, buildJsonAnswer(exchange, status, undefined, [], form), posted.longAnswer);
+    const whole = buildJsonAnswer(exchange, status, text ?? "", [], form);
     // a character takes three bytes at most
     return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressAnswer(exchange, whole);
   };
 
   /** Objects of the metadata that are left out are an error where the caller is strict. @rule G-HTTP-17 */
-  const health = async (query: string | undefined): Promise<Answer> => {
+  const checkHealth = async (query: string | undefined): Promise<Answer> => {
     const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
     try {
       await context.execute(PROBE); // only its settings make the round trip
     } catch {
       return { status: 500, headers, body: "ERROR" }; // unhealthy, whatever the reason
     }
-    const problems = context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined; // the metadata's
+    const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined; // the metadata's
     if (problems === undefined || problems.length === 0) return { status: 200, headers, body: "OK" };
     const isStrict = new URLSearchParams(query).get("strict") === "true";
     const word = isStrict ? "ERROR" : "WARN";
@@ -223,36 +223,39 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
   /** @rule G-HTTP-12 */
-  const byMethod = (exchange: AnyExchange, allow: string): Answer => ({
+  const answerOtherMethod = (exchange: AnyExchange, allow: string): Answer => ({
     status: exchange.method === "OPTIONS" ? 200 : 405,
-    headers: [["Allow", allow], requestId(exchange)],
+    headers: [["Allow", allow], buildRequestIdHeader(exchange)],
   });
 
   /** Answers requests that need no credentials. */
-  const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
+  const answerOpenPaths = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
     const { path, method } = exchange;
-    if (PATHS.has(path)) return method === "POST" ? undefined : byMethod(exchange, ALLOW);
+    if (PATHS.has(path)) return method === "POST" ? undefined : answerOtherMethod(exchange, ALLOW);
     if (path === SOCKET_PATH && context.use(liveQueriesService) !== undefined) {
-      if (!isRead(method)) return byMethod(exchange, SOCKET_ALLOW);
-      return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
+      if (!isRead(method)) return answerOtherMethod(exchange, SOCKET_ALLOW);
+      return {
+        status: 426,
+        headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], buildRequestIdHeader(exchange)],
+      };
     }
-    if (isRead(method) && HEALTH_PATHS.includes(path)) return health(exchange.query);
-    if (isRead(method) && path === "/v1/version") return json(exchange, 200, version);
-    return json(exchange, 404, NOT_FOUND);
+    if (isRead(method) && HEALTH_PATHS.includes(path)) return checkHealth(exchange.query);
+    if (isRead(method) && path === "/v1/version") return buildJsonAnswer(exchange, 200, version);
+    return buildJsonAnswer(exchange, 404, NOT_FOUND);
   };
 
   return {
     name: "graphql",
     credentialRules,
-    paths: () => [...PATHS, ...HEALTH_PATHS, ...FAMILIES],
-    beforeAuthorize: open,
-    handle: post,
+    paths: () => [...PATHS, ...HEALTH_PATHS, ...RESERVED_PATHS],
+    beforeAuthorize: answerOpenPaths,
+    handle: handlePost,
     encodeError: (error: CoreError, exchange) => {
       // a path of no surface, where this one is the last
-      if (error.code === "path-not-found") return json(exchange, 404, NOT_FOUND);
+      if (error.code === "path-not-found") return buildJsonAnswer(exchange, 404, NOT_FOUND);
       const encoded = encodeErrors(error, exchange.session);
-      const form = formOfErrors(exchange, context.options.graphqlOverHttp);
-      return json(exchange, statusFor(exchange, encoded, form), encoded.body, encoded.headers, form);
+      const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);
+      return buildJsonAnswer(exchange, chooseStatus(exchange, encoded, form), encoded.body, encoded.headers, form);
     },
     exposedHeaders: ["x-request-id"],
   };

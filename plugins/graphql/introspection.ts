@@ -1,12 +1,12 @@
 /** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, defineService, type Slices } from "../../core/index.ts";
-import { directivesOf } from "./introspected/directives.ts";
+import { listDirectives } from "./introspected/directives.ts";
 import { createCollector, type Collector, type SelectedField } from "./introspected/collect-fields.ts";
 import { createWriters } from "./introspected/writers.ts";
-import { forEachType } from "./types/reachable-types.ts";
+import { walkTypes } from "./types/reachable-types.ts";
 import { isRootScope } from "./types/lazy-types.ts";
-import { gqlTypeFacts, type GqlRootName } from "./build.ts";
+import { getTypeExtension, type GqlRootName } from "./build.ts";
 import type { Parts, RoleSchema } from "./role-schema.ts";
 
 export const introspectionService = defineService<IntrospectionService>("graphql-introspection");
@@ -18,11 +18,11 @@ export interface IntrospectionService {
 
 type Types = ReadonlyMap<string, GraphQLNamedType>;
 
-const bytesOf = (text: string): Buffer => Buffer.from(text);
+const encodeUtf8 = (text: string): Buffer => Buffer.from(text);
 
-const typesOf = function* (schema: RoleSchema): Slices<Types> {
+const collectTypes = function* (schema: RoleSchema): Slices<Types> {
   const types = new Map<string, GraphQLNamedType>();
-  for (const type of forEachType(schema)) {
+  for (const type of walkTypes(schema)) {
     if (type !== undefined) types.set(type.name, type);
     yield;
   }
@@ -50,7 +50,7 @@ const sortSliced = function* (names: readonly string[]): Slices<readonly string[
 };
 
 /** Root types have fields of every table. */
-const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRootScope(gqlTypeFacts(type)?.scope);
+const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRootScope(getTypeExtension(type)?.scope);
 
 const COMMA = Buffer.from(",");
 
@@ -63,12 +63,12 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     const parts: Buffer[] = [];
     for (const part of of.parts(one)) {
       if (typeof part === "string") {
-        parts.push(bytesOf(part));
+        parts.push(encodeUtf8(part));
         continue;
       }
       let before = "";
       for (const item of part) {
-        parts.push(bytesOf(before + item));
+        parts.push(encodeUtf8(before + item));
         before = ",";
         yield;
       }
@@ -77,26 +77,27 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   };
 
   /** Writes each type when it is found, while its fields exist. The output is sorted by type name. */
-  const allTypes = function* (nodes: readonly FieldNode[]): Parts {
+  const writeAllTypes = function* (nodes: readonly FieldNode[]): Parts {
     const of = type(nodes);
     const whole = yield* schema.whole();
-    if (whole.hasInterfaces) known = yield* typesOf(whole);
+    if (whole.hasInterfaces) known = yield* collectTypes(whole);
     const texts = new Map<string, readonly Buffer[]>();
-    for (const one of forEachType(whole)) {
-      if (one !== undefined) texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of) : [bytesOf(of.write(one))]);
+    for (const one of walkTypes(whole)) {
+      if (one !== undefined)
+        texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of) : [encodeUtf8(of.write(one))]);
       yield;
     }
-    let before = bytesOf("[");
+    let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
       yield* texts.get(name)!; // the name is one of its keys
       before = COMMA;
     }
-    yield bytesOf("]");
+    yield encodeUtf8("]");
   };
 
-  const member = function* ({ name, nodes }: SelectedField): Parts {
-    const root = function* (of: GqlRootName) {
+  const writeMember = function* ({ name, nodes }: SelectedField): Parts {
+    const writeRoot = function* (of: GqlRootName) {
       const hasFields = collector
         .collect(
           nodes.map(({ selectionSet }) => selectionSet),
@@ -104,43 +105,43 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
         )
         .some((selected) => selected.name === "fields");
       const { [of]: one } = hasFields ? yield* schema.whole() : schema;
-      if (one === undefined) yield bytesOf("null");
+      if (one === undefined) yield encodeUtf8("null");
       else yield* yield* writeLarge(one, type(nodes));
     };
     switch (name) {
       case "__typename":
-        return yield bytesOf('"__Schema"');
+        return yield encodeUtf8('"__Schema"');
       case "directives":
-        return yield bytesOf(`[${directivesOf(schema).map(directive(nodes).write).join(",")}]`);
+        return yield encodeUtf8(`[${listDirectives(schema).map(directive(nodes).write).join(",")}]`);
       case "types":
-        return yield* allTypes(nodes);
+        return yield* writeAllTypes(nodes);
       case "queryType":
-        return yield* root("query");
+        return yield* writeRoot("query");
       case "mutationType":
-        return yield* root("mutation");
+        return yield* writeRoot("mutation");
       case "subscriptionType":
-        return yield* root("subscription");
+        return yield* writeRoot("subscription");
       default:
-        return yield bytesOf("null");
+        return yield encodeUtf8("null");
     }
   };
 
   let before = "{";
   for (const selected of collector.collect([node.selectionSet], "__Schema")) {
-    yield bytesOf(`${before}${JSON.stringify(selected.key)}:`);
-    yield* member(selected);
+    yield encodeUtf8(`${before}${JSON.stringify(selected.key)}:`);
+    yield* writeMember(selected);
     before = ",";
   }
-  yield bytesOf(before === "{" ? "{}" : "}");
+  yield encodeUtf8(before === "{" ? "{}" : "}");
 };
 
 const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
   function* (field, document, variables) {
     const collector = createCollector(document, variables);
     if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
-    const types = yield* typesOf(yield* schema.whole());
+    const types = yield* collectTypes(yield* schema.whole());
     const named = types.get(String(collector.valueOf(field, "name")));
-    yield bytesOf(
+    yield encodeUtf8(
       named === undefined
         ? "null"
         : createWriters(collector, () => types)

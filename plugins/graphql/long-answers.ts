@@ -6,9 +6,9 @@ import {
   type BodyFrame,
   type StreamedAnswers,
   type StreamedBody,
-  type ValueTaker,
+  type ValueReceiver,
 } from "../speed/api.ts";
-import { acceptsGzip, compressAnswer, withGzipHeaders } from "./compression.ts";
+import { acceptsGzip, compressAnswer, addGzipHeaders } from "./compression.ts";
 import type { GqlLongBody, PackedBody } from "./operations.ts";
 
 /** From here on `data` is. */
@@ -33,7 +33,11 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
   });
 
   /** `answered`: called with the whole body, or with undefined if it was lost. */
-  const collectBody = (bytes: number, around: BodyFrame, answered: (whole: Buffer | undefined) => void): ValueTaker => {
+  const collectBody = (
+    bytes: number,
+    around: BodyFrame,
+    answered: (whole: Buffer | undefined) => void,
+  ): ValueReceiver => {
     const whole = Buffer.allocUnsafeSlow(around.before.length + bytes + around.after.length);
     let at = around.before.copy(whole);
     around.after.copy(whole, at + bytes);
@@ -55,8 +59,8 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
         take: (row, body, beforeBody, afterBody) => {
           const { bytes } = body;
           const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
-          const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.open() : undefined;
-          const taker = opened?.take(row, body);
+          const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody() : undefined;
+          const taker = opened?.onBody(row, body);
           if (opened !== undefined && taker !== undefined) return { taker, taken: { streamed: opened, around } };
           if (bytes <= LONG_BYTES) return undefined;
           let answered: (whole: Buffer | undefined) => void = () => undefined;
@@ -72,11 +76,11 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
       if ("streamed" in long) {
         // where chunks have no lengths, a broken answer would look complete
         const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
-        const headed = isZipped ? withGzipHeaders(answer) : answer;
+        const headed = isZipped ? addGzipHeaders(answer) : answer;
         return long.streamed.addTo(headed, { ...long.around, isZipped });
       }
       if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
-      return mayZip ? { ...withGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
+      return mayZip ? { ...addGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
     },
   };
 };

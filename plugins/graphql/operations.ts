@@ -13,7 +13,7 @@ import type {
   Session,
   Program,
 } from "../../core/index.ts";
-import type { ArrivingBody, LongBody, ValueTaker } from "../speed/api.ts";
+import type { ArrivingBody, LongBodyHandler, ValueReceiver } from "../speed/api.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
@@ -65,7 +65,7 @@ export interface GqlOperation {
   /** The fields of rows that plugin functions resolve after the transaction. */
   readonly loads: readonly GqlLoads[];
   /** Caches the document and the plan. Call it after the operation has run. */
-  keep(): void;
+  cachePlan(): void;
 }
 
 /** One program of an operation, with its values. */
@@ -92,7 +92,7 @@ export interface GqlLiveCall {
   /** Returns the JSON text of the field. @throws RelApiError */
   text(body: string | null): string;
   /** Converts a database error to the error that the function would throw. */
-  told(error: unknown): unknown;
+  convertError(error: unknown): unknown;
 }
 
 /** The fields that functions load for the body of one step. */
@@ -109,7 +109,7 @@ export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   /** Two loads with the same form return the same text for the same rows. */
-  readonly form: string;
+  readonly key: string;
   /** Returns JSON texts in the order of the rows. */
   run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
 }
@@ -149,7 +149,7 @@ export interface GqlEngine {
   derive(variant: GqlVariant): GqlEngine;
   /** Returns an example query for the tables that the caller may see. Undefined if the caller may see none. It may
    *  return a promise, as `prepare` does. */
-  example(session: Session): string | undefined | Promise<string | undefined>;
+  buildExampleQuery(session: Session): string | undefined | Promise<string | undefined>;
   /** Returns the document, from the cache if possible. The first document waits for work on all tables, which is
    *  time-sliced, so it gets a promise. `sender` is undefined if no client sent a new request. @throws RelApiError
    *  @rule R-SC-12 */
@@ -159,11 +159,11 @@ export interface GqlEngine {
   run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
   /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10
    *  G-TX-6 */
-  runOptionsOf(exchange: Exchange): GqlRunOptions;
+  buildRunOptions(exchange: Exchange): GqlRunOptions;
   /** Assembles the text of the `data` object from the bodies of the steps and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
   /** Assembles the text, including the values that functions load. @throws RelApiError */
-  complete(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
+  loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
   /** Parses JSON for `readRequest` without losing digits of numbers. @throws SyntaxError */
   parseJson(text: string): Json;
   /** Reads a request object (G-HTTP-1) from such a value. @throws RelApiError */
@@ -180,14 +180,14 @@ export interface PackedBody {
 }
 
 /** Receives a body that is all of `data`, or its only member. `Taken` is the result of the run, in place of a text. */
-export interface GqlLongBody<Taken> extends Pick<LongBody, "aboveBytes"> {
+export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> {
   /** The text of `data` is `before`, the body and `after`. */
   take(
     row: ResultRow,
     body: ArrivingBody,
     before: string,
     after: string,
-  ): { readonly taker: ValueTaker; readonly taken: Taken | Promise<Taken> } | undefined;
+  ): { readonly taker: ValueReceiver; readonly taken: Taken | Promise<Taken> } | undefined;
   /** Receives a whole response body that is already cached. If it is missing, the run results in a text. */
   takePacked?(body: PackedBody): Taken;
 }

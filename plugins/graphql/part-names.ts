@@ -12,18 +12,18 @@ import {
 } from "../../core/index.ts";
 import { isLegalName } from "./types/names.ts";
 
-const offeredName = (given: string | false | undefined, usual: string): string | undefined =>
+const chooseName = (given: string | false | undefined, usual: string): string | undefined =>
   given === false ? undefined : (given ?? usual);
 
 /** Undefined if the operator is not in GraphQL. */
-export const operatorName = ({ graphql, name }: OperatorSpec): string | undefined =>
-  offeredName(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
+export const getOperatorName = ({ graphql, name }: OperatorSpec): string | undefined =>
+  chooseName(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
 
 /** Undefined if the aggregate is not in GraphQL. */
-export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offeredName(graphql, name);
+export const getAggregateName = ({ graphql, name }: AggregateSpec): string | undefined => chooseName(graphql, name);
 
 /** Returns the suffix of its field, after the name of the column. Undefined if the ordering is not in GraphQL. */
-export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offeredName(graphql, name);
+export const getOrderingName = ({ graphql, name }: OrderingSpec): string | undefined => chooseName(graphql, name);
 
 /** The key of the direction beside the operands of an ordering. No operand may have this name. */
 export const DIRECTION = "order";
@@ -36,20 +36,21 @@ const rejectIllegal = (plugin: string, what: string, name: string | undefined): 
 };
 
 /** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
-export const rejectNames = (registry: Registry): void => {
-  const { operators, updateOperators, embeds, aggregates, orderings, pluginOf } = registry;
-  for (const spec of operators) rejectIllegal(pluginOf(spec), `operator "${spec.name}"`, operatorName(spec));
-  for (const spec of updateOperators) rejectIllegal(pluginOf(spec), `update operator "${spec.name}"`, spec.graphql);
-  rejectOverlaps(registry, operators, operatorName, "GraphQL operator");
+export const rejectPartNames = (registry: Registry): void => {
+  const { operators, updateOperators, embeds, aggregates, orderings, getPluginName } = registry;
+  for (const spec of operators) rejectIllegal(getPluginName(spec), `operator "${spec.name}"`, getOperatorName(spec));
+  for (const spec of updateOperators)
+    rejectIllegal(getPluginName(spec), `update operator "${spec.name}"`, spec.graphql);
+  rejectOverlaps(registry, operators, getOperatorName, "GraphQL operator");
   rejectOverlaps(registry, updateOperators, ({ graphql }) => graphql, "GraphQL update operator");
   rejectDuplicates(registry, embeds, ({ graphql }) => graphql?.suffix, "GraphQL embed suffix");
-  rejectDuplicates(registry, aggregates.values(), aggregateName, "GraphQL aggregate function");
-  rejectInvalidNames(registry, aggregates.values(), (spec) => [aggregateName(spec)], "aggregate function");
-  rejectOverlaps(registry, orderings, orderingName, "GraphQL ordering");
-  rejectInvalidNames(registry, orderings, (spec) => [orderingName(spec)], "ordering");
+  rejectDuplicates(registry, aggregates.values(), getAggregateName, "GraphQL aggregate function");
+  rejectInvalidNames(registry, aggregates.values(), (spec) => [getAggregateName(spec)], "aggregate function");
+  rejectOverlaps(registry, orderings, getOrderingName, "GraphQL ordering");
+  rejectInvalidNames(registry, orderings, (spec) => [getOrderingName(spec)], "ordering");
   for (const spec of orderings)
     if (spec.operands.some(({ name }) => name === DIRECTION))
       throw presetError(
-        `an operand of the ordering "${spec.name}" of "${pluginOf(spec)}" is named "${DIRECTION}", as its direction is`,
+        `an operand of the ordering "${spec.name}" of "${getPluginName(spec)}" is named "${DIRECTION}", as its direction is`,
       );
 };

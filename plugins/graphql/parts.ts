@@ -77,7 +77,7 @@ export type GqlPart =
       readonly isAggregate?: boolean;
     }
   /** A plugin's own field. The builder adds the plugin's name. */
-  | ({ readonly kind: "custom"; readonly plugin?: string } & GqlService)
+  | ({ readonly kind: "custom"; readonly plugin?: string } & GqlFieldImplementation)
   // T_aggregate and its fields
   | { readonly kind: "aggregate-fields" }
   | { readonly kind: "nodes" }
@@ -142,7 +142,7 @@ export type GqlPart =
   | { readonly kind: "enum-key"; readonly key: string };
 
 /** The implementation of a plugin's own field: one of these. @rule X-GQL-1 … X-GQL-4 */
-export type GqlService =
+export type GqlFieldImplementation =
   /** In rows: a part of the plan. */
   | { readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
   /** In roots: a plan. The mutation root has the plans that write. The selected columns of the written rows are added
@@ -173,7 +173,7 @@ export interface GqlLiveField {
   /** Returns the result of the field. @throws RelApiError */
   read(body: string): Json;
   /** Converts a database error to the error that the function would throw. */
-  told(error: unknown): unknown;
+  convertError(error: unknown): unknown;
 }
 
 /** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`numberText`). */
@@ -277,11 +277,11 @@ export interface GqlWriting {
   readonly schema: RoleSchema;
   readonly relation: Relation;
   /** Adds a step and returns its number. `own` is the same number, for requirements of the step on itself. */
-  step(make: (own: number) => SequenceStep): number;
+  addStep(make: (own: number) => SequenceStep): number;
   /** Returns the predicate of a condition (`build.boolExp`). Undefined if it matches every row. */
-  where(input: GqlInput): Predicate | undefined;
+  planCondition(input: GqlInput): Predicate | undefined;
   /** Binds a value of that type. Null is refused. */
-  value(input: GqlInput, type: GqlValueType): ValueRef;
+  bindValue(input: GqlInput, type: GqlValueType): ValueRef;
   /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which they
    *  belong. Undefined if they are inserted first, and then the result is the step of the row. */
   insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
@@ -297,7 +297,7 @@ export interface GqlUpdateAdditions {
   /** Requirements on the updated rows. */
   readonly requires?: readonly Omit<StepRequirement, "step">[];
   /** Adds steps that run after the update. `step` is the number of the update. */
-  after?(step: number): void;
+  addLaterSteps?(step: number): void;
 }
 
 /** Key of `extensions` that holds parts and scopes. */
@@ -306,7 +306,8 @@ export const GQL_EXTENSION = "relapi";
 type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
 
 /** Returns the part of a field, argument, input field or enum value. Undefined for those of introspection. */
-export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
+export const getFieldPart = (place: WithPart): GqlPart | undefined =>
+  place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
 
 /** Returns the `extensions` with the part of a field, argument or enum value. */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });

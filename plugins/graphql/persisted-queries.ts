@@ -13,24 +13,24 @@ interface SentQuery {
   readonly text: string | undefined;
 }
 
-const HASH: Question<SentQuery, string> = { name: "hash", of: ({ hash }) => hash };
+const HASH: Question<SentQuery, string> = { name: "hash", read: ({ hash }) => hash };
 /** The hash identifies the text, so the text is not part of the key. */
-const TEXT: Question<SentQuery, string | undefined> = { name: "text", of: ({ text }) => text, key: () => undefined };
+const TEXT: Question<SentQuery, string | undefined> = { name: "text", read: ({ text }) => text, key: () => undefined };
 
-const document = (ask: Ask<SentQuery>): string | undefined => {
+const askDocument = (ask: Ask<SentQuery>): string | undefined => {
   ask(HASH);
   return ask(TEXT);
 };
 
 /** Returns the hash of a persisted query. Undefined if the request does not have one. */
-export const sentHash = ({ extensions }: JsonObject): Json | undefined => {
+export const getSentHash = ({ extensions }: JsonObject): Json | undefined => {
   const persisted = isObject(extensions) ? extensions["persistedQuery"] : undefined;
   if (persisted === undefined) return undefined;
   return isObject(persisted) ? (persisted["sha256Hash"] ?? null) : null;
 };
 
-const hashOf = (request: JsonObject): string | undefined => {
-  const hash = sentHash(request);
+const parseHash = (request: JsonObject): string | undefined => {
+  const hash = getSentHash(request);
   if (hash === undefined) return undefined;
   if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash))
     throw persistedQueryInvalid("sha256Hash is not a SHA-256 hash in hexadecimal");
@@ -49,11 +49,11 @@ export const persistedQueries = definePlugin({
     const maxBytes = (): number => context.options.persistedQueryBytes;
     const documents = createCaches("persisted-queries", { maxBytes }, context.counters).create({
       name: "persisted queries",
-      make: document,
-      bytesOf: (text = "") => text.length * 2,
+      make: askDocument,
+      estimateBytes: (text = "") => text.length * 2,
     });
     context.use(findGqlDocumentHook).tap("persisted-queries", (request) => {
-      const hash = hashOf(request);
+      const hash = parseHash(request);
       if (hash === undefined) return undefined;
       if (!hasQuery(request)) {
         const { value: made } = documents.get({ hash, text: undefined });
@@ -63,7 +63,7 @@ export const persistedQueries = definePlugin({
       const { query } = request;
       if (typeof query !== "string" || query.length > context.options.maxDocumentBytes) return undefined;
       if (sha256(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
-      documents.take({ hash, text: query });
+      documents.getAndCommit({ hash, text: query });
       return query;
     });
   },

@@ -1,8 +1,8 @@
 /** Caches documents: each is parsed and validated once, and planned once per shape of its variables. @rule G-DOC-14
  *  G-OP-36 R-CAC-1 */
 import {
-  boundOf,
-  membersOf,
+  getBoundValue,
+  defineMemberQuestions,
   observeSession,
   planKey,
   type Ask,
@@ -21,7 +21,7 @@ import { observeVariables, type WithVariables } from "./document/tracked-variabl
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
 import { checkSize } from "./document/size.ts";
 import {
-  boundValue,
+  computeBoundValue,
   declareVariables,
   readVariables,
   type DeclaredVariables,
@@ -31,9 +31,9 @@ import {
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fillCall } from "./plan/call.ts";
 import { fillLoads } from "./plan/load.ts";
-import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
+import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
 import type { StepTemplate } from "./plan/writes.ts";
-import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
+import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
@@ -50,7 +50,7 @@ interface CheckedDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
   readonly declared: DeclaredVariables;
-  readonly facts: Omit<ValidatedDocument, "bind">;
+  readonly summary: Omit<ValidatedDocument, "bind">;
   readonly length: number;
 }
 
@@ -59,9 +59,9 @@ interface DocumentSource extends Caller {
   readonly operationName: string | undefined;
 }
 
-const ofDocument = membersOf<DocumentSource>();
-const TEXT = ofDocument("text");
-const OPERATION_NAME = ofDocument("operationName");
+const defineDocumentQuestion = defineMemberQuestions<DocumentSource>();
+const TEXT = defineDocumentQuestion("text");
+const OPERATION_NAME = defineDocumentQuestion("operationName");
 
 interface OperationSource extends DocumentSource, WithVariables {
   /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
@@ -77,9 +77,9 @@ interface PreparedOperation {
 }
 
 /** The planner reads them once, when it is created. Planning reads values only through cache questions. */
-const variablesOf = (declared: DeclaredVariables): Question<OperationSource, VariableValues> => ({
+const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> => ({
   name: "variables",
-  of: ({ read }) => read(declared),
+  read: ({ read }) => read(declared),
   key: () => undefined,
 });
 
@@ -92,12 +92,12 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): CheckedDocume
   const { operation, fragments } = parsed;
   checkFragments(operation.selectionSet, fragments);
   const size = checkSize(schema.options, operation.selectionSet, fragments);
-  rootOf({ schema }, parsed);
+  getRootType({ schema }, parsed);
   return {
     schema,
     parsed,
     declared: declareVariables(operation, fragments),
-    facts: {
+    summary: {
       operation: operation.operation,
       namedOperation: { kind: operation.operation, name: operation.name?.value },
       levels: size.levels,
@@ -115,27 +115,27 @@ const prepareOperation = (
   document: CheckedDocument,
   ask: Ask<OperationSource>,
 ): PreparedOperation => {
-  const { schema, parsed, declared, facts } = document;
-  const variables = observeVariables(ask, ask(variablesOf(declared)));
+  const { schema, parsed, declared, summary } = document;
+  const variables = observeVariables(ask, ask(createVariablesQuestion(declared)));
   const planner: Planner = {
     schema,
     document: parsed.document,
     fragments: parsed.fragments,
     declarations: declared.declarations,
     variables,
-    budget: openBudget(schema.options),
+    budget: createBudget(schema.options),
     sources: [],
-    opened: [],
+    allSources: [],
     loads: new Map(),
   };
-  const template = planOperation(planner, parsed, rootOf({ schema }, parsed));
+  const template = planOperation(planner, parsed, getRootType({ schema }, parsed));
   variables.close();
   const session = observeSession(ask);
   const steps = template.steps.map((step) => ({ ...step, program: prepare(step.planned, session, "graphql") }));
-  return { document: { schema, declared, facts }, template: { ...template, steps } };
+  return { document: { schema, declared, summary }, template: { ...template, steps } };
 };
 
-const bytesOfOperation = ({ template: { plans } }: PreparedOperation): number =>
+const estimateOperationBytes = ({ template: { plans } }: PreparedOperation): number =>
   plans.reduce((bytes, plan) => bytes + planKey(plan).length * BYTES_PER_PLANNED_CHARACTER, BYTES_PER_OPERATION);
 
 /** Returns the operation with the values of these variables. @throws RelApiError G-LIM-2 */
@@ -143,15 +143,15 @@ const fillOperation = (
   template: PreparedOperation["template"],
   variables: VariableValues,
   limits: Limits,
-  keep: GqlOperation["keep"],
+  keep: GqlOperation["cachePlan"],
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
   let room = limits.maxVariablesBytes * BOUND_SHARE;
   const fillAll = (sources: readonly ValueSource[]): readonly SentValue[] => {
     const values: SentValue[] = [];
     for (const source of sources) {
-      const value = boundValue(source, variables);
-      room -= boundOf(value)?.length ?? 0;
+      const value = computeBoundValue(source, variables);
+      room -= getBoundValue(value)?.length ?? 0;
       if (room < 0) throw tooMuchBound(limits);
       values.push(value);
     }
@@ -175,7 +175,7 @@ const fillOperation = (
     isIntrospecting,
     calls: template.calls.map((call) => fillCall(call, variables)),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
-    keep,
+    cachePlan: keep,
   };
 };
 
@@ -189,7 +189,7 @@ export type Prepare = (
 ) => ValidatedDocument;
 
 /** Calls the function. Nesting may be too deep for a recursive one, which is `error`. */
-const shallow = <Result>(run: () => Result, error: () => Error): Result => {
+const refuseDeepNesting = <Result>(run: () => Result, error: () => Error): Result => {
   try {
     return run();
   } catch (thrown) {
@@ -210,16 +210,16 @@ export const createPrepare = (
   const documents: Cache<DocumentSource, CheckedDocument> = caches.create({
     name: cacheName("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
-    bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
+    estimateBytes: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
   const operations: Cache<OperationSource, PreparedOperation> = caches.create({
     name: cacheName("graphql operations"),
     make: (ask: Ask<OperationSource>) => prepareOperation(context, documents.derive(ask).value, ask),
-    bytesOf: bytesOfOperation,
+    estimateBytes: estimateOperationBytes,
   });
 
   /** A value that the request cannot have is reported after the document has been checked. */
-  const known = (source: OperationSource): CacheEntry<PreparedOperation> | undefined => {
+  const peekOperation = (source: OperationSource): CacheEntry<PreparedOperation> | undefined => {
     try {
       return operations.peek(source);
     } catch {
@@ -239,13 +239,13 @@ export const createPrepare = (
         return variables ?? new Map();
       },
     };
-    const found = known(source);
+    const found = peekOperation(source);
     const { value: document, commit: keepDocument } =
       found === undefined
-        ? shallow(() => documents.get(source), notAGraphqlQuery)
+        ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: found.value.document, commit: found.commit };
     // a spread of the facts would take several microseconds
-    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.facts;
+    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
       operation,
       namedOperation,
@@ -255,7 +255,7 @@ export const createPrepare = (
       aliases,
       directives,
       bind: () =>
-        shallow(
+        refuseDeepNesting(
           () => {
             const { value, commit } = found ?? operations.get(source);
             return fillOperation(value.template, source.read(document.declared), document.schema.options, commit);

@@ -1,6 +1,6 @@
 /** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
-import { kindOf } from "./coerce/leaf.ts";
+import { nameJsonKind } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { rejectInvalidExtensions } from "./response-form.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
@@ -13,9 +13,9 @@ export type JsonObject = Readonly<Record<string, Json>>;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(RAW_NUMBER in value);
 
-const stringOf = (value: Json, path: string): string => {
+const requireString = (value: Json, path: string): string => {
   if (typeof value !== "string")
-    throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(value)}`, path);
+    throw parseFailed(`parsing Text failed, expected String, but encountered ${nameJsonKind(value)}`, path);
   return value;
 };
 
@@ -25,29 +25,32 @@ export type FindDocument = (request: JsonObject) => string | undefined;
 /** Clients send an empty `query` if their protocol requires a string. */
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 
-const hasPersisted = ({ extensions }: JsonObject): boolean =>
+const hasPersistedQuery = ({ extensions }: JsonObject): boolean =>
   isObject(extensions) && extensions["persistedQuery"] !== undefined;
 
 /** @throws RelApiError `parse-failed`, `not-supported`, and errors of the plugins that find documents */
 export const readRequest = (value: Json, find: FindDocument, isInBatch = false, isStrict = false): GqlRequest => {
   if (!isObject(value))
-    throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
+    throw parseFailed(`expected a JSON object with the key 'query', but encountered ${nameJsonKind(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
   if (isStrict) rejectInvalidExtensions(extensions);
-  const isPersisted = extensions !== undefined && hasPersisted(value);
-  const isOdd = typeof query !== "string" || query === "";
-  const found = isPersisted || (isOdd && !hasQuery(value)) ? find(value) : undefined;
+  const isPersisted = extensions !== undefined && hasPersistedQuery(value);
+  const isTextMissing = typeof query !== "string" || query === "";
+  const found = isPersisted || (isTextMissing && !hasQuery(value)) ? find(value) : undefined;
   if (found === undefined && !isInBatch && isPersisted)
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
   if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
-  const text = found ?? (typeof query === "string" ? query : stringOf(query ?? null, "$.query"));
+  const text = found ?? (typeof query === "string" ? query : requireString(query ?? null, "$.query"));
   if (variables !== undefined && variables !== null && !isObject(variables))
-    throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(variables)}`, "$.variables");
+    throw parseFailed(
+      `parsing HashMap failed, expected Object, but encountered ${nameJsonKind(variables)}`,
+      "$.variables",
+    );
   return {
     query: text,
     ...(operationName === undefined || operationName === null
       ? {}
-      : { operationName: stringOf(operationName, "$.operationName") }),
+      : { operationName: requireString(operationName, "$.operationName") }),
     ...(variables === undefined || variables === null ? {} : { variables }),
   };
 };

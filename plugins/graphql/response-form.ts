@@ -3,7 +3,7 @@
 import { isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import { parseFailed } from "./errors.ts";
-import { kindOf } from "./coerce/leaf.ts";
+import { nameJsonKind } from "./coerce/leaf.ts";
 
 const JSON_TYPE = "application/json";
 const RESPONSE_TYPE = "application/graphql-response+json";
@@ -23,10 +23,10 @@ const RESPONSE_FORM: ResponseForm = { type: RESPONSE_TYPE, isStrict: true };
 
 /** Returns the `q` of a media type from the most specific range that matches: `application/json;q=0.9` before
  *  `application/*`. */
-const qualityOf = (type: string, ranges: ReadonlyMap<string, number>): number =>
+const findQuality = (type: string, ranges: ReadonlyMap<string, number>): number =>
   ranges.get(type) ?? ranges.get("application/*") ?? ranges.get("*/*") ?? 0;
 
-const rangesOf = (accept: string): ReadonlyMap<string, number> =>
+const parseAccept = (accept: string): ReadonlyMap<string, number> =>
   new Map(
     accept.split(",").map((part) => {
       const [type = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
@@ -39,10 +39,10 @@ const badMedia = (status: 406 | 415, message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status, message, path: "$" });
 
 /** A client that names no type, or accepts any type, gets plain JSON. @throws RelApiError 406 */
-const formFor = (accept: string | undefined): ResponseForm => {
+const chooseForm = (accept: string | undefined): ResponseForm => {
   if (accept === undefined || accept.trim() === "") return PLAIN_FORM;
-  const ranges = rangesOf(accept);
-  const [plain, response] = [qualityOf(JSON_TYPE, ranges), qualityOf(RESPONSE_TYPE, ranges)];
+  const ranges = parseAccept(accept);
+  const [plain, response] = [findQuality(JSON_TYPE, ranges), findQuality(RESPONSE_TYPE, ranges)];
   if (response > plain || (response > 0 && response === plain && ranges.has(RESPONSE_TYPE))) return RESPONSE_FORM;
   if (plain > 0) return PLAIN_FORM;
   throw badMedia(406, `the response is ${RESPONSE_TYPE} or ${JSON_TYPE}, and Accept takes neither`);
@@ -51,13 +51,13 @@ const formFor = (accept: string | undefined): ResponseForm => {
 type HeaderSource = Pick<Exchange, "header">;
 
 /** @throws RelApiError 406 */
-export const negotiated = (exchange: HeaderSource, isStrict: boolean): ResponseForm =>
-  isStrict ? formFor(exchange.header("accept")) : DIALECT_FORM;
+export const negotiateForm = (exchange: HeaderSource, isStrict: boolean): ResponseForm =>
+  isStrict ? chooseForm(exchange.header("accept")) : DIALECT_FORM;
 
 /** The format of errors, which are sent even if the client accepts neither type. */
-export const formOfErrors = (exchange: HeaderSource, isStrict: boolean): ResponseForm => {
+export const negotiateErrorForm = (exchange: HeaderSource, isStrict: boolean): ResponseForm => {
   try {
-    return negotiated(exchange, isStrict);
+    return negotiateForm(exchange, isStrict);
   } catch {
     return PLAIN_FORM;
   }
@@ -78,7 +78,10 @@ export const rejectOtherBody = (exchange: HeaderSource): void => {
 export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
   if (extensions === undefined || extensions === null) return;
   if (typeof extensions !== "object" || Array.isArray(extensions))
-    throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(extensions)}`, "$.extensions");
+    throw parseFailed(
+      `parsing HashMap failed, expected Object, but encountered ${nameJsonKind(extensions)}`,
+      "$.extensions",
+    );
 };
 
 /** The request itself could not be read, so the error does not depend on the document. */
@@ -87,12 +90,12 @@ export const isMalformed = (error: unknown): boolean =>
   (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);
 
 /** `usual` is the status of the dialect. */
-export const statusIn = (
+export const applyForm = (
   { type, isStrict }: ResponseForm,
   { status }: EncodedErrors,
-  usual: number,
-  isOfRequest: boolean,
+  dialectStatus: number,
+  isRequestError: boolean,
 ): number => {
-  if (!isStrict || (type === JSON_TYPE && !isOfRequest)) return usual;
+  if (!isStrict || (type === JSON_TYPE && !isRequestError)) return dialectStatus;
   return status < 400 ? 400 : status;
 };

@@ -24,7 +24,7 @@ export interface RoleSchema {
   /** The directives that documents may have. */
   readonly directives: Directives;
   /** Returns the field with that name. For a large root, it does not build the other fields. */
-  fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
+  findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
   /** Writes the JSON text of one meta field. `variables` are coerced, and the document is validated. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
   /** Builds a separate schema with all root fields, which costs as much as the whole schema. Its types are not the

@@ -3,7 +3,7 @@
 import {
   runToEnd,
   runSliced,
-  membersOf,
+  defineMemberQuestions,
   memoize,
   observeSession,
   type Ask,
@@ -13,29 +13,29 @@ import {
   type PluginContext,
   type RelApiHooks,
   type Session,
-  type WithSession,
+  type SessionSource,
 } from "../../core/index.ts";
-import { directivesOf } from "./document/directives.ts";
+import { buildDirectives } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
 import { gqlDirectivesHook } from "./api.ts";
 import { introspectionService, type IntrospectionService } from "./introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
-import { accessOf } from "./types/rights.ts";
+import { findAccess } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
-import { createValues, type Values } from "./types/values.ts";
+import { createValueTypes, type ValueTypes } from "./types/values.ts";
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { liveQueriesService } from "../live/api.ts";
 
-export interface Caller extends WithSession {
+export interface Caller extends SessionSource {
   readonly model: Model;
 }
 
-const MODEL = membersOf<{ readonly model: Model }>()("model");
+const MODEL = defineMemberQuestions<{ readonly model: Model }>()("model");
 
 interface ModelNames {
-  readonly source: Catalog;
-  readonly values: Values;
+  readonly catalog: Catalog;
+  readonly values: ValueTypes;
 }
 
 /** The estimated memory of a role schema. Types are made on first use, and the estimate per table includes its complete
@@ -46,10 +46,10 @@ const BYTES_PER_ROLE = 100_000;
 export type Schemas = Cache<Caller, RoleSchema>;
 
 /** Returns the cache key of a role's access to a model. */
-const accessKeyOf = ({ role, isAdmin, isBackend }: Session): string =>
+const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
-const sessionOf = (viewKey: string): Session => {
+const parseAccessKey = (viewKey: string): Session => {
   const [role, isAdmin, isBackend] = JSON.parse(viewKey) as [string, boolean, boolean]; // `viewKeyOf` wrote it
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
@@ -59,7 +59,7 @@ interface Preparation {
   /** The names that are complete. */
   names: ModelNames | undefined;
   /** The names that are not complete. A request that needs them earlier finishes them synchronously. */
-  underWay: Slices<ModelNames> | undefined;
+  unfinishedNames: Slices<ModelNames> | undefined;
   /** The prepared schemas by `viewKeyOf`. */
   readonly schemas: Map<string, PreparableSchema>;
   /** The warnings about names that no request has used. */
@@ -88,10 +88,10 @@ export const createSchemas = (
   variant: GqlVariant | undefined,
   opening: SchemaOpening,
 ): Schemas => {
-  const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
-  const preparationOf = memoize((_model: Model): Preparation => ({
+  const buildCacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
+  const getPreparation = memoize((_model: Model): Preparation => ({
     names: undefined,
-    underWay: undefined,
+    unfinishedNames: undefined,
     schemas: new Map(),
     warnings: undefined,
   }));
@@ -99,34 +99,34 @@ export const createSchemas = (
   let isUsed = false;
   let isClosed = false;
 
-  const warnOf =
+  const createWarn =
     (model: Model) =>
     (message: string): void => {
-      const { warnings } = preparationOf(model);
+      const { warnings } = getPreparation(model);
       if (warnings === undefined) context.logger.warn(message);
       else warnings.push(message);
     };
 
-  const namesOf = function* (model: Model): Slices<ModelNames> {
+  const buildModelNames = function* (model: Model): Slices<ModelNames> {
     const { defaultNamingConvention, disablePostgresArrays } = context.options;
-    const source = yield* createCatalog(model, context.registry, defaultNamingConvention, warnOf(model));
-    return { source, values: createValues(model, disablePostgresArrays) };
+    const source = yield* createCatalog(model, context.registry, defaultNamingConvention, createWarn(model));
+    return { catalog: source, values: createValueTypes(model, disablePostgresArrays) };
   };
 
   /** The directives are collected when the first schema is made, after all plugins have tapped. */
   let directives: Directives | undefined;
-  const schemaFor = (model: Model, { source, values }: ModelNames, session: Session): PreparableSchema => {
+  const buildSchema = (model: Model, { catalog, values }: ModelNames, session: Session): PreparableSchema => {
     const introspection = context.use(introspectionService);
     return buildRoleSchema({
       model,
-      source,
+      catalog,
       values,
-      view: accessOf(model, session),
+      access: findAccess(model, session),
       hooks,
       registry: context.registry,
       options: context.options,
       hasSubscriptions: context.use(liveQueriesService) !== undefined,
-      directives: (directives ??= directivesOf(context.use(gqlDirectivesHook).call([]))),
+      directives: (directives ??= buildDirectives(context.use(gqlDirectivesHook).call([]))),
       metaFields: introspection?.metaFields ?? new Map(),
       introspect: introspection?.introspect ?? introspectNothing,
       variant,
@@ -142,10 +142,10 @@ export const createSchemas = (
       return roots.length === 0 && tables.length === 0 ? [] : [{ key, roots, tables }];
     });
     if (!isUsed) return;
-    const made = await runSliced(namesOf(model));
-    const preparation = preparationOf(model);
+    const made = await runSliced(buildModelNames(model));
+    const preparation = getPreparation(model);
     for (const { key, roots, tables } of used) {
-      const schema = schemaFor(model, made, sessionOf(key));
+      const schema = buildSchema(model, made, parseAccessKey(key));
       if (schema.isWhole) await runSliced(schema.prepare(roots));
       await runSliced(schema.openTables(tables));
       preparation.schemas.set(key, schema);
@@ -154,9 +154,9 @@ export const createSchemas = (
     preparation.names = made;
   });
 
-  const startNames = async (model: Model): Promise<void> => {
-    const preparation = preparationOf(model);
-    const names = namesOf(model);
+  const startModelNames = async (model: Model): Promise<void> => {
+    const preparation = getPreparation(model);
+    const names = buildModelNames(model);
     const untilOpen = function* (): Slices<void> {
       while (!isClosed) {
         const { done, value } = names.next();
@@ -167,16 +167,16 @@ export const createSchemas = (
         yield;
       }
     };
-    preparation.underWay = names;
+    preparation.unfinishedNames = names;
     preparation.warnings = [];
     await runSliced(untilOpen());
   };
   context.onModel((model) => {
     opening.open = undefined;
-    const preparation = preparationOf(model);
+    const preparation = getPreparation(model);
     if (preparation.names !== undefined) return;
     // the document that needs the names fails and reports the error
-    const name = (): Promise<unknown> => startNames(model).catch(() => (preparation.underWay = undefined));
+    const name = (): Promise<unknown> => startModelNames(model).catch(() => (preparation.unfinishedNames = undefined));
     // another surface may never get a request
     const named = variant === undefined ? name() : undefined;
     let opened: Promise<void> | undefined;
@@ -192,10 +192,10 @@ export const createSchemas = (
   });
 
   /** The result depends only on the model and on settings that come into force with it. */
-  const namesFor = (model: Model): ModelNames => {
+  const getModelNames = (model: Model): ModelNames => {
     isUsed = true;
-    const preparation = preparationOf(model);
-    preparation.names ??= runToEnd(preparation.underWay ?? namesOf(model));
+    const preparation = getPreparation(model);
+    preparation.names ??= runToEnd(preparation.unfinishedNames ?? buildModelNames(model));
     const { warnings = [] } = preparation;
     preparation.warnings = undefined;
     for (const message of warnings) context.logger.warn(message);
@@ -203,19 +203,19 @@ export const createSchemas = (
   };
 
   return context.caches.create({
-    name: kept("graphql schemas"),
+    name: buildCacheName("graphql schemas"),
     make: (ask: Ask<Caller>): PreparableSchema => {
       const model = ask(MODEL);
       const session = observeSession(ask);
-      const key = accessKeyOf(session);
-      const { schemas } = preparationOf(model);
-      const schema = schemas.get(key) ?? schemaFor(model, namesFor(model), session);
+      const key = encodeAccessKey(session);
+      const { schemas } = getPreparation(model);
+      const schema = schemas.get(key) ?? buildSchema(model, getModelNames(model), session);
       schemas.delete(key); // from here on the cache holds or evicts it
       inUse.delete(key);
       inUse.set(key, new WeakRef(schema));
       for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);
       return schema;
     },
-    bytesOf: ({ isWhole }) => BYTES_PER_ROLE + (isWhole ? context.model().relations.size * BYTES_PER_TABLE : 0),
+    estimateBytes: ({ isWhole }) => BYTES_PER_ROLE + (isWhole ? context.model().relations.size * BYTES_PER_TABLE : 0),
   });
 };

@@ -1,5 +1,5 @@
 /** Replaces values in JSON text. The rest of the text stays as PostgreSQL wrote it. */
-import { endOfString, endOfValue } from "../../core/index.ts";
+import { findStringEnd, findValueEnd } from "../../core/index.ts";
 import type { GqlLoadTree } from "./operations.ts";
 
 /** The position of a value in the text: `text.slice(start, end)`. */
@@ -21,12 +21,12 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
       at++;
     }
   };
-  const key = (): string => {
+  const readKey = (): string => {
     const start = at;
-    at = endOfString(text, start);
+    at = findStringEnd(text, start);
     return JSON.parse(text.slice(start, at)) as string; // the slice is one JSON string
   };
-  const list = (close: string, item: () => void): void => {
+  const visitItems = (close: string, item: () => void): void => {
     at++;
     for (skipBlanks(); text[at] !== close; skipBlanks()) {
       if (text[at] === ",") at++;
@@ -34,27 +34,27 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
     }
     at++;
   };
-  const value = (wanted: GqlLoadTree | number | undefined): void => {
+  const visitValue = (wanted: GqlLoadTree | number | undefined): void => {
     skipBlanks();
     if (typeof wanted === "number") {
       const start = at;
-      at = endOfValue(text, start);
+      at = findValueEnd(text, start);
       spans.push({ start, end: at, load: wanted });
     } else if (wanted !== undefined && text[at] === "[") {
-      list("]", () => value(wanted));
+      visitItems("]", () => visitValue(wanted));
     } else if (wanted !== undefined && text[at] === "{") {
-      list("}", () => {
-        const name = key();
+      visitItems("}", () => {
+        const name = readKey();
         skipBlanks();
         at++; // skips the colon
-        value(wanted.get(name));
+        visitValue(wanted.get(name));
       });
     } else {
-      at = endOfValue(text, at);
+      at = findValueEnd(text, at);
     }
   };
 
-  value(tree);
+  visitValue(tree);
   return spans;
 };
 

@@ -3,7 +3,7 @@
 import { parse, print, visit } from "graphql";
 import {
   definePlugin,
-  faultFacts,
+  buildErrorFields,
   type Ask,
   type Model,
   type PluginContext,
@@ -13,20 +13,20 @@ import {
 import type { MetadataQueries } from "../metadata/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook } from "./api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
-import { sentHash, sha256 } from "./persisted-queries.ts";
+import { getSentHash, sha256 } from "./persisted-queries.ts";
 import { hasQuery } from "./request.ts";
 import { trustedSettings } from "./settings.ts";
 import { readDocuments } from "./trusted-files.ts";
 
 /** Removes the additions of client libraries from a document: blanks, comments, `__typename`. */
-const normalized = (text: string): string =>
+const normalizeDocument = (text: string): string =>
   print(
     visit(parse(text, { noLocation: true }), {
       Field: (field) => (field.name.value === "__typename" ? null : undefined),
     }),
   );
 
-const TEXT: Question<string, string> = { name: "text", of: (text) => text };
+const TEXT: Question<string, string> = { name: "text", read: (text) => text };
 
 interface TrustedQueries {
   /** The normalized documents with the roles that may run them. `true` allows all roles. */
@@ -35,17 +35,21 @@ interface TrustedQueries {
   readonly named: ReadonlyMap<string, string>;
 }
 
-const queriesOf = (model: Model): MetadataQueries | undefined =>
-  model.parts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
+const getMetadataQueries = (model: Model): MetadataQueries | undefined =>
+  model.pluginFacts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
 
 /** @throws RelApiError `preset` for files that cannot be read */
-const collect = (folder: string | undefined, queries: MetadataQueries | undefined, warn: (text: string) => void) => {
+const collectDocuments = (
+  folder: string | undefined,
+  queries: MetadataQueries | undefined,
+  warn: (text: string) => void,
+) => {
   const allowed = new Map<string, true | Set<string>>();
   const named = new Map<string, string>();
   const add = (text: string, place: string, roles?: readonly string[]): void => {
     let form: string;
     try {
-      form = normalized(text);
+      form = normalizeDocument(text);
     } catch (error) {
       return warn(
         `${place} is no GraphQL document; ignored: ${error instanceof Error ? error.message : String(error)}`,
@@ -69,31 +73,31 @@ const collect = (folder: string | undefined, queries: MetadataQueries | undefine
 
 /** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define
  *  them. */
-const NAMES = ["documentId", "doc_id", "id"];
+const ID_MEMBERS = ["documentId", "doc_id", "id"];
 
 const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): void => {
   const { logger } = context;
   const { enableAllowlist, trustedDocuments: folder } = context.options;
   const warn = (text: string): void => logger.warn(text);
-  let trusted: TrustedQueries = collect(folder, undefined, () => undefined); // wrong files prevent the start
+  let trusted: TrustedQueries = collectDocuments(folder, undefined, () => undefined); // wrong files prevent the start
   context.onModel((model) => {
     try {
-      trusted = collect(folder, queriesOf(model), warn);
+      trusted = collectDocuments(folder, getMetadataQueries(model), warn);
     } catch (error) {
-      logger.error("failed to load the trusted documents; keeping the previous ones", faultFacts(error));
+      logger.error("failed to load the trusted documents; keeping the previous ones", buildErrorFields(error));
     }
   });
   const forms = context.caches.create({
     name: "trusted documents",
-    make: (ask: Ask<string>) => normalized(ask(TEXT)),
-    bytesOf: (form) => form.length * 2,
+    make: (ask: Ask<string>) => normalizeDocument(ask(TEXT)),
+    estimateBytes: (form) => form.length * 2,
   });
 
   context.use(findGqlDocumentHook).tap("trusted-documents", (request) => {
     if (hasQuery(request)) return undefined;
-    const hash = sentHash(request);
+    const hash = getSentHash(request);
     if (hash !== undefined) return typeof hash === "string" ? trusted.named.get(hash.toLowerCase()) : undefined;
-    const name = NAMES.map((each) => request[each]).find((each) => typeof each === "string");
+    const name = ID_MEMBERS.map((each) => request[each]).find((each) => typeof each === "string");
     if (typeof name !== "string") return undefined;
     const text = trusted.named.get(name.replace(/^sha256:/, ""));
     if (text === undefined) throw persistedQueryNotFound();

@@ -9,7 +9,7 @@ const QUERY_CANCELED = "57014";
 /** Whether the statement was cancelled by another one, with `pg_cancel_backend`. */
 const isCancelledByUser = (message: string): boolean => message.includes("user request");
 
-const settingsFor = (seconds: number): CallerSettings => ({
+const buildCallerSettings = (seconds: number): CallerSettings => ({
   settings: [["statement_timeout", `${seconds}s`]],
   explain: ({ code, message, facts }) =>
     code !== QUERY_CANCELED || isCancelledByUser(message) || facts["isRaised"] === true
@@ -22,7 +22,7 @@ const settingsFor = (seconds: number): CallerSettings => ({
 
 /** Whether `statement_timeout` is set for the server, the database, the login role, the connection, or the anonymous
  *  role. Settings of that role would take precedence over this limit anyway. */
-const isSet = (role: string) => sql`
+const compileTimeoutTest = (role: string) => sql`
   select exists (
       select from pg_catalog.pg_settings where name = 'statement_timeout' and source <> 'default'
     ) or exists (
@@ -44,10 +44,13 @@ export const anonymousTimeout = definePlugin({
       // neither PostgREST nor Hasura has such a limit
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
-      const [found] = await query<{ isSet: boolean }>(isSet(role));
+      const [found] = await query<{ isSet: boolean }>(compileTimeoutTest(role));
       return found?.isSet === true
         ? model
-        : { ...model, callerSettings: new Map([...(model.callerSettings ?? []), [role, settingsFor(seconds)]]) };
+        : {
+            ...model,
+            callerSettings: new Map([...(model.callerSettings ?? []), [role, buildCallerSettings(seconds)]]),
+          };
     });
   },
 });

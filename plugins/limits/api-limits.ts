@@ -3,10 +3,10 @@
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { apiLimitsService, type ApiLimits } from "./api.ts";
-import { createRoleLimits, kindsOf, mayLimit } from "./by-role.ts";
+import { createRoleLimits, createKindFilter, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings } from "./settings.ts";
 
-const exceeded = (kind: string, message: string): RelApiError =>
+const createLimitError = (kind: string, message: string): RelApiError =>
   new RelApiError({
     code: `${kind}-limit-exceeded`,
     status: 400,
@@ -21,25 +21,36 @@ export const apiLimits = definePlugin({
   requires: ["graphql"],
   settings: apiLimitSettings,
   apply: (_hooks, context) => {
-    if (!mayLimit(context.options)) return;
-    const limits = createRoleLimits(context, kindsOf("api-limits"));
+    if (!mayHaveLimits(context.options)) return;
+    const limits = createRoleLimits(context, createKindFilter("api-limits"));
     context.use(checkGqlDocumentHook).tap("api-limits", (_text, session, document, sender) => {
-      const of = limits.of(session);
-      const { depth = Infinity, nodes = Infinity, batch = Infinity, aliases = Infinity, rootFields = Infinity } = of;
+      const roleLimits = limits.getLimits(session);
+      const {
+        depth = Infinity,
+        nodes = Infinity,
+        batch = Infinity,
+        aliases = Infinity,
+        rootFields = Infinity,
+      } = roleLimits;
       const { batchSize = 1 } = sender ?? {};
-      if (batchSize > batch) throw exceeded("batch", `the batch has ${batchSize} operations, more than ${batch}`);
+      if (batchSize > batch)
+        throw createLimitError("batch", `the batch has ${batchSize} operations, more than ${batch}`);
       if (document.levels > depth)
-        throw exceeded("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
+        throw createLimitError("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
       if (document.nodes > nodes)
-        throw exceeded("node", `the operation has ${document.nodes} nodes, more than ${nodes}`);
+        throw createLimitError("node", `the operation has ${document.nodes} nodes, more than ${nodes}`);
       if (document.rootFields > rootFields)
-        throw exceeded("root-field", `the operation has ${document.rootFields} root fields, more than ${rootFields}`);
+        throw createLimitError(
+          "root-field",
+          `the operation has ${document.rootFields} root fields, more than ${rootFields}`,
+        );
       if (document.aliases > aliases)
-        throw exceeded("alias", `the operation has ${document.aliases} aliases, more than ${aliases}`);
+        throw createLimitError("alias", `the operation has ${document.aliases} aliases, more than ${aliases}`);
     });
     const service: ApiLimits = {
-      secondsOf: (session: Session) => limits.of(session).seconds,
-      timeExceeded: (seconds) => exceeded("time", `the operation took longer than ${seconds} seconds`),
+      findTimeLimitSeconds: (session: Session) => limits.getLimits(session).seconds,
+      createTimeExceededError: (seconds) =>
+        createLimitError("time", `the operation took longer than ${seconds} seconds`),
     };
     context.offer(apiLimitsService, { current: () => (limits.isUsed ? service : undefined) });
   },

@@ -4,8 +4,8 @@ import { defineService, type Execution, type RelApiError, type Session } from ".
 /** @rule G-LIM-8 */
 export interface ApiLimits {
   /** The seconds that an operation of the caller may take. Undefined if its role has no such limit. */
-  secondsOf(session: Session): number | undefined;
-  timeExceeded(seconds: number): RelApiError;
+  findTimeLimitSeconds(session: Session): number | undefined;
+  createTimeExceededError(seconds: number): RelApiError;
 }
 
 /** `current` returns the limits as of the last load of the model, or undefined without limits. */

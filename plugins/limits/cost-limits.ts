@@ -10,8 +10,8 @@ import {
   type ProgramStatement,
 } from "../../core/index.ts";
 import { costLimitsService, type CostLimits } from "./api.ts";
-import { createRoleLimits, kindsOf, mayLimit, type RoleLimits } from "./by-role.ts";
-import { readEstimate, type Estimate } from "./plan-cost.ts";
+import { createRoleLimits, createKindFilter, mayHaveLimits, type RoleLimits } from "./by-role.ts";
+import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 
 const costExceeded = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
@@ -39,16 +39,16 @@ const isDatabaseError = (error: unknown): boolean => isRelApiError(error) && /^[
 
 /** One program per statement. Statements that live queries build over many subscribers are skipped, because they have
  *  no single caller. */
-const programsToExplain = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
+const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
     (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
       statement.fragment === undefined && statement.isMultiRow !== true
         ? []
-        : [{ program: programOf(statement), values, ...(path === undefined ? {} : { path }) }],
+        : [{ program: buildExplainProgram(statement), values, ...(path === undefined ? {} : { path }) }],
     ),
   );
 
-const programOf = (statement: ProgramStatement): Program =>
+const buildExplainProgram = (statement: ProgramStatement): Program =>
   explainProgram(
     { statements: [statement], main: 0, checks: [], relations: new Set(), isOpenEnded: false },
     "format json",
@@ -59,12 +59,12 @@ export const costLimits = definePlugin({
   name: "cost-limits",
   settings: [...costLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
-    if (!mayLimit(context.options)) return;
-    const limits = createRoleLimits(context, kindsOf("cost-limits"));
+    if (!mayHaveLimits(context.options)) return;
+    const limits = createRoleLimits(context, createKindFilter("cost-limits"));
     let check: CostLimits["check"] | undefined;
     context.wrap({
       execute: (next) => {
-        const checking = createCheck(next, limits.of);
+        const checking = createCheck(next, limits.getLimits);
         context.onModel(() => {
           check = limits.isUsed ? checking : undefined;
         });
@@ -83,27 +83,29 @@ export const costLimits = definePlugin({
 /** Nothing is cached: an estimate depends on the caller, policies, values and statistics, and all of them change. */
 const createCheck = (
   execute: PluginContext["execute"],
-  limitsOf: (session: Execution["session"]) => RoleLimits,
+  getLimits: (session: Execution["session"]) => RoleLimits,
 ): CostLimits["check"] => {
   const estimate = async (execution: Execution, asked: Execution["programs"]): Promise<Estimate> => {
-    const ask = (programs: Execution["programs"]): Promise<readonly Readonly<Record<string, string | null>>[]> =>
+    const executePrograms = (
+      programs: Execution["programs"],
+    ): Promise<readonly Readonly<Record<string, string | null>>[]> =>
       // rolls back the effects of the pre-request function, which runs because it affects the plan
       execute({ ...execution, programs, end: "rollback", check: undefined });
     // Later steps may depend on rows that earlier steps write; only the first step is estimated then. A statement that
     // cannot be planned at all fails with its own error when it runs.
-    const rows = await ask(asked)
+    const rows = await executePrograms(asked)
       .catch((error: unknown) =>
-        isDatabaseError(error) ? ask(programsToExplain(execution, true)) : Promise.reject(error),
+        isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),
       )
       .catch((error: unknown) => (isDatabaseError(error) ? [] : Promise.reject(error)));
-    const found = rows.map(({ plan }) => readEstimate(plan ?? "[]"));
+    const found = rows.map(({ plan }) => parseEstimate(plan ?? "[]"));
     return found.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), { cost: 0, rows: 0 });
   };
 
   return (execution) => {
-    const limits = limitsOf(execution.session);
+    const limits = getLimits(execution.session);
     if (limits.cost === undefined && limits.estimatedRows === undefined) return undefined;
-    const asked = programsToExplain(execution, false);
+    const asked = selectPrograms(execution, false);
     return asked.length === 0 ? undefined : estimate(execution, asked).then((found) => checkEstimate(found, limits));
   };
 };

@@ -29,7 +29,7 @@ const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
 
 /** `loops` is the number of times that the node runs. `share` is the fraction of its rows that a LIMIT above it
  *  needs. */
-const rowsOf = (node: PlanNode, loops: number, share: number): number => {
+const estimateMaxRows = (node: PlanNode, loops: number, share: number): number => {
   const { "Node Type": type = "", "Plan Rows": each = 0, Plans: parts = [] } = node;
   const own = each * loops * share;
   const [outer] = parts;
@@ -43,16 +43,16 @@ const rowsOf = (node: PlanNode, loops: number, share: number): number => {
     else if (type === "Limit") partShare = share * Math.min(1, each / Math.max(1, part["Plan Rows"] ?? 1));
     else if (type === "Nested Loop" && part !== outer)
       [partLoops, partShare] = [Math.max(1, loops * share * (outer?.["Plan Rows"] ?? 1)), 1];
-    most = Math.max(most, rowsOf(part, partLoops, partShare));
+    most = Math.max(most, estimateMaxRows(part, partLoops, partShare));
   }
   return most;
 };
 
 /** `text` is the result of the EXPLAIN statement. */
-export const readEstimate = (text: string): Estimate => {
+export const parseEstimate = (text: string): Estimate => {
   // PostgreSQL wrote the text
   const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[];
   return plan === undefined
     ? { cost: 0, rows: 0 }
-    : { cost: plan["Total Cost"] ?? 0, rows: Math.round(rowsOf(plan, 1, 1)) };
+    : { cost: plan["Total Cost"] ?? 0, rows: Math.round(estimateMaxRows(plan, 1, 1)) };
 };

@@ -14,7 +14,7 @@ import {
 } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { redisBucketsService, workerBucketsService, type SharedBuckets } from "./api.ts";
-import { createRoleLimits, mayLimit } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 
@@ -22,7 +22,7 @@ import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
 /** The address of the caller, as far as the proxies in front can be trusted. */
-const addressOf = (request: MaybeExpressRequest, trustedProxies: number): string => {
+const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
       .split(",")
@@ -34,8 +34,13 @@ const addressOf = (request: MaybeExpressRequest, trustedProxies: number): string
   return typeof request.ip === "string" ? request.ip : (request.socket.remoteAddress ?? "");
 };
 
-const valueOf = (name: string, session: Session, request: IncomingMessage, options: ResolvedOptions): string => {
-  if (name === "address") return addressOf(request, options.trustedProxies);
+const readCallerValue = (
+  name: string,
+  session: Session,
+  request: IncomingMessage,
+  options: ResolvedOptions,
+): string => {
+  if (name === "address") return findAddress(request, options.trustedProxies);
   const lower = name.toLowerCase();
   if (lower.startsWith("x-")) return session.variables[lower.replace(/^x-hasura-/, VARIABLE_PREFIX)] ?? "";
   const claim = Object.hasOwn(session.claims, name) ? session.claims[name] : undefined;
@@ -53,21 +58,21 @@ const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
   });
 
 /** The bucket that a request counts for. */
-interface CountedBucket {
+interface RequestBucket {
   readonly key: string;
   readonly perMinute: number;
   readonly burst: number;
 }
 
 /** The policy, and the remaining tokens if this process counts. The format is that of the IETF draft. @rule R-LIM-6 */
-const limitHeaders = ({ key, perMinute, burst }: CountedBucket, buckets: TokenBuckets | undefined): Headers => {
-  const seconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
-  const policy = `"requests";q=${Math.floor(burst)};w=${seconds(burst)}`;
+const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: TokenBuckets | undefined): Headers => {
+  const computeSeconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
+  const policy = `"requests";q=${Math.floor(burst)};w=${computeSeconds(burst)}`;
   if (buckets === undefined) return [["RateLimit-Policy", policy]];
-  const left = buckets.left(key, perMinute, burst);
+  const left = buckets.countTokens(key, perMinute, burst);
   return [
     ["RateLimit-Policy", policy],
-    ["RateLimit", `"requests";r=${left};t=${seconds(burst - left)}`],
+    ["RateLimit", `"requests";r=${left};t=${computeSeconds(burst - left)}`],
   ];
 };
 
@@ -78,12 +83,12 @@ export const rateLimits = definePlugin({
   stage: Stage.late, // after the GraphQL surface, if any, has declared its hook
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
-    if (!mayLimit(context.options)) return;
+    if (!mayHaveLimits(context.options)) return;
     const buckets = createTokenBuckets();
     const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
     /** Requests whose first operation is counted. */
-    const counted = new WeakSet<IncomingMessage>();
-    const limited = createExchangeSlot<CountedBucket>();
+    const countedRequests = new WeakSet<IncomingMessage>();
+    const bucketSlot = createExchangeSlot<RequestBucket>();
     let shared: SharedBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
@@ -93,17 +98,20 @@ export const rateLimits = definePlugin({
     });
 
     /** Returns undefined if there is no limit. */
-    const countedBy = (session: Session, request: IncomingMessage): CountedBucket | undefined => {
-      const { rate } = limits.of(session);
+    const findBucket = (session: Session, request: IncomingMessage): RequestBucket | undefined => {
+      const { rate } = limits.getLimits(session);
       if (rate === undefined || isOwnCall(request)) return undefined;
       const { options } = context;
-      const key = JSON.stringify([session.role, ...rate.by.map((name) => valueOf(name, session, request, options))]);
+      const key = JSON.stringify([
+        session.role,
+        ...rate.by.map((name) => readCallerValue(name, session, request, options)),
+      ]);
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
     /** The count of this process decides if the shared one has no answer. @throws RelApiError 429 */
-    const check = (
-      { key, perMinute, burst }: CountedBucket,
+    const checkBucket = (
+      { key, perMinute, burst }: RequestBucket,
       waitMs = buckets.take(key, perMinute, burst),
     ): undefined => {
       if (waitMs > 0) throw rateExceeded(perMinute, waitMs);
@@ -111,18 +119,18 @@ export const rateLimits = definePlugin({
 
     const authorized = (exchange: Exchange): Promise<undefined> | undefined => {
       const { session, request } = exchange;
-      const by = countedBy(session, request);
+      const by = findBucket(session, request);
       if (by === undefined) return undefined;
-      counted.add(request);
-      limited.set(exchange, by);
-      if (shared === undefined) return check(by);
-      return shared.take(by.key, by.perMinute, by.burst).then((waitMs) => check(by, waitMs));
+      countedRequests.add(request);
+      bucketSlot.set(exchange, by);
+      if (shared === undefined) return checkBucket(by);
+      return shared.take(by.key, by.perMinute, by.burst).then((waitMs) => checkBucket(by, waitMs));
     };
 
     /** Decides by the count of this process, without waiting for the shared one. Once the shared counter responds, its
      *  count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
-    const takeSynchronously = (by: CountedBucket): void => {
-      check(by);
+    const takeSynchronously = (by: RequestBucket): void => {
+      checkBucket(by);
       void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {
         if (waitMs > 0) buckets.drain(by.key, by.perMinute, waitMs);
       });
@@ -130,18 +138,18 @@ export const rateLimits = definePlugin({
 
     context.addStep({
       name: "rate-limits",
-      get authorized() {
+      get afterAuthorize() {
         return limits.isUsed ? authorized : undefined;
       },
       headers: (exchange) => {
-        const by = limited.get(exchange);
-        return by === undefined ? [] : limitHeaders(by, shared === undefined ? buckets : undefined);
+        const by = bucketSlot.get(exchange);
+        return by === undefined ? [] : buildLimitHeaders(by, shared === undefined ? buckets : undefined);
       },
     });
     if (!context.registry.has("graphql")) return;
     context.use(checkGqlDocumentHook).tap("rate-limits", (_text, session, _document, sender) => {
-      if (sender === undefined || counted.delete(sender.request)) return;
-      const by = countedBy(session, sender.request);
+      if (sender === undefined || countedRequests.delete(sender.request)) return;
+      const by = findBucket(session, sender.request);
       if (by !== undefined) takeSynchronously(by);
     });
   },

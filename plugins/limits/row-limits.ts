@@ -1,6 +1,6 @@
 /** Limits the rows of each list by role: `ROW_LIMITS=anonymous=100`. */
 import { definePlugin, mapPlan } from "../../core/index.ts";
-import { createRoleLimits, kindsOf, mayLimit } from "./by-role.ts";
+import { createRoleLimits, createKindFilter, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings, rowLimitSettings } from "./settings.ts";
 
 /** Limits lists of every level, on both surfaces. Further rows are left out, as with `DB_MAX_ROWS`. Lists of written
@@ -9,10 +9,10 @@ export const rowLimits = definePlugin({
   name: "row-limits",
   settings: [...rowLimitSettings, ...apiLimitSettings],
   apply: (hooks, context) => {
-    if (!mayLimit(context.options)) return;
-    const limits = createRoleLimits(context, kindsOf("row-limits"));
+    if (!mayHaveLimits(context.options)) return;
+    const limits = createRoleLimits(context, createKindFilter("row-limits"));
     hooks.transformPlan.tap({ name: "row-limits", keepsRows: true }, (plan, { model, session }) => {
-      const { rows } = limits.of(session);
+      const { rows } = limits.getLimits(session);
       if (rows === undefined) return plan;
       return mapPlan(plan, model, {
         read: (read, { isOne }) => {

@@ -3,14 +3,14 @@ import { definePlugin, RelApiError, Stage, type Plan, type Predicate } from "../
 import { safeWriteSettings } from "./settings.ts";
 
 /** The value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
-const constantOf = (predicate: Predicate): boolean | undefined => {
+const evaluateConstant = (predicate: Predicate): boolean | undefined => {
   if (predicate.kind === "not") {
-    const inner = constantOf(predicate.of);
+    const inner = evaluateConstant(predicate.of);
     return inner === undefined ? undefined : !inner;
   }
   if (predicate.kind !== "and" && predicate.kind !== "or") return undefined;
   const [neutral, decisive] = predicate.kind === "and" ? [true, false] : [false, true];
-  const inner = predicate.of.map(constantOf);
+  const inner = predicate.of.map(evaluateConstant);
   if (inner.includes(decisive)) return decisive;
   return inner.every((each) => each === neutral) ? neutral : undefined;
 };
@@ -31,7 +31,7 @@ const checkPlan = (plan: Plan): void => {
   if (plan.kind === "sequence") for (const { write } of plan.steps) checkPlan(write);
   else if (
     (plan.kind === "update" || plan.kind === "delete") &&
-    (plan.where === undefined || constantOf(plan.where) === true)
+    (plan.where === undefined || evaluateConstant(plan.where) === true)
   )
     rejectWrite(plan.kind === "update" ? "UPDATE" : "DELETE");
 };

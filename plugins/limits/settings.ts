@@ -9,7 +9,7 @@ import {
 } from "../../core/index.ts";
 
 /** Marks a setting as a limit. Its refusals are counted under its name. */
-const asLimit = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
+const markAsLimit = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
   ...setting,
   isLimit: true,
 });
@@ -19,7 +19,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
 
 const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
   accepts: "a JSON object",
-  read: (given) => {
+  parse: (given) => {
     try {
       const value: unknown = JSON.parse(given);
       return isRecord(value) ? value : undefined;
@@ -32,7 +32,7 @@ const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
 
 /** Settings of the plugin `safe-writes`. */
 export const safeWriteSettings = [
-  asLimit(
+  markAsLimit(
     defineOption({
       name: "safeWrites",
       environment: ["SAFE_WRITES"],
@@ -44,28 +44,31 @@ export const safeWriteSettings = [
   ),
 ] as const;
 
-const isLimit = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
+const isPositiveInteger = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value > 0;
 
 /** Parses limits such as `anonymous=60,*=600`. */
-const readLimits = (given: string): Readonly<Record<string, number>> | undefined => {
+const parseLimits = (given: string): Readonly<Record<string, number>> | undefined => {
   const pairs = given.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
   if (!pairs.every((pair) => pair.length === 2 && /^\d{1,9}$/.test(pair[1] ?? ""))) return undefined;
   const found = pairs.map(([role = "", limit]) => [role, Number(limit)] as const);
-  return found.every(([role, limit]) => role !== "" && isLimit(limit)) ? Object.fromEntries(found) : undefined;
+  return found.every(([role, limit]) => role !== "" && isPositiveInteger(limit))
+    ? Object.fromEntries(found)
+    : undefined;
 };
 
 const numbersByRole: SettingKind<Readonly<Record<string, number>>> = {
   accepts: "roles with whole numbers from 1, such as anonymous=60,*=600",
-  read: readLimits,
+  parse: parseLimits,
   option: {
     accepts: "an object of roles and whole numbers from 1",
-    takes: (given) => isRecord(given) && Object.values(given).every(isLimit),
+    takes: (given) => isRecord(given) && Object.values(given).every(isPositiveInteger),
   },
 };
 
 /** Settings of the plugin `rate-limits`. */
 export const rateLimitSettings = [
-  asLimit(
+  markAsLimit(
     defineOption({
       name: "rateLimits",
       environment: ["RATE_LIMITS"],
@@ -102,7 +105,7 @@ export const rateLimitSettings = [
 
 /** Settings of the plugin `anonymous-timeout`. */
 export const anonymousTimeoutSettings = [
-  asLimit(
+  markAsLimit(
     defineOption({
       name: "anonStatementTimeout",
       environment: ["ANON_STATEMENT_TIMEOUT"],
@@ -129,7 +132,7 @@ export const rowLimitSettings = [
 
 /** Settings of the plugin `cost-limits`. */
 export const costLimitSettings = [
-  asLimit(
+  markAsLimit(
     defineOption({
       name: "costLimits",
       environment: ["COST_LIMITS"],
@@ -139,7 +142,7 @@ export const costLimitSettings = [
       isFixed: true,
     }),
   ),
-  asLimit(
+  markAsLimit(
     defineOption({
       name: "estimatedRowLimits",
       environment: ["ESTIMATED_ROW_LIMITS"],
@@ -153,7 +156,7 @@ export const costLimitSettings = [
 
 /** Settings of the plugins `rate-limits`, `api-limits`, `row-limits` and `cost-limits`. */
 export const apiLimitSettings = [
-  asLimit(
+  markAsLimit(
     defineOption({
       name: "apiLimits",
       environment: ["API_LIMITS"],

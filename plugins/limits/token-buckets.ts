@@ -11,7 +11,7 @@ const MAX_BUCKETS = 100_000;
 
 export interface TokenBuckets extends Buckets<number> {
   /** The number of whole tokens of the key. */
-  left(key: string, perMinute: number, burst: number): number;
+  countTokens(key: string, perMinute: number, burst: number): number;
   /** Empties the bucket for this time, because the shared counter has no token left. */
   drain(key: string, perMinute: number, waitMs: number): void;
 }
@@ -27,15 +27,15 @@ export const createTokenBuckets = (now: () => number = () => performance.now()):
     buckets.set(key, bucket);
     if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // the map is not empty
   };
-  const tokensOf = (key: string, perMinute: number, burst: number): number => {
+  const computeTokens = (key: string, perMinute: number, burst: number): number => {
     const known = buckets.get(key);
     return known === undefined ? burst : Math.min(burst, known.tokens + ((now() - known.atMs) * perMinute) / 60_000);
   };
   return {
-    left: (key, perMinute, burst) => Math.max(0, Math.floor(tokensOf(key, perMinute, burst))),
+    countTokens: (key, perMinute, burst) => Math.max(0, Math.floor(computeTokens(key, perMinute, burst))),
     take: (key, perMinute, burst, isOwed = false) => {
       const perMs = perMinute / 60_000;
-      const tokens = tokensOf(key, perMinute, burst);
+      const tokens = computeTokens(key, perMinute, burst);
       const isEnough = tokens >= 1;
       put(key, isEnough || isOwed ? Math.max(tokens - 1, -burst) : tokens);
       return isEnough ? 0 : (1 - tokens) / perMs;

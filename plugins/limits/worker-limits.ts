@@ -36,18 +36,18 @@ export const createWorkerCounter = (): ((worker: Worker) => void) => {
 };
 
 /** How long a worker waits for the primary process, which may be busy or gone. */
-const PATIENCE_MS = 500;
+const ANSWER_TIMEOUT_MS = 500;
 
 /** Provides the buckets in a worker whose primary process has such a counter. */
 export const workerLimits = definePlugin({
   name: "worker-limits",
   apply: (_hooks, context) => {
     const waiting = new Map<number, (waitMs: number | undefined) => void>();
-    let last = 0;
-    let isTold = false;
+    let lastId = 0;
+    let hasWarned = false;
     const handleUnavailable = (): void => {
-      if (isTold) return;
-      isTold = true;
+      if (hasWarned) return;
+      hasWarned = true;
       context.logger.warn("rate limits are counted in each process: the one that counts for all does not answer");
     };
     const receiveAnswer = (message: unknown): void => {
@@ -58,15 +58,15 @@ export const workerLimits = definePlugin({
     const buckets: SharedBuckets = {
       take: (key, perMinute, burst, isOwed = false) =>
         new Promise((resolve) => {
-          const id = ++last;
+          const id = ++lastId;
           const settle = (waitMs: number | undefined): void => {
             clearTimeout(timer);
             waiting.delete(id);
             if (waitMs === undefined) handleUnavailable();
-            else isTold = false;
+            else hasWarned = false;
             resolve(waitMs);
           };
-          const timer = setTimeout(settle, PATIENCE_MS, undefined);
+          const timer = setTimeout(settle, ANSWER_TIMEOUT_MS, undefined);
           waiting.set(id, settle);
           const message: TakeMessage = { relapi: "take-token", id, parts: [key, perMinute, burst, isOwed] };
           if (process.connected) process.send?.(message, undefined, undefined, (error) => error && settle(undefined));

@@ -180,13 +180,13 @@ export type TableChanges = ReadonlyMap<string, ChangedRows | undefined>;
 
 /** The values of the key column in the changed rows, before and after, by `schema.name`; partitions appear under their
  *  own names. Undefined if any row may have changed. */
-export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
+export type ChangedKeys = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
 /** The callbacks of a change feed. */
 export interface ChangeFeedHandlers {
   /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
    *  `lagMs` is the time from the commit until the database sent it. */
-  committed(xid: number, changes: RowChanges, lagMs?: number): void;
+  committed(xid: number, changes: ChangedKeys, lagMs?: number): void;
   /** The column whose values the listener needs from changed rows of the relation. */
   keyColumn(relation: string): string | undefined;
   /** Called when the feed ends without a call of `end`. */

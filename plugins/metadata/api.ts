@@ -28,7 +28,7 @@ export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
   /** The GraphQL names of root fields and types of the tables and functions of the source. */
-  readonly taken: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
+  readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
 /** An object of the metadata. */
@@ -49,7 +49,7 @@ export interface MetadataObject {
     | "logical_model"
     | "rest_endpoint";
   /** The table that contains the object, or the table or function itself. */
-  readonly of?: QualifiedName;
+  readonly owner?: QualifiedName;
   /** The name of the object within the table, or the role of a permission. */
   readonly name?: string;
 }

@@ -1,20 +1,20 @@
 /** Builds the permissions of the metadata by role and table, and resolves inherited ones. @rule G-PRM-3 G-PRM-13 …
  *  G-PRM-18 */
 import {
-  columnOf,
+  findColumn,
   nameKey,
   numberText,
-  routinesOf,
-  writableColumns,
+  findRoutines,
+  listWritableColumns,
   writeJson,
   type Cell,
   type Column,
   type Model,
   type Predicate,
 } from "../../core/index.ts";
-import { listOf, logUnknownKeys, objectOf, textOf, type LogIgnored, type RawObject } from "./document.ts";
+import { readList, logUnknownKeys, readObject, readText, type LogIgnored, type RawObject } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
-import { inherit } from "./inherit.ts";
+import { resolveInheritedPermissions } from "./inherit.ts";
 import { isObject, type Raw } from "./load.ts";
 import type { NamedTable } from "./names.ts";
 import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
@@ -25,32 +25,33 @@ type Operation = keyof TablePermissions;
 
 const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"];
 
-const isTrue = (raw: Raw | undefined): boolean =>
+const isAlwaysTrue = (raw: Raw | undefined): boolean =>
   raw === undefined || raw === null || (isObject(raw) && Object.keys(raw).length === 0);
 
 /** Reads `columns` of a permission, which is a list or `"*"`. */
-const columnsOf = (
+const readColumns = (
   table: NamedTable,
   raw: Raw | undefined,
   absent: "all" | "none",
-  place: string,
-  note: LogIgnored,
+  location: string,
+  logIgnored: LogIgnored,
 ): readonly Column[] => {
   if (raw === "*" || ((raw === undefined || raw === null) && absent === "all")) return table.relation.columns;
-  const names = listOf(raw);
-  if (raw !== undefined && raw !== null && !Array.isArray(raw)) note(`${place}columns is neither a list nor "*"`);
+  const names = readList(raw);
+  if (raw !== undefined && raw !== null && !Array.isArray(raw))
+    logIgnored(`${location}columns is neither a list nor "*"`);
   return names.flatMap((name) => {
-    const column = typeof name === "string" ? columnOf(table.relation, name) : undefined;
-    if (column === undefined) note(`${place}column ${writeJson(name)} does not exist`);
+    const column = typeof name === "string" ? findColumn(table.relation, name) : undefined;
+    if (column === undefined) logIgnored(`${location}column ${writeJson(name)} does not exist`);
     return column ?? [];
   });
 };
 
-const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
+const collectNames = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
 
 const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "select_aggregate"]);
 
-const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
+const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
   Array.isArray(raw)
     ? new Set(
         raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
@@ -60,17 +61,17 @@ const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | und
 interface PermissionContext {
   readonly model: Model;
   readonly reader: FilterReader;
-  readonly note: LogIgnored;
+  readonly logIgnored: LogIgnored;
 }
 
 /** Builds one permission. Its notes report ignored parts of that permission. */
 interface PermissionBuilder extends PermissionContext {
   /** Reports unknown keys, which do not make the permission incomplete. */
-  readonly noteKey: LogIgnored;
+  readonly logUnknownKey: LogIgnored;
 }
 
-const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
-  isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // it is not undefined
+const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
+  isAlwaysTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // it is not undefined
 
 /** Reads a required key, because an omission must not grant anything. */
 const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
@@ -79,27 +80,29 @@ const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
   return given;
 };
 
-const presetsOf = (raw: RawObject, table: NamedTable, { model, reader }: PermissionContext): readonly Cell[] =>
+const readPresets = (raw: RawObject, table: NamedTable, { model, reader }: PermissionContext): readonly Cell[] =>
   Object.entries(raw).map(([name, preset]): Cell => {
-    const column = columnOf(table.relation, name);
+    const column = findColumn(table.relation, name);
     const type = column && model.types.get(column.type);
     if (type === undefined) throw new InconsistentMetadata(`preset column "${name}" does not exist`);
     if (preset === null) return { column: name, value: { constant: null, type: type.sqlName } };
-    return { column: name, value: reader.value(preset, type) };
+    return { column: name, value: reader.readValue(preset, type) };
   });
 
-const routineOf = (model: Model, table: NamedTable, { routine: name }: GqlComputedEntry) =>
-  routinesOf(model, name).find((one) => one.parameters.some((parameter) => parameter.type === table.relation.rowType));
+const findRowFunction = (model: Model, table: NamedTable, { routine: name }: GqlComputedEntry) =>
+  findRoutines(model, name).find((one) =>
+    one.parameters.some((parameter) => parameter.type === table.relation.rowType),
+  );
 
-const rowFieldsOf = (table: NamedTable, model: Model): ReadonlySet<string> =>
+const findRowFields = (table: NamedTable, model: Model): ReadonlySet<string> =>
   new Set(
     table.entry.computedFields.flatMap((field) =>
-      routineOf(model, table, field)?.returns.relation === undefined ? [] : [field.name],
+      findRowFunction(model, table, field)?.returns.relation === undefined ? [] : [field.name],
     ),
   );
 
 /** The listed computed fields that are scalar. @rule G-CF-6 */
-const computedFieldsOf = (
+const readComputedFields = (
   raw: Raw | undefined,
   table: NamedTable,
   rowFields: ReadonlySet<string>,
@@ -107,14 +110,14 @@ const computedFieldsOf = (
   note: LogIgnored,
 ): ReadonlySet<string> =>
   new Set(
-    listOf(raw).flatMap((name) => {
+    readList(raw).flatMap((name) => {
       const field = table.entry.computedFields.find((one) => one.name === name);
       if (field === undefined) note(`${place}computed field ${writeJson(name)} does not exist`);
       return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
   );
 
-const limitOf = (raw: Raw | undefined): number | undefined => {
+const readLimit = (raw: Raw | undefined): number | undefined => {
   if (raw === undefined || raw === null) return undefined;
   const limit = Number(numberText(raw) ?? Number.NaN);
   if (!Number.isSafeInteger(limit) || limit < 0)
@@ -132,21 +135,21 @@ const SELECT_KEYS: ReadonlySet<string> = new Set([
   "subscription_root_fields",
 ]);
 
-const selectPermission = (
+const buildSelectPermission = (
   raw: RawObject,
   table: NamedTable,
   place: string,
   builder: PermissionBuilder,
 ): SelectPermission => {
-  logUnknownKeys(raw, SELECT_KEYS, place, builder.noteKey);
-  const filter = filterOf(requireFilter(raw, "filter"), table, builder);
-  const rowFields = rowFieldsOf(table, builder.model);
-  const limit = limitOf(raw["limit"]);
-  const queryRootFields = rootFieldsOf(raw["query_root_fields"]);
-  const subscriptionRootFields = rootFieldsOf(raw["subscription_root_fields"]);
+  logUnknownKeys(raw, SELECT_KEYS, place, builder.logUnknownKey);
+  const filter = readFilter(requireFilter(raw, "filter"), table, builder);
+  const rowFields = findRowFields(table, builder.model);
+  const limit = readLimit(raw["limit"]);
+  const queryRootFields = readRootFields(raw["query_root_fields"]);
+  const subscriptionRootFields = readRootFields(raw["subscription_root_fields"]);
   return {
-    columns: namesOf(columnsOf(table, raw["columns"], "none", place, builder.note)),
-    computedFields: computedFieldsOf(raw["computed_fields"], table, rowFields, place, builder.note),
+    columns: collectNames(readColumns(table, raw["columns"], "none", place, builder.logIgnored)),
+    computedFields: readComputedFields(raw["computed_fields"], table, rowFields, place, builder.logIgnored),
     rowFields,
     routines: new Map(table.entry.computedFields.map((field) => [field.name, nameKey(field.routine)])),
     ...(filter === undefined ? {} : { filter }),
@@ -165,39 +168,39 @@ const WRITE_KEYS: Readonly<Record<WriteOperation, ReadonlySet<string>>> = {
   delete: new Set(["filter", "backend_only", "validate_input"]),
 };
 
-const writePermission = (
+const buildWritePermission = (
   operation: WriteOperation,
   raw: RawObject,
   table: NamedTable,
   place: string,
   builder: PermissionBuilder,
 ): WritePermission => {
-  logUnknownKeys(raw, WRITE_KEYS[operation], place, builder.noteKey);
+  logUnknownKeys(raw, WRITE_KEYS[operation], place, builder.logUnknownKey);
   const { relation } = table;
   // written rows that a service should validate first are not accepted unvalidated
-  if (!isTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
+  if (!isAlwaysTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
   if (!relation.writable[operation]) throw new InconsistentMetadata("it cannot be written so in the database");
-  const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
-  const preset = new Set(presets.map((cell) => cell.column));
-  const writable = namesOf(writableColumns(table.relation));
+  const presets = operation === "delete" ? [] : readPresets(readObject(raw["set"]), table, builder);
+  const presetNames = new Set(presets.map((cell) => cell.column));
+  const writable = collectNames(listWritableColumns(table.relation));
   const columns =
     operation === "delete"
       ? []
-      : columnsOf(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.note);
-  const filter = operation === "insert" ? undefined : filterOf(requireFilter(raw, "filter"), table, builder);
+      : readColumns(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.logIgnored);
+  const filter = operation === "insert" ? undefined : readFilter(requireFilter(raw, "filter"), table, builder);
   const check =
     operation === "delete"
       ? undefined
-      : filterOf(operation === "insert" ? requireFilter(raw, "check") : raw["check"], table, builder);
-  const given = namesOf(columns.filter(({ name }) => writable.has(name) && !preset.has(name)));
+      : readFilter(operation === "insert" ? requireFilter(raw, "check") : raw["check"], table, builder);
+  const writableNames = collectNames(columns.filter(({ name }) => writable.has(name) && !presetNames.has(name)));
   return {
-    columns: given,
+    columns: writableNames,
     ...(filter === undefined ? {} : { filter }),
     ...(check === undefined ? {} : { check }),
     presets,
     isBackendOnly: raw["backend_only"] === true,
-    source: JSON.stringify([
-      [...given].sort(),
+    comparisonKey: JSON.stringify([
+      [...writableNames].sort(),
       filter ?? null,
       check ?? null,
       [...presets].sort((a, b) => (a.column < b.column ? -1 : 1)),
@@ -209,11 +212,11 @@ const writePermission = (
 /** `parentsOf` maps inherited roles to their parents. */
 export const buildPermissions = (
   tables: readonly NamedTable[],
-  parentsOf: ReadonlyMap<string, readonly string[]>,
+  parentRoles: ReadonlyMap<string, readonly string[]>,
   builder: PermissionContext,
 ): Permissions => {
   const byRole = new Map<string, Map<string, TablePermissions>>();
-  const permissionsFor = (role: string, table: string): TablePermissions => {
+  const findOrCreatePermissions = (role: string, table: string): TablePermissions => {
     const ofRole = byRole.get(role) ?? new Map<string, TablePermissions>();
     byRole.set(role, ofRole);
     const ofTable = ofRole.get(table) ?? {};
@@ -222,25 +225,28 @@ export const buildPermissions = (
   };
   for (const table of tables) {
     for (const operation of OPERATIONS) {
-      for (const raw of listOf(table.document.raw[`${operation}_permissions`])) {
-        const role = textOf(objectOf(raw)["role"]);
+      for (const raw of readList(table.document.raw[`${operation}_permissions`])) {
+        const role = readText(readObject(raw)["role"]);
         if (role === undefined) continue;
         const place = `table ${table.relation.name}: ${operation} permission of ${role}: `;
-        const permission = objectOf(objectOf(raw)["permission"]);
-        const entry = permissionsFor(role, nameKey(table.relation)); // the role is in metadata mode even when the permission is not consistent
+        const permission = readObject(readObject(raw)["permission"]);
+        const entry = findOrCreatePermissions(role, nameKey(table.relation)); // the role is in metadata mode even when the permission is not consistent
         if (operation in entry) {
-          builder.note(`${place}listed twice; using the first one`);
+          builder.logIgnored(`${place}listed twice; using the first one`);
           continue;
         }
         entry[operation] = undefined;
         const { schema, name } = table.relation;
         const of = { type: `${operation}_permission`, of: { schema, name }, name: role } as const;
         const note: LogIgnored = (message) =>
-          builder.note(message, { ...of, detail: message.startsWith(place) ? message.slice(place.length) : message });
-        const own: PermissionBuilder = { ...builder, note, noteKey: builder.note };
+          builder.logIgnored(message, {
+            ...of,
+            detail: message.startsWith(place) ? message.slice(place.length) : message,
+          });
+        const own: PermissionBuilder = { ...builder, logIgnored: note, logUnknownKey: builder.logIgnored };
         try {
-          if (operation === "select") entry.select = selectPermission(permission, table, place, own);
-          else entry[operation] = writePermission(operation, permission, table, place, own);
+          if (operation === "select") entry.select = buildSelectPermission(permission, table, place, own);
+          else entry[operation] = buildWritePermission(operation, permission, table, place, own);
         } catch (error) {
           if (!(error instanceof InconsistentMetadata)) throw error;
           note(`${place}${error.message}`);
@@ -248,5 +254,5 @@ export const buildPermissions = (
       }
     }
   }
-  return inherit(parentsOf, byRole, builder.note);
+  return resolveInheritedPermissions(parentRoles, byRole, builder.logIgnored);
 };

@@ -26,14 +26,14 @@ export interface MetadataDocument {
   readonly closedForRoles: readonly string[];
   readonly queries: MetadataQueries;
   /** Unparsed, for the plugin that handles them. */
-  readonly native: Omit<MetadataNative, "taken">;
+  readonly native: Omit<MetadataNative, "takenNames">;
   /** Unparsed, for the plugins that handle them. */
   readonly limits: RawObject;
 }
 
 export type { LogIgnored } from "./log-ignored.ts";
 
-const IGNORED: ReadonlySet<string> = new Set([
+const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set([
   "actions",
   "custom_types",
   "remote_schemas",
@@ -104,17 +104,17 @@ const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "response",
 ]);
 
-export const textOf = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
+export const readText = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
 
-export const listOf = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
+export const readList = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
 
-export const objectOf = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
+export const readObject = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
 
 /** Reads `name` or `{ schema, name }`. */
-export const nameOf = (raw: Raw | undefined): QualifiedName | undefined => {
+export const readQualifiedName = (raw: Raw | undefined): QualifiedName | undefined => {
   if (typeof raw === "string") return { schema: "public", name: raw };
   if (!isObject(raw) || typeof raw["name"] !== "string") return undefined;
-  return { schema: textOf(raw["schema"]) ?? "public", name: raw["name"] };
+  return { schema: readText(raw["schema"]) ?? "public", name: raw["name"] };
 };
 
 /** Whether the value has no content. Exports write every key, often with empty lists. */
@@ -125,76 +125,86 @@ const isEmptyEntry = (raw: Raw): boolean => {
 };
 
 /** @rule G-MET-5 G-MET-6 */
-export const logUnknownKeys = (raw: RawObject, known: ReadonlySet<string>, place: string, note: LogIgnored): void => {
+export const logUnknownKeys = (
+  raw: RawObject,
+  known: ReadonlySet<string>,
+  location: string,
+  logIgnored: LogIgnored,
+): void => {
   for (const [key, value] of Object.entries(raw)) {
     if (known.has(key)) continue;
-    if (!IGNORED.has(key) || !isEmptyEntry(value))
-      note(IGNORED.has(key) ? `${place}${key} is not supported; ignored` : `${place}unknown key "${key}"; ignored`);
+    if (!UNSUPPORTED_KEYS.has(key) || !isEmptyEntry(value))
+      logIgnored(
+        UNSUPPORTED_KEYS.has(key)
+          ? `${location}${key} is not supported; ignored`
+          : `${location}unknown key "${key}"; ignored`,
+      );
   }
 };
 
 /** `served` lists the keys that other plugins of the preset handle. @throws RelApiError on an unsupported version @rule
  *  G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
 export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[] = []): MetadataDocument => {
-  const envelope = objectOf(loaded);
+  const envelope = readObject(loaded);
   const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(given) ?? given);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
   logUnknownKeys(top, new Set([...TOP_KEYS, ...served]), "", note);
   if (!isObject(loaded)) note("not an object; ignored");
-  const source = version === 3 ? servedSourceOf(listOf(top["sources"]), note) : top;
+  const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;
   if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
   return {
-    customization: objectOf(source["customization"]),
-    tables: listOf(source["tables"]).flatMap((raw) => tableDocument(raw, note)),
-    functions: listOf(source["functions"]).flatMap((raw) => {
-      const name = nameOf(isObject(raw) ? (raw["function"] ?? null) : raw);
+    customization: readObject(source["customization"]),
+    tables: readList(source["tables"]).flatMap((raw) => readTable(raw, note)),
+    functions: readList(source["functions"]).flatMap((raw) => {
+      const name = readQualifiedName(isObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
         note(`function entry without a name; ignored: ${writeJson(raw)}`);
         return [];
       }
-      const fn = objectOf(raw);
-      const configuration = objectOf(fn["configuration"]);
+      const fn = readObject(raw);
+      const configuration = readObject(fn["configuration"]);
       if (fn["function"] !== undefined) logUnknownKeys(fn, FUNCTION_KEYS, `function ${name.name}: `, note);
       logUnknownKeys(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, note);
       return [{ name, raw: fn, configuration }];
     }),
-    inheritedRoles: listOf(top["inherited_roles"]).flatMap((raw) => {
-      const role = textOf(objectOf(raw)["role_name"]);
+    inheritedRoles: readList(top["inherited_roles"]).flatMap((raw) => {
+      const role = readText(readObject(raw)["role_name"]);
       return role === undefined
         ? []
-        : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
+        : [{ role, parents: readList(readObject(raw)["role_set"]).flatMap((parent) => readText(parent) ?? []) }];
     }),
     queries: readQueries(top, served, note),
-    native: { queries: listOf(source["native_queries"]), models: listOf(source["logical_models"]) },
-    limits: served.includes("api_limits") ? objectOf(top["api_limits"]) : {},
-    closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
-      (role) => textOf(role) ?? [],
+    native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
+    limits: served.includes("api_limits") ? readObject(top["api_limits"]) : {},
+    closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
+      (role) => readText(role) ?? [],
     ),
   };
 };
 
-const servedSourceOf = (sources: readonly Raw[], note: LogIgnored): RawObject => {
-  const isPostgres = (raw: Raw): boolean => ["postgres", "pg"].includes(textOf(objectOf(raw)["kind"]) ?? "postgres");
+const findServedSource = (sources: readonly Raw[], note: LogIgnored): RawObject => {
+  const isPostgres = (raw: Raw): boolean =>
+    ["postgres", "pg"].includes(readText(readObject(raw)["kind"]) ?? "postgres");
   const served = sources.find(isPostgres);
   for (const other of sources)
     if (other !== served)
       note(
-        `source ${textOf(objectOf(other)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
+        `source ${readText(readObject(other)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
       );
-  return objectOf(served);
+  return readObject(served);
 };
 
-const tableDocument = (raw: Raw, note: LogIgnored): readonly TableDocument[] => {
-  const table = objectOf(raw);
-  const name = nameOf(table["table"]);
+const readTable = (raw: Raw, note: LogIgnored): readonly TableDocument[] => {
+  const table = readObject(raw);
+  const name = readQualifiedName(table["table"]);
   if (name === undefined) {
     note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
   logUnknownKeys(table, TABLE_KEYS, `table ${name.name}: `, note);
-  const configuration = objectOf(table["configuration"]);
+  const configuration = readObject(table["configuration"]);
   logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
   return [{ name, raw: table, configuration }];
 };

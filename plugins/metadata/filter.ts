@@ -1,12 +1,12 @@
 /** Translates the filters of permissions from JSON to predicates. @rule G-FIL-1 … G-FIL-11 */
 import {
-  baseTypeOf,
-  columnOf,
+  findBaseType,
+  findColumn,
   matchesType,
   nameKey,
-  relationOf,
+  findRelation,
   relationshipOf,
-  routinesOf,
+  findRoutines,
   writeJson,
   type Column,
   type Expression,
@@ -20,16 +20,16 @@ import {
   type RoutineArgument,
   type ValueRef,
 } from "../../core/index.ts";
-import { nameOf } from "./document.ts";
+import { readQualifiedName } from "./document.ts";
 import { isObject, type Raw } from "./load.ts";
-import { createValueReader, InconsistentMetadata, sessionVariable } from "./values.ts";
+import { createValueReader, InconsistentMetadata, parseSessionVariable } from "./values.ts";
 import type { GqlTableEntry } from "../graphql/api.ts";
 
 export interface FilterReader {
   /** @throws Inconsistent */
   read(raw: Raw, relation: Relation): Predicate;
   /** Reads the preset of a column. */
-  value(raw: Raw, type: PgType): ValueRef;
+  readValue(raw: Raw, type: PgType): ValueRef;
 }
 
 const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
@@ -48,16 +48,16 @@ const normalizeOperator = (key: string): string => {
   return name === "_ne" ? "_neq" : name;
 };
 
-const conjunction = (parts: readonly Predicate[]): Predicate =>
+const buildConjunction = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", of: parts };
 
-const rawText = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
+const showRaw = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
 /** GraphQL scalars whose names differ from the type names. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
 
 /** Filters use the GraphQL names of operators, even without a GraphQL surface. */
-const operatorNameOf = ({ name, graphql = `_${name.replaceAll("-", "_")}` }: OperatorSpec): string | false =>
+const buildOperatorName = ({ name, graphql = `_${name.replaceAll("-", "_")}` }: OperatorSpec): string | false =>
   typeof graphql === "object" ? graphql.name : graphql;
 
 /** The position of a part of a filter. */
@@ -80,21 +80,21 @@ interface LeftSide {
 export const createFilterReader = (
   model: Model,
   registry: Registry,
-  entryOf: (relation: Relation) => GqlTableEntry | undefined,
+  findEntry: (relation: Relation) => GqlTableEntry | undefined,
 ): FilterReader => {
   const values = createValueReader(model);
   /** Set when the current filter refers to a column of the permission's own table. */
-  let namesRoot = false;
+  let refersToRoot = false;
 
-  const operatorNamed = (name: string, base: PgType): OperatorSpec => {
-    const found = registry.operators.find((spec) => operatorNameOf(spec) === name && matchesType(spec, base));
+  const findOperator = (name: string, base: PgType): OperatorSpec => {
+    const found = registry.operators.find((spec) => buildOperatorName(spec) === name && matchesType(spec, base));
     if (found === undefined) throw new InconsistentMetadata(`operator "${name}" does not exist for type ${base.name}`);
     return found;
   };
 
   /** Equality that treats two NULLs as equal. It uses plain `=`, which can use indexes, if there is no difference.
    *  @rule G-FIL-4 */
-  const equality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
+  const buildEquality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
     if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
     const distinct: Predicate = { kind: "compare", left, operator: "isdistinct", operand };
     return isEqual ? { kind: "not", of: distinct } : distinct;
@@ -103,69 +103,69 @@ export const createFilterReader = (
   const compare = (name: string, raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     const columnOperator = COLUMN_OPERATORS[name];
     if (columnOperator !== undefined) return compareColumns(columnOperator, raw, left, at);
-    if (name === "_cast") return castPredicate(raw, left, at);
-    const spec = operatorNamed(name, left.base);
+    if (name === "_cast") return readCast(raw, left, at);
+    const spec = findOperator(name, left.base);
     if (name === "_eq" || name === "_neq") {
       const isEqual = name === "_eq";
       const isPlain = raw !== null && (left.column?.notNull === true || (isEqual && !at.isNegated));
-      return equality(
+      return buildEquality(
         isEqual,
         left.expression,
-        raw === null ? { constant: null, type: left.declared.sqlName } : values.value(raw, left.declared),
+        raw === null ? { constant: null, type: left.declared.sqlName } : values.readValue(raw, left.declared),
         isPlain,
       );
     }
     if (spec.operand === "keyword") {
       const keyword =
         typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
-      if (keyword === undefined) throw new InconsistentMetadata(`${name} takes true or false, not ${rawText(raw)}`);
+      if (keyword === undefined) throw new InconsistentMetadata(`${name} takes true or false, not ${showRaw(raw)}`);
       return { kind: "compare", left: left.expression, operator: spec.name, keyword };
     }
-    const type = spec.operandType === undefined ? left.declared : values.typeNamed(spec.operandType);
-    const comparison = (operand: Operand): Predicate => ({
+    const type = spec.operandType === undefined ? left.declared : values.findType(spec.operandType);
+    const buildComparison = (operand: Operand): Predicate => ({
       kind: "compare",
       left: left.expression,
       operator: spec.name,
       operand,
     });
-    if (spec.operand === "fields") return comparison(fieldsOperand(raw, spec));
+    if (spec.operand === "fields") return buildComparison(readFieldsOperand(raw, spec));
     if (raw === null) throw new InconsistentMetadata(`${name} takes no null`);
-    if (spec.operand !== "list") return comparison(values.value(raw, type));
+    if (spec.operand !== "list") return buildComparison(values.readValue(raw, type));
     // PostgreSQL has no arrays of arrays, and would compare the elements
     if (
       left.base.kind === "array" &&
       type === left.declared &&
       Array.isArray(raw) &&
-      sessionVariable(raw) === undefined
+      parseSessionVariable(raw) === undefined
     )
-      return listOfArrays(name, raw as readonly Raw[], left, at);
-    return comparison(values.list(raw, type));
+      return compareWithArrays(name, raw as readonly Raw[], left, at);
+    return buildComparison(values.readList(raw, type));
   };
 
-  const listOfArrays = (name: string, raw: readonly Raw[], left: LeftSide, at: FilterPosition): Predicate => {
+  const compareWithArrays = (name: string, raw: readonly Raw[], left: LeftSide, at: FilterPosition): Predicate => {
     const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, left, at));
     return { kind: name === "_in" ? "or" : "and", of: parts };
   };
 
-  const fieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
-    if (!isObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${rawText(raw)}`);
+  const readFieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
+    if (!isObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${showRaw(raw)}`);
     const fields: Record<string, Operand> = {};
     for (const [name, declared] of Object.entries(spec.input?.fields ?? {})) {
-      const [type = "", standard] = declared.split("=").map((part) => part.trim());
+      const [type = "", defaultValue] = declared.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
       // the operator's declaration is valid JSON
-      const given = raw[name] ?? (standard === undefined ? undefined : (JSON.parse(standard) as Raw));
-      if (given !== undefined) fields[name] = values.value(given, values.typeNamed(SCALARS[scalar] ?? scalar));
+      const given = raw[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as Raw));
+      if (given !== undefined) fields[name] = values.readValue(given, values.findType(SCALARS[scalar] ?? scalar));
       else if (type.endsWith("!")) throw new InconsistentMetadata(`"${name}" is missing`);
     }
     return { fields };
   };
 
-  const castPredicate = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
+  const readCast = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     if (!isObject(raw)) throw new InconsistentMetadata("_cast takes an object");
-    return conjunction(
+    return buildConjunction(
       Object.entries(raw).map(([target, comparisons]) => {
-        const type = values.typeNamed(SCALARS[target] ?? target);
+        const type = values.findType(SCALARS[target] ?? target);
         return readComparisons(
           comparisons,
           { expression: { kind: "cast", of: left.expression, type: type.sqlName }, declared: type, base: type },
@@ -181,19 +181,19 @@ export const createFilterReader = (
     const isRoot = path.length === 2 && path[0] === "$";
     const name = path[path.length - 1];
     const side = isRoot ? at.root : at.relation;
-    const column = typeof name === "string" && (isRoot || path.length === 1) ? columnOf(side, name) : undefined;
+    const column = typeof name === "string" && (isRoot || path.length === 1) ? findColumn(side, name) : undefined;
     if (column === undefined)
-      throw new InconsistentMetadata(`column ${rawText(raw)} does not exist in table "${side.name}"`);
-    if (baseTypeOf(model, column.type)?.oid !== left.base.oid)
+      throw new InconsistentMetadata(`column ${showRaw(raw)} does not exist in table "${side.name}"`);
+    if (findBaseType(model, column.type)?.oid !== left.base.oid)
       throw new InconsistentMetadata(`the types of the columns compared differ ("${column.name}")`);
-    if (isRoot) namesRoot = true;
+    if (isRoot) refersToRoot = true;
     const operand: Operand = {
       expression: { kind: "column", name: column.name, ...(isRoot ? { of: "root" as const } : {}) },
     };
     if (operator !== "eq" && operator !== "neq") return { kind: "compare", left: left.expression, operator, operand };
     const areNotNull = left.column?.notNull === true && column.notNull;
     const isOneNotNull = left.column?.notNull === true || column.notNull;
-    return equality(
+    return buildEquality(
       operator === "eq",
       left.expression,
       operand,
@@ -205,12 +205,14 @@ export const createFilterReader = (
     // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
     const isComparisons = isObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
     if (!isComparisons) return compare("_eq", raw, left, at);
-    return conjunction(Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, at)));
+    return buildConjunction(
+      Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, at)),
+    );
   };
 
   const readAny = (raw: Raw, at: FilterPosition): Predicate => {
-    if (!isObject(raw)) throw new InconsistentMetadata(`a filter is an object, not ${rawText(raw)}`);
-    return conjunction(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
+    if (!isObject(raw)) throw new InconsistentMetadata(`a filter is an object, not ${showRaw(raw)}`);
+    return buildConjunction(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
   /** Reads a condition on other rows. Existence does not distinguish NULL from false. */
@@ -230,20 +232,20 @@ export const createFilterReader = (
       case "_exists":
         return readExists(raw, at);
     }
-    const column = columnOf(relation, key);
+    const column = findColumn(relation, key);
     if (column !== undefined)
       return readComparisons(
         raw,
-        { ...typed(column.type, `column "${key}"`), expression: { kind: "column", name: key }, column },
+        { ...findType(column.type, `column "${key}"`), expression: { kind: "column", name: key }, column },
         at,
       );
-    const entry = entryOf(relation);
+    const entry = findEntry(relation);
     const relationship = entry?.relationships.find((one) => one.name === key);
     if (relationship !== undefined)
       return {
         kind: "related",
         relationship: relationship.relationship,
-        where: readRows(raw, relationshipTarget(relation, relationship.relationship), at),
+        where: readRows(raw, findTarget(relation, relationship.relationship), at),
       };
     const aggregate = key.endsWith("_aggregate")
       ? entry?.relationships.find((one) => `${one.name}_aggregate` === key)
@@ -256,9 +258,9 @@ export const createFilterReader = (
     );
   };
 
-  const typed = (oid: number, what: string): Pick<LeftSide, "declared" | "base"> => {
+  const findType = (oid: number, what: string): Pick<LeftSide, "declared" | "base"> => {
     const declared = model.types.get(oid);
-    const base = baseTypeOf(model, oid);
+    const base = findBaseType(model, oid);
     if (declared === undefined || base === undefined) throw new InconsistentMetadata(`the type of ${what} is unknown`);
     return { declared, base };
   };
@@ -266,7 +268,7 @@ export const createFilterReader = (
   /** @rule G-CF-5 */
   const readComputed = (raw: Raw, field: GqlTableEntry["computedFields"][number], at: FilterPosition): Predicate => {
     const { relation } = at;
-    const routine = routinesOf(model, field.routine).find((one) =>
+    const routine = findRoutines(model, field.routine).find((one) =>
       one.parameters.some((parameter) => parameter.type === relation.rowType),
     );
     if (routine === undefined) throw new InconsistentMetadata(`computed field "${field.name}" has no function`);
@@ -280,22 +282,25 @@ export const createFilterReader = (
         throw new InconsistentMetadata(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
-    const list = rowIndex === 0 ? given.slice(1) : given; // the compiler adds the row as the first argument
-    const call = { routine: field.routine, ...(list.length === 0 ? {} : { arguments: list }) };
+    const argumentsWithoutRow = rowIndex === 0 ? given.slice(1) : given; // the compiler adds the row as the first argument
+    const call = {
+      routine: field.routine,
+      ...(argumentsWithoutRow.length === 0 ? {} : { arguments: argumentsWithoutRow }),
+    };
     const { returns } = routine;
     if (returns.relation === undefined)
       return readComparisons(
         raw,
-        { ...typed(returns.type, `computed field "${field.name}"`), expression: { kind: "computed", ...call } },
+        { ...findType(returns.type, `computed field "${field.name}"`), expression: { kind: "computed", ...call } },
         at,
       );
-    const target = relationOf(model, returns.relation);
+    const target = findRelation(model, returns.relation);
     if (target === undefined)
       throw new InconsistentMetadata(`computed field "${field.name}" returns rows of an unknown table`);
     return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(raw, target, at) };
   };
 
-  const relationshipTarget = (relation: Relation, id: string): Relation => {
+  const findTarget = (relation: Relation, id: string): Relation => {
     const name = relationshipOf(relation, id)?.target;
     const target = name && model.relations.get(nameKey(name));
     if (target === undefined) throw new InconsistentMetadata(`relationship "${id}" leads nowhere`);
@@ -304,8 +309,8 @@ export const createFilterReader = (
 
   /** @rule G-FIL-9 */
   const readExists = (raw: Raw, at: FilterPosition): Predicate => {
-    const name = isObject(raw) ? nameOf(raw["_table"]) : undefined;
-    const from = name && relationOf(model, name);
+    const name = isObject(raw) ? readQualifiedName(raw["_table"]) : undefined;
+    const from = name && findRelation(model, name);
     if (!isObject(raw) || name === undefined || from === undefined)
       throw new InconsistentMetadata("_exists names no table that exists");
     return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
@@ -319,19 +324,19 @@ export const createFilterReader = (
       throw new InconsistentMetadata("exactly one predicate should be specified");
     const [fn, part] = only;
     if (!isObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
-    const target = relationshipTarget(at.relation, id);
+    const target = findTarget(at.relation, id);
     const named: readonly Raw[] =
       part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
     const of = named.map((name): Expression => {
-      if (typeof name !== "string" || columnOf(target, name) === undefined)
-        throw new InconsistentMetadata(`column ${rawText(name)} does not exist in table "${target.name}"`);
+      if (typeof name !== "string" || findColumn(target, name) === undefined)
+        throw new InconsistentMetadata(`column ${showRaw(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
     });
     const spec = [...registry.aggregates.values()].find(({ name, graphql = name }) => graphql === fn);
     if (spec?.predicate === undefined) throw new InconsistentMetadata(`aggregate "${fn}" does not exist`);
     const { returns, predicate } = spec;
     const compared = returns === undefined || returns === "argument" ? predicate.result : returns;
-    const type = values.typeNamed(SCALARS[compared] ?? compared);
+    const type = values.findType(SCALARS[compared] ?? compared);
     const expression: Expression = {
       kind: "related-aggregate",
       relationship: id,
@@ -345,10 +350,10 @@ export const createFilterReader = (
 
   return {
     read: (raw, relation) => {
-      namesRoot = false;
+      refersToRoot = false;
       const predicate = readAny(raw, { relation, root: relation, isNegated: false });
-      return namesRoot ? { kind: "and", of: [predicate], isRoot: true } : predicate;
+      return refersToRoot ? { kind: "and", of: [predicate], isRoot: true } : predicate;
     },
-    value: values.value,
+    readValue: values.readValue,
   };
 };

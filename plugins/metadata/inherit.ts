@@ -6,26 +6,29 @@ import type { SelectPermission, TablePermissions } from "./permissions.ts";
 type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 
 /** The roles that are their own ancestors. */
-const rolesInCycles = (parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
+const findRolesInCycles = (parentRoles: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const isAncestor = (of: string): boolean => {
     const seen = new Set<string>();
-    const open = [...(parentsOf.get(of) ?? [])];
-    for (let role = open.pop(); role !== undefined; role = open.pop()) {
+    const pendingRoles = [...(parentRoles.get(of) ?? [])];
+    for (let role = pendingRoles.pop(); role !== undefined; role = pendingRoles.pop()) {
       if (role === of) return true;
-      if (!seen.has(role)) open.push(...(parentsOf.get(role) ?? []));
+      if (!seen.has(role)) pendingRoles.push(...(parentRoles.get(role) ?? []));
       seen.add(role);
     }
     return false;
   };
-  return new Set([...parentsOf.keys()].filter(isAncestor));
+  return new Set([...parentRoles.keys()].filter(isAncestor));
 };
 
 /** The parents of each inherited role. @rule G-PRM-17 */
-export const inheritance = (document: MetadataDocument, note: LogIgnored): ReadonlyMap<string, readonly string[]> => {
+export const readParentRoles = (
+  document: MetadataDocument,
+  logIgnored: LogIgnored,
+): ReadonlyMap<string, readonly string[]> => {
   const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
-  const circular = rolesInCycles(parentsOf);
+  const circular = findRolesInCycles(parentsOf);
   for (const role of circular) {
-    note(`inherited role ${role}: its parents form a cycle, so it inherits nothing`, {
+    logIgnored(`inherited role ${role}: its parents form a cycle, so it inherits nothing`, {
       type: "inherited_role",
       name: role,
     });
@@ -35,23 +38,26 @@ export const inheritance = (document: MetadataDocument, note: LogIgnored): Reado
 };
 
 /** The role itself, followed by the roles that it inherits from. */
-export const ancestorsOf = (role: string, parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
+export const collectRoleAndAncestors = (
+  role: string,
+  parentsOf: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> => {
   const found = new Set([role]);
   for (const one of found) for (const parent of parentsOf.get(one) ?? []) found.add(parent);
   return found;
 };
 
 /** `own` holds the explicit permissions by role and table. */
-export const inherit = (
+export const resolveInheritedPermissions = (
   parentsOf: ReadonlyMap<string, readonly string[]>,
   own: ReadonlyMap<string, PermissionsOfRole>,
   note: LogIgnored,
 ): ReadonlyMap<string, PermissionsOfRole> => {
-  const done = new Map<string, PermissionsOfRole>();
+  const resolvedRoles = new Map<string, PermissionsOfRole>();
   const resolve = (role: string): PermissionsOfRole | undefined => {
     const parents = parentsOf.get(role);
     if (parents === undefined) return own.get(role);
-    const known = done.get(role);
+    const known = resolvedRoles.get(role);
     if (known !== undefined) return known;
     const inherited = parents.flatMap((parent) => {
       const found = resolve(parent);
@@ -71,14 +77,14 @@ export const inherit = (
         mergeParents(ofParents, written ?? {}, `inherited role ${role}: table ${table.replace("\u0000", ".")}: `, note),
       );
     }
-    done.set(role, merged);
+    resolvedRoles.set(role, merged);
     return merged;
   };
   for (const role of parentsOf.keys()) resolve(role);
-  return new Map([...own, ...done]);
+  return new Map([...own, ...resolvedRoles]);
 };
 
-const anyOf = (filters: readonly (Predicate | undefined)[]): Predicate | undefined => {
+const buildDisjunction = (filters: readonly (Predicate | undefined)[]): Predicate | undefined => {
   const all: Predicate[] = [];
   for (const filter of filters) {
     if (filter === undefined) return undefined;
@@ -87,46 +93,48 @@ const anyOf = (filters: readonly (Predicate | undefined)[]): Predicate | undefin
   return { kind: "or", of: all };
 };
 
-const unionOf = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> =>
-  new Set(sets.flatMap((set) => [...set]));
+const unite = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));
 
 /** Undefined means all items. */
-const unionOrAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
+const uniteUnlessAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
   // no set is undefined in the second case
-  sets.some((set) => set === undefined) ? undefined : unionOf(sets as readonly ReadonlySet<Item>[]);
+  sets.some((set) => set === undefined) ? undefined : unite(sets as readonly ReadonlySet<Item>[]);
 
 const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => {
   const [only] = parents;
   if (parents.length === 1 && only !== undefined) return only;
-  const columns = unionOf(parents.map((parent) => parent.columns));
-  const computedFields = unionOf(parents.map((parent) => parent.computedFields));
+  const columns = unite(parents.map((parent) => parent.columns));
+  const computedFields = unite(parents.map((parent) => parent.computedFields));
   const masked = new Map<string, Predicate>();
   const mask = (name: string, has: (parent: SelectPermission) => boolean): void => {
-    const inner = parents.flatMap((parent) => parent.masked?.get(name) ?? []);
+    const inner = parents.flatMap((parent) => parent.maskConditions?.get(name) ?? []);
     const granting = parents.filter(has);
     if (granting.length === parents.length && inner.length === 0) return;
     masked.set(
       name,
-      anyOf(granting.map((parent) => parent.masked?.get(name) ?? parent.filter)) ?? { kind: "and", of: [] },
+      buildDisjunction(granting.map((parent) => parent.maskConditions?.get(name) ?? parent.filter)) ?? {
+        kind: "and",
+        of: [],
+      },
     );
   };
   for (const column of columns) mask(column, (parent) => parent.columns.has(column));
   for (const field of computedFields) mask(field, (parent) => parent.computedFields.has(field));
-  const filter = anyOf(parents.map((parent) => parent.filter));
+  const filter = buildDisjunction(parents.map((parent) => parent.filter));
   const limits = parents.flatMap((parent) => parent.limit ?? []);
-  const queryRootFields = unionOrAll(parents.map((parent) => parent.queryRootFields));
-  const subscriptionRootFields = unionOrAll(parents.map((parent) => parent.subscriptionRootFields));
+  const queryRootFields = uniteUnlessAll(parents.map((parent) => parent.queryRootFields));
+  const subscriptionRootFields = uniteUnlessAll(parents.map((parent) => parent.subscriptionRootFields));
   return {
     columns,
     computedFields,
-    rowFields: unionOf(parents.map((parent) => parent.rowFields)),
+    rowFields: unite(parents.map((parent) => parent.rowFields)),
     routines: new Map(parents.flatMap((parent) => [...parent.routines])),
     ...(filter === undefined ? {} : { filter }),
     ...(limits.length === 0 ? {} : { limit: Math.max(...limits) }),
     mayAggregate: parents.some((parent) => parent.mayAggregate),
     ...(queryRootFields === undefined ? {} : { queryRootFields }),
     ...(subscriptionRootFields === undefined ? {} : { subscriptionRootFields }),
-    ...(masked.size === 0 ? {} : { masked }),
+    ...(masked.size === 0 ? {} : { maskConditions: masked }),
   };
 };
 
@@ -134,7 +142,7 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
 const mergeParents = (
   parents: readonly Readonly<TablePermissions>[],
   written: Readonly<TablePermissions>,
-  place: string,
+  location: string,
   note: LogIgnored,
 ): Readonly<TablePermissions> => {
   const merged: TablePermissions = { ...written };
@@ -144,8 +152,8 @@ const mergeParents = (
     const writes = parents.flatMap((parent) => parent[operation] ?? []);
     const [first] = writes;
     if (operation in written || first === undefined) continue;
-    if (writes.every((write) => write.source === first.source)) merged[operation] = first;
-    else note(`${place}its parents have different ${operation} permissions, so it inherits none`);
+    if (writes.every((write) => write.comparisonKey === first.comparisonKey)) merged[operation] = first;
+    else note(`${location}its parents have different ${operation} permissions, so it inherits none`);
   }
   return merged;
 };

@@ -17,7 +17,7 @@ const INCLUDE = /^!include\s+(\S.*)$/;
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
 /** The state of one load. */
-interface FileReading {
+interface LoadState {
   /** Contains a file once per include. Files that include others several times could otherwise grow exponentially. */
   readonly files: string[];
   /** The content of each file, which is read once. */
@@ -30,8 +30,8 @@ interface FileReading {
 interface FileLocation {
   readonly root: string;
   readonly file: string;
-  readonly through: readonly string[];
-  readonly reading: FileReading;
+  readonly includedBy: readonly string[];
+  readonly state: LoadState;
 }
 
 /** `files` lists the files that were read. */
@@ -45,24 +45,24 @@ const MAX_FILES = 10_000;
 
 /** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<LoadedMetadata> => {
-  if (typeof source !== "string") return { raw: copyValue(source), files: [] };
+  if (typeof source !== "string") return { raw: copyObject(source), files: [] };
   const path = resolve(source);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  const reading: FileReading = { files: [], contents: new Map(), isRefused: false };
+  const reading: LoadState = { files: [], contents: new Map(), isRefused: false };
   const raw = found.isDirectory()
     ? await loadFolder(path, reading)
-    : await loadFile({ root: dirname(path), file: path, through: [], reading });
+    : await loadFile({ root: dirname(path), file: path, includedBy: [], state: reading });
   return { raw, files: reading.files };
 };
 
 /** Copies an object of the application, which must be plain. Its integers may be of type bigint. */
-const copyValue = (value: unknown): Raw => {
+const copyObject = (value: unknown): Raw => {
   if (typeof value === "bigint") return exactNumber(String(value));
-  if (Array.isArray(value)) return value.map(copyValue);
+  if (Array.isArray(value)) return value.map(copyObject);
   if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyValue(part)]));
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyObject(part)]));
   return value as Raw; // it is a scalar, because the object is plain
 };
 
@@ -84,7 +84,7 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
   });
 };
 
-const contentsOf = async (file: string, reading: FileReading): Promise<Raw> => {
+const loadContents = async (file: string, reading: LoadState): Promise<Raw> => {
   await undefined; // all includes of the including file are counted first
   if (reading.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
@@ -96,15 +96,15 @@ const contentsOf = async (file: string, reading: FileReading): Promise<Raw> => {
 
 /** Reads a file. The includes of a file are read concurrently. @throws RelApiError `preset` for the first file that is
  *  refused */
-const loadFile = async (place: FileLocation): Promise<Raw> => {
-  const { file, reading } = place;
-  reading.files.push(file);
-  let contents = reading.contents.get(file);
-  if (contents === undefined) reading.contents.set(file, (contents = contentsOf(file, reading)));
+const loadFile = async (location: FileLocation): Promise<Raw> => {
+  const { file, state } = location;
+  state.files.push(file);
+  let contents = state.contents.get(file);
+  if (contents === undefined) state.contents.set(file, (contents = loadContents(file, state)));
   try {
-    return await expand(await contents, place);
+    return await expandIncludes(await contents, location);
   } catch (error) {
-    reading.isRefused = true;
+    state.isRefused = true;
     throw error;
   }
 };
@@ -133,37 +133,37 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
   }
 };
 
-const expand = async (value: Raw, place: FileLocation): Promise<Raw> => {
+const expandIncludes = async (value: Raw, place: FileLocation): Promise<Raw> => {
   if (typeof value === "string") {
     const name = INCLUDE.exec(value)?.[1]?.trim();
-    return name === undefined ? value : include(name, place);
+    return name === undefined ? value : loadInclude(name, place);
   }
-  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expand(item, place)));
+  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, place)));
   if (!isObject(value)) return value;
   const entries = await Promise.all(
-    Object.entries(value).map(async ([key, item]) => [key, await expand(item, place)] as const),
+    Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, place)] as const),
   );
   return Object.fromEntries(entries);
 };
 
 /** @rule G-MET-2 */
-const include = async (name: string, { root, file, through, reading }: FileLocation): Promise<Raw> => {
-  if (reading.isRefused) return null;
+const loadInclude = async (name: string, { root, file, includedBy, state }: FileLocation): Promise<Raw> => {
+  if (state.isRefused) return null;
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))
     throw metadataUnreadable(file, `it includes ${name}, which is outside the metadata folder`);
-  if (path === file || through.includes(path))
+  if (path === file || includedBy.includes(path))
     throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
-  if (reading.files.length >= MAX_FILES) {
-    reading.isRefused = true;
+  if (state.files.length >= MAX_FILES) {
+    state.isRefused = true;
     throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
   }
-  return loadFile({ root, file: path, through: [...through, file], reading });
+  return loadFile({ root, file: path, includedBy: [...includedBy, file], state });
 };
 
 /** The files of a folder, except those of `databases/`, by their key. */
-const PARTS = [
+const FOLDER_KEYS = [
   "inherited_roles",
   "graphql_schema_introspection",
   "actions",
@@ -181,26 +181,26 @@ const PARTS = [
   "backend_configs",
 ] as const;
 
-const loadFolder = async (root: string, reading: FileReading): Promise<Raw> => {
-  const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
+const loadFolder = async (root: string, reading: LoadState): Promise<Raw> => {
+  const loadOptional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(
       () => true,
       () => false,
     );
-    return exists ? loadFile({ root, file: path, through: [], reading }) : undefined;
+    return exists ? loadFile({ root, file: path, includedBy: [], state: reading }) : undefined;
   };
-  const version = await optional("version.yaml");
+  const version = await loadOptional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");
   const metadata: Record<string, Raw> = { version: isObject(version) ? (version["version"] ?? null) : version };
-  const sources = await optional("databases", "databases.yaml");
+  const sources = await loadOptional("databases", "databases.yaml");
   if (sources !== undefined) metadata["sources"] = sources;
   for (const name of ["tables", "functions"] as const) {
-    const part = await optional(`${name}.yaml`);
+    const part = await loadOptional(`${name}.yaml`);
     if (part !== undefined) metadata[name] = part;
   }
-  for (const name of PARTS) {
-    const part = await optional(`${name}.yaml`);
+  for (const name of FOLDER_KEYS) {
+    const part = await loadOptional(`${name}.yaml`);
     if (part !== undefined && part !== null) metadata[name] = part;
   }
   return metadata;

@@ -2,4 +2,4 @@
 import type { MetadataProblem } from "./api.ts";
 
 /** Reports an ignored part, and its object if that is known. */
-export type LogIgnored = (message: string, of?: Omit<MetadataProblem, "reason">) => void;
+export type LogIgnored = (message: string, object?: Omit<MetadataProblem, "reason">) => void;

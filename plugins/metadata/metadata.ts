@@ -1,13 +1,13 @@
 /** Adds names, relationships and permissions from Hasura metadata: `METADATA=./metadata`. */
 import { resolve } from "node:path";
 import {
-  columnOf,
+  findColumn,
   definePlugin,
   ident,
   mayUseColumn,
   mayUseSchema,
   nameKey,
-  relationOf,
+  findRelation,
   sql,
   Stage,
   type IntrospectContext,
@@ -19,28 +19,34 @@ import {
   type Relationship,
 } from "../../core/index.ts";
 import {
-  listOf,
-  nameOf,
-  objectOf,
+  readList,
+  readQualifiedName,
+  readObject,
   readDocument,
-  textOf,
+  readText,
   type MetadataDocument,
   type LogIgnored,
   type TableDocument,
 } from "./document.ts";
 import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
-import { inheritance } from "./inherit.ts";
+import { readParentRoles } from "./inherit.ts";
 import { loadMetadata } from "./load.ts";
-import { customizationOf, functionEntries, matchTables, namedRelationships, type NamedTable } from "./names.ts";
+import {
+  readCustomization,
+  buildFunctionEntries,
+  matchTables,
+  createRelationshipTest,
+  type NamedTable,
+} from "./names.ts";
 import { buildPermissions } from "./build-permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { createVisibility } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../shared/settings.ts";
-import { applyPermissions, permissionsOf } from "./transform.ts";
-import { createFunctionRights, createRoleAccess, mayCallOf, type FunctionRights } from "./role-access.ts";
-import { takenNames } from "./taken-names.ts";
+import { applyPermissions, createPermissionLookup } from "./transform.ts";
+import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRights } from "./role-access.ts";
+import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
 
@@ -63,7 +69,7 @@ const METADATA_NATIVE = "metadata-native";
 /** Contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
-const ignoredPartLogger =
+const createIgnoredPartLogger =
   (warn: IntrospectContext["warn"], problems: MetadataProblem[]): LogIgnored =>
   (message, of) => {
     warn(`metadata: ${message}`);
@@ -79,7 +85,7 @@ export const metadataLoader = definePlugin({
   apply: (hooks, context) => {
     const { metadata } = context.options;
     if (metadata === undefined) return;
-    let last: MetadataDocument | undefined;
+    let lastDocument: MetadataDocument | undefined;
     let proposal: MetadataProposal | undefined;
     context.offer(metadataSourceService, {
       ...(typeof metadata === "string" ? { path: resolve(metadata) } : {}),
@@ -90,32 +96,32 @@ export const metadataLoader = definePlugin({
     });
     hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
       const problems: MetadataProblem[] = [];
-      const note = ignoredPartLogger(warn, problems);
+      const note = createIgnoredPartLogger(warn, problems);
       const proposed = proposal;
-      const served = servedKeys(context.registry);
+      const served = findServedKeys(context.registry);
       let document: MetadataDocument;
       try {
         if (proposed !== undefined) document = readDocument(proposed.raw, note, served);
-        else document = last = readDocument((await loadMetadata(metadata)).raw, note, served);
+        else document = lastDocument = readDocument((await loadMetadata(metadata)).raw, note, served);
         context.troubles.set("metadata", undefined);
       } catch (error) {
-        if (last === undefined || proposed !== undefined) throw error;
-        document = last;
+        if (lastDocument === undefined || proposed !== undefined) throw error;
+        document = lastDocument;
         const told = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
         note(told);
         context.troubles.set("metadata", told);
       }
-      const wanted = { relations: wantedRelations(document), routines: wantedRoutines(document) };
+      const wanted = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
       return {
         ...model,
-        parts: {
-          ...model.parts,
+        pluginFacts: {
+          ...model.pluginFacts,
           [DOCUMENT_PART]: document,
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
           [METADATA_NATIVE]: {
             ...document.native,
-            taken: takenNames(document.customization, document.tables, document.functions),
+            takenNames: findTakenNames(document.customization, document.tables, document.functions),
           } satisfies MetadataNative,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
@@ -127,7 +133,7 @@ export const metadataLoader = definePlugin({
 });
 
 /** The metadata keys that other plugins of the preset handle. */
-const servedKeys = ({ has }: Registry): readonly string[] => [
+const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
@@ -135,14 +141,14 @@ const servedKeys = ({ has }: Registry): readonly string[] => [
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
-const wantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>
+const findWantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>
   document.tables.map((table) => table.name);
 
-const wantedRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
+const findWantedRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
   ...document.functions.map((fn) => fn.name),
   ...document.tables.flatMap((table) =>
-    listOf(table.raw["computed_fields"]).flatMap(
-      (field) => nameOf(objectOf(objectOf(field)["definition"])["function"]) ?? [],
+    readList(table.raw["computed_fields"]).flatMap(
+      (field) => readQualifiedName(readObject(readObject(field)["definition"])["function"]) ?? [],
     ),
   ),
 ];
@@ -157,7 +163,7 @@ export const metadata = definePlugin({
   apply: (hooks, context) => {
     if (context.options.metadata === undefined) return;
     hooks.introspect.tapPromise("metadata", async (model, introspection) => {
-      const document = model.parts[DOCUMENT_PART] as MetadataDocument | undefined; // only the loader writes it
+      const document = model.pluginFacts[DOCUMENT_PART] as MetadataDocument | undefined; // only the loader writes it
       return document === undefined ? model : matchDocument(document, model, introspection, context);
     });
   },
@@ -169,41 +175,46 @@ const matchDocument = async (
   introspection: IntrospectContext,
   { registry, options }: PluginContext,
 ): Promise<Model> => {
-  const problems = [...(model.parts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes them
-  const note = ignoredPartLogger(introspection.warn, problems);
+  const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes them
+  const note = createIgnoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, note);
   const matched = matchTables(document, model, enums, note);
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
   const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
-  const parentsOf = inheritance(document, note);
+  const parentRoles = readParentRoles(document, note);
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
     ? new Map([
-        ...(registry.has("native-queries") ? rolesOfModels(document) : []),
-        ...buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note }),
+        ...(registry.has("native-queries") ? findRolesOfModels(document) : []),
+        ...buildPermissions(matched.tables, parentRoles, { model: matched.model, reader, logIgnored: note }),
       ])
     : new Map();
-  const functionRights = createFunctionRights(document, parentsOf);
+  const functionRights = createFunctionRights(document, parentRoles);
   const part: MetadataPart = {
-    customization: customizationOf(document.customization, note),
+    customization: readCustomization(document.customization, note),
     tables: matched.tables.map((table: NamedTable) => table.entry),
-    functions: functionEntries(document, matched.model, note),
+    functions: buildFunctionEntries(document, matched.model, note),
     introspectionClosedFor: new Set(document.closedForRoles),
-    view: createRoleAccess(permissions, functionRights, document.closedForRoles, options.inferFunctionPermissions),
+    findAccess: createRoleAccess(
+      permissions,
+      functionRights,
+      document.closedForRoles,
+      options.inferFunctionPermissions,
+    ),
     permissions,
     functionRights,
-    isNamed: namedRelationships(matched.tables),
+    isNamed: createRelationshipTest(matched.tables),
   };
   const roles = new Map(
     [...permissions].map(([role, ofRole]) => [
       role,
-      createVisibility(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions)),
+      createVisibility(ofRole, matched.model, createCallTest(functionRights, role, options.inferFunctionPermissions)),
     ]),
   );
-  (model.parts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes it
+  (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes it
   return {
     ...matched.model,
-    parts: { ...matched.model.parts, metadata: part, [METADATA_PROBLEMS]: problems },
+    pluginFacts: { ...matched.model.pluginFacts, metadata: part, [METADATA_PROBLEMS]: problems },
     loginRoles: new Map([
       ["graphql", roles],
       ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : []),
@@ -212,10 +223,10 @@ const matchDocument = async (
 };
 
 /** A role with a permission on a logical model is a role of the metadata, even if it has no permission on a table. */
-const rolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
+const findRolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
   native.models
-    .flatMap((model) => listOf(objectOf(model)["select_permissions"]))
-    .flatMap((entry) => textOf(objectOf(entry)["role"]) ?? [])
+    .flatMap((model) => readList(readObject(model)["select_permissions"]))
+    .flatMap((entry) => readText(readObject(entry)["role"]) ?? [])
     .map((role) => [role, new Map<string, never>()]);
 
 const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
@@ -232,13 +243,13 @@ const loadEnums = async (
   const found = new Map<TableDocument, EnumValues>();
   for (const table of document.tables) {
     if (table.raw["is_enum"] !== true) continue;
-    const relation = relationOf(model, table.name);
+    const relation = findRelation(model, table.name);
     if (relation === undefined) continue;
-    const logIgnored = (reason: string): void =>
-      note(`table ${relation.name}: it cannot be an enum table: ${reason}`, { type: "enum_table", of: table.name });
-    const columns = enumColumns(model, relation);
+    const logUnusable = (reason: string): void =>
+      note(`table ${relation.name}: it cannot be an enum table: ${reason}`, { type: "enum_table", owner: table.name });
+    const columns = findEnumColumns(model, relation);
     if (typeof columns === "string") {
-      logIgnored(columns);
+      logUnusable(columns);
       continue;
     }
     const comment = columns.comment === undefined ? sql`null::text` : ident(columns.comment);
@@ -248,22 +259,22 @@ const loadEnums = async (
     const bad = rows.find(
       (row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key),
     );
-    if (rows.length === 0) logIgnored("it has no rows");
-    else if (bad !== undefined) logIgnored(`"${bad.key}" is not a valid GraphQL enum value`);
+    if (rows.length === 0) logUnusable("it has no rows");
+    else if (bad !== undefined) logUnusable(`"${bad.key}" is not a valid GraphQL enum value`);
     else found.set(table, rows);
   }
   return found;
 };
 
 /** @returns the reason why the table cannot be an enum, if any */
-const enumColumns = (
+const findEnumColumns = (
   model: Model,
   relation: Relation,
 ): { readonly key: string; readonly comment: string | undefined } | string => {
   const [key, ...more] = relation.primaryKey;
   if (key === undefined || more.length > 0) return "its primary key is not one column";
   const isText = (name: string): boolean => {
-    const column = columnOf(relation, name);
+    const column = findColumn(relation, name);
     return column !== undefined && model.types.get(column.type)?.name === "text";
   };
   const mayRead =
@@ -288,20 +299,20 @@ export const metadataPermissions = definePlugin({
     hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, envelope, options }) => {
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
-      const part = model.parts["metadata"] as MetadataPart | undefined; // only the plugin above writes it
+      const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only the plugin above writes it
       const ofRole = part?.permissions.get(session.role);
       if (part === undefined || ofRole === undefined) {
         // the session is older than a reload that removed the role; it must not get the rights of the login role
         if (session.databaseRole === undefined) throw roleGone(session.role);
         return plan;
       }
-      const mayCall = mayCallOf(part.functionRights, session.role, options.inferFunctionPermissions);
+      const mayCall = createCallTest(part.functionRights, session.role, options.inferFunctionPermissions);
       return applyPermissions(plan, {
         model,
-        ofTable: permissionsOf(ofRole),
+        findPermissions: createPermissionLookup(ofRole),
         isBackend: session.isBackend === true,
         checksNames: isRest,
-        checksAfter: options.checksAfterStatement,
+        checksAfterStatement: options.checksAfterStatement,
         location: envelope.location ?? [],
         mayCall,
         isNamed: part.isNamed,

@@ -1,21 +1,21 @@
 /** Matches names, relationships and computed fields of the metadata with the model. */
 import {
-  baseTypeOf,
-  columnOf,
+  findBaseType,
+  findColumn,
   nameKey,
-  relationOf,
-  routinesOf,
+  findRelation,
+  findRoutines,
   type Model,
   type QualifiedName,
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
 import {
-  listOf,
-  nameOf,
+  readList,
+  readQualifiedName,
   logUnknownKeys,
-  objectOf,
-  textOf,
+  readObject,
+  readText,
   type MetadataDocument,
   type LogIgnored,
   type RawObject,
@@ -33,7 +33,7 @@ import type {
 } from "../graphql/api.ts";
 
 /** Null and "" hide the default description. */
-const commentOf = (raw: Raw | undefined): string | null | undefined =>
+const readComment = (raw: Raw | undefined): string | null | undefined =>
   raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined;
 
 const ROOT_FIELDS: readonly GqlRootFieldName[] = [
@@ -49,44 +49,44 @@ const ROOT_FIELDS: readonly GqlRootFieldName[] = [
   "delete_by_pk",
 ];
 
-const rootFieldEntry = (raw: Raw | undefined): GqlRootFieldEntry | undefined => {
+const readRootField = (raw: Raw | undefined): GqlRootFieldEntry | undefined => {
   if (typeof raw === "string") return { name: raw };
   if (!isObject(raw)) return undefined;
-  const comment = commentOf(raw["comment"]);
+  const comment = readComment(raw["comment"]);
   return {
     ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}),
     ...(comment === undefined ? {} : { comment }),
   };
 };
 
-const rootFieldEntries = <Name extends string>(
+const readRootFields = <Name extends string>(
   raw: RawObject,
   names: readonly Name[],
-  place: string,
-  note: LogIgnored,
+  location: string,
+  logIgnored: LogIgnored,
 ): Partial<Record<Name, GqlRootFieldEntry>> => {
-  logUnknownKeys(raw, new Set<string>([...names, "select_stream"]), `${place}custom_root_fields: `, note);
+  logUnknownKeys(raw, new Set<string>([...names, "select_stream"]), `${location}custom_root_fields: `, logIgnored);
   const entries: Partial<Record<Name, GqlRootFieldEntry>> = {};
   for (const name of names) {
-    const entry = rootFieldEntry(raw[name]);
+    const entry = readRootField(raw[name]);
     if (entry !== undefined) entries[name] = entry;
   }
   return entries;
 };
 
 /** @rule G-NAM-6 */
-export const customizationOf = (raw: RawObject, note: LogIgnored): GqlCustomization => {
-  const root = objectOf(raw["root_fields"]);
-  const types = objectOf(raw["type_names"]);
-  const convention = textOf(raw["naming_convention"]);
+export const readCustomization = (raw: RawObject, note: LogIgnored): GqlCustomization => {
+  const root = readObject(raw["root_fields"]);
+  const types = readObject(raw["type_names"]);
+  const convention = readText(raw["naming_convention"]);
   const isKnown = convention === "graphql-default" || convention === "hasura-default";
   if (convention !== undefined && !isKnown) note(`customization: naming_convention ${convention} is unknown; ignored`);
   return {
-    namespace: textOf(root["namespace"]),
-    rootPrefix: textOf(root["prefix"]),
-    rootSuffix: textOf(root["suffix"]),
-    typePrefix: textOf(types["prefix"]),
-    typeSuffix: textOf(types["suffix"]),
+    namespace: readText(root["namespace"]),
+    rootPrefix: readText(root["prefix"]),
+    rootSuffix: readText(root["suffix"]),
+    typePrefix: readText(types["prefix"]),
+    typeSuffix: readText(types["suffix"]),
     namingConvention: isKnown ? convention : undefined,
   };
 };
@@ -100,8 +100,8 @@ export interface NamedTable {
 }
 
 /** The GraphQL name before a naming convention is applied. @rule G-NAM-1 */
-export const wordOf = ({ schema, name }: QualifiedName, configuration: RawObject): string =>
-  textOf(configuration["custom_name"]) ?? (schema === "public" ? name : `${schema}_${name}`);
+export const buildName = ({ schema, name }: QualifiedName, configuration: RawObject): string =>
+  readText(configuration["custom_name"]) ?? (schema === "public" ? name : `${schema}_${name}`);
 
 /** Returns the tables that exist, and the model with their relationships. @rule G-MET-8 G-MET-9 G-MET-12 */
 export const matchTables = (
@@ -113,27 +113,27 @@ export const matchTables = (
   const relations = new Map(model.relations);
   const found = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
   for (const table of document.tables) {
-    const relation = relationOf(model, table.name);
+    const relation = findRelation(model, table.name);
     if (relation === undefined)
       note(`table ${table.name.name}: does not exist in schema ${table.name.schema}; ignored`, {
         type: "table",
-        of: table.name,
+        owner: table.name,
       });
     else if (found.has(nameKey(relation))) note(`table ${table.name.name}: listed twice; using the first entry`);
     else found.set(nameKey(relation), { table, relation });
   }
-  const words = new Map<string, QualifiedName>();
+  const tablesByName = new Map<string, QualifiedName>();
   for (const { table, relation } of found.values()) {
-    const word = wordOf(relation, table.configuration);
-    const other = words.get(word);
+    const word = buildName(relation, table.configuration);
+    const other = tablesByName.get(word);
     const logUnserved = (reason: string): void =>
       note(`table ${relation.name}: ${reason}`, {
         type: "table",
-        of: table.name,
+        owner: table.name,
         detail: `the table "${relation.name}" has no fields in GraphQL: ${reason}`,
       });
     if (!GRAPHQL_NAME.test(word)) logUnserved(`"${word}" is not a valid GraphQL name: set custom_name`);
-    else if (other === undefined) words.set(word, relation);
+    else if (other === undefined) tablesByName.set(word, relation);
     else logUnserved(`the table ${other.schema}.${other.name} has the name "${word}" too: set custom_name`);
   }
   const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
@@ -141,37 +141,37 @@ export const matchTables = (
     const added: Relationship[] = [];
     const relationships: GqlTableEntry["relationships"][number][] = [];
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
-      const name = textOf(objectOf(raw)["name"]);
+      const name = readText(readObject(raw)["name"]);
       if (name === undefined) return note(`table ${relation.name}: relationship without a name; ignored`);
       const type = isObjectRelationship ? "object_relation" : "array_relation";
       const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
-      const leaveOut = (reason: string, detail = reason): void =>
-        note(`${place}${reason}`, { type, of: table.name, name, detail });
-      if (!GRAPHQL_NAME.test(name)) return leaveOut("its name is not a valid GraphQL name");
-      if (columnOf(relation, name) !== undefined) return leaveOut("a column has that name");
-      if (relationships.some((other) => other.name === name)) return leaveOut("the name is taken");
-      const using = objectOf(objectOf(raw)["using"]);
+      const logLeftOut = (reason: string, detail = reason): void =>
+        note(`${place}${reason}`, { type, owner: table.name, name, detail });
+      if (!GRAPHQL_NAME.test(name)) return logLeftOut("its name is not a valid GraphQL name");
+      if (findColumn(relation, name) !== undefined) return logLeftOut("a column has that name");
+      if (relationships.some((other) => other.name === name)) return logLeftOut("the name is taken");
+      const using = readObject(readObject(raw)["using"]);
       const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
-      if ("reason" in matched) return leaveOut(matched.reason, matched.detail);
+      if ("reason" in matched) return logLeftOut(matched.reason, matched.detail);
       const { target } = matched.relationship;
       if (!isListed(target))
-        return leaveOut(`table "${target.name}" is not in the metadata`, `table "${target.name}" is not tracked`);
+        return logLeftOut(`table "${target.name}" is not in the metadata`, `table "${target.name}" is not tracked`);
       if (matched.isNew) added.push(matched.relationship);
       relationships.push({
         name,
         relationship: matched.relationship.id,
-        ...(matched.isAfter ? { isAfter: true } : {}),
+        ...(matched.isWrittenAfterParent ? { isAfter: true } : {}),
       });
     };
-    for (const raw of listOf(table.raw["object_relationships"])) addRelationship(raw, true);
-    for (const raw of listOf(table.raw["array_relationships"])) addRelationship(raw, false);
-    const own: Relation =
+    for (const raw of readList(table.raw["object_relationships"])) addRelationship(raw, true);
+    for (const raw of readList(table.raw["array_relationships"])) addRelationship(raw, false);
+    const extendedRelation: Relation =
       added.length === 0 ? relation : { ...relation, relationships: [...relation.relationships, ...added] };
-    relations.set(nameKey(own), own);
+    relations.set(nameKey(extendedRelation), extendedRelation);
     return {
       document: table,
-      relation: own,
-      entry: tableEntry(model, own, table, relationships, enumValues.get(table), note),
+      relation: extendedRelation,
+      entry: buildTableEntry(model, extendedRelation, table, relationships, enumValues.get(table), note),
     };
   });
   return { model: { ...model, relations }, tables };
@@ -179,8 +179,8 @@ export const matchTables = (
 
 /** Relationships are compared by their join columns, because a relationship of the metadata may have another id than
  *  that of its foreign key. */
-export const namedRelationships = (tables: readonly NamedTable[]): ((relationship: Relationship) => boolean) => {
-  const keyOf = ({ source, target, columns }: Relationship): string =>
+export const createRelationshipTest = (tables: readonly NamedTable[]): ((relationship: Relationship) => boolean) => {
+  const buildRelationshipKey = ({ source, target, columns }: Relationship): string =>
     JSON.stringify([
       source.schema,
       source.name,
@@ -191,13 +191,13 @@ export const namedRelationships = (tables: readonly NamedTable[]): ((relationshi
   const named = new Set(
     tables.flatMap(({ relation, entry }) => {
       const ids = new Set(entry.relationships.map(({ relationship }) => relationship));
-      return relation.relationships.filter(({ id }) => ids.has(id)).map(keyOf);
+      return relation.relationships.filter(({ id }) => ids.has(id)).map(buildRelationshipKey);
     }),
   );
-  return (relationship) => relationship.junction === undefined && named.has(keyOf(relationship));
+  return (relationship) => relationship.junction === undefined && named.has(buildRelationshipKey(relationship));
 };
 
-const tableEntry = (
+const buildTableEntry = (
   model: Model,
   relation: Relation,
   table: TableDocument,
@@ -208,46 +208,46 @@ const tableEntry = (
   const { configuration, raw } = table;
   const columns: Record<string, { customName?: string; comment?: string | null }> = {};
   const columnEntries = [
-    ...Object.entries(objectOf(configuration["custom_column_names"])).map(
+    ...Object.entries(readObject(configuration["custom_column_names"])).map(
       ([column, name]): readonly [string, RawObject] => [column, { custom_name: name }],
     ),
-    ...Object.entries(objectOf(configuration["column_config"])).map(
-      ([column, config]): readonly [string, RawObject] => [column, objectOf(config)],
+    ...Object.entries(readObject(configuration["column_config"])).map(
+      ([column, config]): readonly [string, RawObject] => [column, readObject(config)],
     ),
   ];
   for (const [column, config] of columnEntries) {
-    if (columnOf(relation, column) === undefined) {
+    if (findColumn(relation, column) === undefined) {
       note(`table ${relation.name}: column "${column}" does not exist`);
       continue;
     }
-    const comment = commentOf(config["comment"]);
-    const customName = textOf(config["custom_name"]);
+    const comment = readComment(config["comment"]);
+    const customName = readText(config["custom_name"]);
     columns[column] = {
       ...columns[column],
       ...(customName === undefined ? {} : { customName }),
       ...(comment === undefined ? {} : { comment }),
     };
   }
-  const primaryKey = listOf(raw["logical_primary_key"]).flatMap((column) => textOf(column) ?? []);
-  const isKeyKnown = primaryKey.length > 0 && primaryKey.every((column) => columnOf(relation, column) !== undefined);
+  const primaryKey = readList(raw["logical_primary_key"]).flatMap((column) => readText(column) ?? []);
+  const isKeyKnown = primaryKey.length > 0 && primaryKey.every((column) => findColumn(relation, column) !== undefined);
   if (primaryKey.length > 0 && !isKeyKnown)
     note(`table ${relation.name}: logical_primary_key names a column that does not exist`);
-  const comment = commentOf(configuration["comment"]);
-  const customName = textOf(configuration["custom_name"]);
+  const comment = readComment(configuration["comment"]);
+  const customName = readText(configuration["custom_name"]);
   return {
     relation: { schema: relation.schema, name: relation.name },
     ...(customName === undefined ? {} : { customName }),
     ...(comment === undefined ? {} : { comment }),
-    rootFields: rootFieldEntries(
-      objectOf(configuration["custom_root_fields"]),
+    rootFields: readRootFields(
+      readObject(configuration["custom_root_fields"]),
       ROOT_FIELDS,
       `table ${relation.name}: `,
       note,
     ),
     columns,
     relationships,
-    computedFields: listOf(raw["computed_fields"]).flatMap((field) =>
-      computedEntry(model, relation, objectOf(field), note),
+    computedFields: readList(raw["computed_fields"]).flatMap((field) =>
+      buildComputedEntry(model, relation, readObject(field), note),
     ),
     ...(isKeyKnown ? { primaryKey } : {}),
     ...(enumValues === undefined ? {} : { enumValues }),
@@ -255,88 +255,89 @@ const tableEntry = (
 };
 
 /** @rule G-CF-1 */
-const computedEntry = (
+const buildComputedEntry = (
   model: Model,
   relation: Relation,
   raw: RawObject,
   note: LogIgnored,
 ): readonly GqlComputedEntry[] => {
-  const name = textOf(raw["name"]);
-  const definition = objectOf(raw["definition"]);
-  const routine = nameOf(definition["function"]);
+  const name = readText(raw["name"]);
+  const definition = readObject(raw["definition"]);
+  const routine = readQualifiedName(definition["function"]);
   if (name === undefined || routine === undefined) return [];
   const leaveOut = (reason: string): readonly [] => {
     const { schema, name: table } = relation;
     note(`table ${table}: computed field ${name}: ${reason}`, {
       type: "computed_field",
-      of: { schema, name: table },
+      owner: { schema, name: table },
       name,
       detail: reason,
     });
     return [];
   };
-  if (columnOf(relation, name) !== undefined) return leaveOut("a column has that name");
-  const takesRow = routinesOf(model, routine).some((one) =>
+  if (findColumn(relation, name) !== undefined) return leaveOut("a column has that name");
+  const takesRow = findRoutines(model, routine).some((one) =>
     one.parameters.some((parameter) => parameter.type === relation.rowType),
   );
   if (!takesRow) return leaveOut(`no function "${routine.schema}"."${routine.name}" takes a row of the table`);
-  const comment = commentOf(raw["comment"]);
+  const comment = readComment(raw["comment"]);
   return [
     {
       name,
       routine,
-      ...(textOf(definition["table_argument"]) === undefined
+      ...(readText(definition["table_argument"]) === undefined
         ? {}
-        : { tableArgument: textOf(definition["table_argument"]) }),
-      ...(textOf(definition["session_argument"]) === undefined
+        : { tableArgument: readText(definition["table_argument"]) }),
+      ...(readText(definition["session_argument"]) === undefined
         ? {}
-        : { sessionArgument: textOf(definition["session_argument"]) }),
+        : { sessionArgument: readText(definition["session_argument"]) }),
       ...(comment === undefined ? {} : { comment }),
     },
   ];
 };
 
 /** @rule G-MET-10 G-FN-2 */
-export const functionEntries = (
+export const buildFunctionEntries = (
   document: MetadataDocument,
   model: Model,
   note: LogIgnored,
 ): readonly GqlFunctionEntry[] =>
   document.functions.flatMap(({ name, configuration }): readonly GqlFunctionEntry[] => {
-    const routines = routinesOf(model, name);
+    const routines = findRoutines(model, name);
     const place = `function ${name.name}: `;
     const leaveOut = (reason: string): readonly [] => {
-      note(reason, { type: "function", of: name });
+      note(reason, { type: "function", owner: name });
       return [];
     };
     if (routines.length === 0) return leaveOut(`${place}does not exist in schema ${name.schema}; ignored`);
     if (!routines.some((routine) => routine.returns.relation !== undefined))
       note(`${place}it does not return rows of a table, so GraphQL has no field for it`);
-    const word = wordOf(name, configuration);
+    const word = buildName(name, configuration);
     if (!GRAPHQL_NAME.test(word))
-      note(`${place}"${word}" is not a valid GraphQL name: set custom_name`, { type: "function", of: name });
-    const exposedAs = textOf(configuration["exposed_as"]);
+      note(`${place}"${word}" is not a valid GraphQL name: set custom_name`, { type: "function", owner: name });
+    const exposedAs = readText(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       return leaveOut(
         `the function "${name.name}" cannot be tracked because the function was requested to be exposed as a mutation, but is not marked VOLATILE. Maybe the function was given the wrong volatility when it was defined?`,
       );
     }
-    const sessionArgument = textOf(configuration["session_argument"]);
+    const sessionArgument = readText(configuration["session_argument"]);
     const parameter =
       sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
-    const isJson = parameter !== undefined && ["json", "jsonb"].includes(baseTypeOf(model, parameter.type)?.name ?? "");
+    const isJson =
+      parameter !== undefined && ["json", "jsonb"].includes(findBaseType(model, parameter.type)?.name ?? "");
     if (sessionArgument !== undefined && !isJson)
       return leaveOut(`${place}session argument "${sessionArgument}" is not an argument of type json`);
-    const comment = commentOf(configuration["comment"]);
-    const customName = textOf(configuration["custom_name"]);
+    const comment = readComment(configuration["comment"]);
+    const customName = readText(configuration["custom_name"]);
     return [
       {
         routine: name,
         ...(exposedAs === "query" || exposedAs === "mutation" ? { exposedAs } : {}),
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
         ...(customName === undefined ? {} : { customName }),
-        rootFields: rootFieldEntries(
-          objectOf(configuration["custom_root_fields"]),
+        rootFields: readRootFields(
+          readObject(configuration["custom_root_fields"]),
           ["function", "function_aggregate"],
           place,
           note,

@@ -18,7 +18,7 @@ export interface SelectPermission {
   readonly queryRootFields?: ReadonlySet<GqlRootFieldName>;
   readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
   /** The condition under which a column or computed field has its value; otherwise it is NULL (G-PRM-14). */
-  readonly masked?: ReadonlyMap<string, Predicate>;
+  readonly maskConditions?: ReadonlyMap<string, Predicate>;
 }
 
 export interface WritePermission {
@@ -29,7 +29,7 @@ export interface WritePermission {
   readonly presets: readonly Cell[];
   readonly isBackendOnly: boolean;
   /** The permission with sorted columns, which is equal for equal permissions. */
-  readonly source: string;
+  readonly comparisonKey: string;
 }
 
 /** A key with an undefined value means that a permission exists, but is not consistent. */

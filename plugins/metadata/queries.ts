@@ -5,23 +5,23 @@ import type { LogIgnored } from "./log-ignored.ts";
 
 type RawObject = { readonly [key: string]: Raw };
 
-const listOf = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
-const objectOf = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
-const textOf = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
-const textsOf = (raw: Raw | undefined): readonly string[] => listOf(raw).flatMap((item) => textOf(item) ?? []);
+const readList = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
+const readObject = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
+const readText = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
+const readTexts = (raw: Raw | undefined): readonly string[] => readList(raw).flatMap((item) => readText(item) ?? []);
 
 /** Collects objects by name. Objects without a name are reported. */
-const byName = <Value>(
+const collectByName = <Value>(
   raws: readonly Raw[],
   what: string,
   read: (raw: RawObject, name: string) => Value | undefined,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): ReadonlyMap<string, Value> => {
   const found = new Map<string, Value>();
   for (const raw of raws) {
-    const name = textOf(objectOf(raw)["name"]);
-    const value = name === undefined ? undefined : read(objectOf(raw), name);
-    if (name === undefined) note(`${what} without a name; ignored`);
+    const name = readText(readObject(raw)["name"]);
+    const value = name === undefined ? undefined : read(readObject(raw), name);
+    if (name === undefined) logIgnored(`${what} without a name; ignored`);
     else if (value !== undefined) found.set(name, value);
   }
   return found;
@@ -29,42 +29,45 @@ const byName = <Value>(
 
 /** Ignores keys that no plugin handles, because they were already reported. */
 export const readQueries = (top: RawObject, served: readonly string[], note: LogIgnored): MetadataQueries => {
-  const of = (key: string): readonly Raw[] => (served.includes(key) ? listOf(top[key]) : []);
-  const collections = byName(
-    of("query_collections"),
+  const readServedKey = (key: string): readonly Raw[] => (served.includes(key) ? readList(top[key]) : []);
+  const collections = collectByName(
+    readServedKey("query_collections"),
     "query collection",
     (raw, name) =>
-      byName(
-        listOf(objectOf(raw["definition"])["queries"]),
+      collectByName(
+        readList(readObject(raw["definition"])["queries"]),
         `query collection ${name}: query`,
-        (query) => textOf(query["query"]),
+        (query) => readText(query["query"]),
         note,
       ),
     note,
   );
-  const allowed = [...of("allowlist"), ...of("allow_list")].flatMap((raw): MetadataQueries["allowed"] => {
-    const collection = textOf(objectOf(raw)["collection"]);
-    if (collection === undefined || !collections.has(collection)) {
-      note(`allow list: there is no query collection "${collection ?? ""}"; ignored`);
-      return [];
-    }
-    const scope = objectOf(objectOf(raw)["scope"]);
-    return scope["global"] === false ? [{ collection, roles: textsOf(scope["roles"]) }] : [{ collection }];
-  });
-  const endpoints = byName(
-    of("rest_endpoints"),
+  const allowed = [...readServedKey("allowlist"), ...readServedKey("allow_list")].flatMap(
+    (raw): MetadataQueries["allowed"] => {
+      const collection = readText(readObject(raw)["collection"]);
+      if (collection === undefined || !collections.has(collection)) {
+        note(`allow list: there is no query collection "${collection ?? ""}"; ignored`);
+        return [];
+      }
+      const scope = readObject(readObject(raw)["scope"]);
+      return scope["global"] === false ? [{ collection, roles: readTexts(scope["roles"]) }] : [{ collection }];
+    },
+  );
+  const endpoints = collectByName(
+    readServedKey("rest_endpoints"),
     "REST endpoint",
     (raw, name): MetadataEndpoint | undefined => {
-      const query = objectOf(objectOf(raw["definition"])["query"]);
-      const collection = textOf(query["collection_name"]) ?? "";
-      const document = collections.get(collection)?.get(textOf(query["query_name"]) ?? "");
-      const url = textOf(raw["url"]);
-      if (url !== undefined && document !== undefined) return { name, url, methods: textsOf(raw["methods"]), document };
+      const query = readObject(readObject(raw["definition"])["query"]);
+      const collection = readText(query["collection_name"]) ?? "";
+      const document = collections.get(collection)?.get(readText(query["query_name"]) ?? "");
+      const url = readText(raw["url"]);
+      if (url !== undefined && document !== undefined)
+        return { name, url, methods: readTexts(raw["methods"]), document };
       note(
         `REST endpoint ${name}: ${
           url === undefined
             ? "it has no url"
-            : `there is no query "${textOf(query["query_name"]) ?? ""}" in the collection "${collection}"`
+            : `there is no query "${readText(query["query_name"]) ?? ""}" in the collection "${collection}"`
         }; ignored`,
         { type: "rest_endpoint", name },
       );

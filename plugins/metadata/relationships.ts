@@ -1,21 +1,21 @@
 /** Matches relationships of the metadata with the foreign keys of the model. @rule G-MET-9 G-MET-12 G-NST-9 */
 import {
-  columnOf,
-  relationOf,
-  sameName,
+  findColumn,
+  findRelation,
+  isSameName,
   type ColumnPair,
   type Model,
   type QualifiedName,
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { nameOf, objectOf, textOf, type RawObject } from "./document.ts";
+import { readQualifiedName, readObject, readText, type RawObject } from "./document.ts";
 import type { Raw } from "./load.ts";
 
 export interface MatchedRelationship {
   readonly relationship: Relationship;
   readonly isNew: boolean;
-  readonly isAfter: boolean;
+  readonly isWrittenAfterParent: boolean;
 }
 
 /** The reason why no relationship matches. */
@@ -28,19 +28,19 @@ export interface Mismatch {
 const NO_KEY = "no foreign constraint exists on the given column(s)";
 const SEVERAL_KEYS = "more than one foreign key constraint exists on the given column(s)";
 
-const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+const haveSameItems = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
-const isListed = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
+const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
 
 /** Reads `author_id` or `[author_id]`. Undefined if the value is neither. */
-const columnNames = (raw: Raw | undefined): readonly string[] | undefined => {
+const readColumnNames = (raw: Raw | undefined): readonly string[] | undefined => {
   // isArray does not narrow readonly lists
-  const names = (Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]).map((name) => textOf(name));
+  const names = (Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]).map((name) => readText(name));
   return names.length > 0 && names.every((name) => name !== undefined) ? (names as readonly string[]) : undefined;
 };
 
-const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
+const quoteNames = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
 export const matchRelationship = (
   model: Model,
@@ -51,71 +51,74 @@ export const matchRelationship = (
 ): MatchedRelationship | Mismatch => {
   const key = using["foreign_key_constraint_on"];
   const manual = using["manual_configuration"];
-  if (!isListed(key)) return manualRelationship(model, relation, objectOf(manual), isObjectRelationship, name);
-  if (isListed(manual)) return { reason: "it has both foreign_key_constraint_on and manual_configuration" };
+  if (!isGiven(key)) return buildManualRelationship(model, relation, readObject(manual), isObjectRelationship, name);
+  if (isGiven(manual)) return { reason: "it has both foreign_key_constraint_on and manual_configuration" };
   if (typeof key === "string" || Array.isArray(key))
-    return isObjectRelationship ? byOwnKey(relation, columnNames(key)) : NO_TABLE;
-  return byOtherKey(model, relation, objectOf(key), isObjectRelationship, name);
+    return isObjectRelationship ? matchOwnKey(relation, readColumnNames(key)) : NO_TABLE_NAMED;
+  return matchOtherKey(model, relation, readObject(key), isObjectRelationship, name);
 };
 
-const NO_COLUMNS: Mismatch = { reason: "it names no columns" };
-const NO_TABLE: Mismatch = { reason: "it names no table" };
+const NO_COLUMNS_NAMED: Mismatch = { reason: "it names no columns" };
+const NO_TABLE_NAMED: Mismatch = { reason: "it names no table" };
 
-const byOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | Mismatch => {
-  if (columns === undefined) return NO_COLUMNS;
-  const missing = columns.find((column) => columnOf(relation, column) === undefined);
+const matchOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | Mismatch => {
+  if (columns === undefined) return NO_COLUMNS_NAMED;
+  const missing = columns.find((column) => findColumn(relation, column) === undefined);
   if (missing !== undefined) return { reason: `column "${missing}" does not exist`, detail: NO_KEY };
   const found = relation.relationships.filter(
     (one) =>
       one.isOwnKey &&
       one.isToOne &&
-      sameSet(
+      haveSameItems(
         one.columns.map(([source]) => source),
         columns,
       ),
   );
-  const relationship = onlyOne(found, ({ constraint, target }) =>
-    relation.foreignKeys.some((key) => key.name === constraint && sameName(key.target, target)),
+  const relationship = chooseOnlyKey(found, ({ constraint, target }) =>
+    relation.foreignKeys.some((key) => key.name === constraint && isSameName(key.target, target)),
   );
   if (typeof relationship === "string")
-    return { reason: `${relationship} exactly the columns ${quoted(columns)}`, detail: detailOf(relationship) };
-  return { relationship, isNew: false, isAfter: false };
+    return { reason: `${relationship} exactly the columns ${quoteNames(columns)}`, detail: findDetail(relationship) };
+  return { relationship, isNew: false, isWrittenAfterParent: false };
 };
 
-const byOtherKey = (
+const matchOtherKey = (
   model: Model,
   relation: Relation,
   key: RawObject,
   isObjectRelationship: boolean,
   name: string,
 ): MatchedRelationship | Mismatch => {
-  const target = nameOf(key["table"]);
-  if (target === undefined) return NO_TABLE;
-  const other = relationOf(model, target);
-  if (other === undefined) return noTable(target);
-  const columns = columnNames(key["columns"] ?? key["column"]);
-  if (columns === undefined) return NO_COLUMNS;
-  const missing = columns.find((column) => columnOf(other, column) === undefined);
+  const target = readQualifiedName(key["table"]);
+  if (target === undefined) return NO_TABLE_NAMED;
+  const other = findRelation(model, target);
+  if (other === undefined) return buildMissingTable(target);
+  const columns = readColumnNames(key["columns"] ?? key["column"]);
+  if (columns === undefined) return NO_COLUMNS_NAMED;
+  const missing = columns.find((column) => findColumn(other, column) === undefined);
   if (missing !== undefined)
     return { reason: `column "${missing}" of table "${other.name}" does not exist`, detail: NO_KEY };
   const found = relation.relationships.filter(
     (one) =>
       !one.isOwnKey &&
-      sameName(one.target, target) &&
-      sameSet(
+      isSameName(one.target, target) &&
+      haveSameItems(
         one.columns.map(([, column]) => column),
         columns,
       ),
   );
-  const relationship = onlyOne(found, ({ constraint }) =>
-    other.foreignKeys.some((own) => own.name === constraint && sameName(own.target, relation)),
+  const relationship = chooseOnlyKey(found, ({ constraint }) =>
+    other.foreignKeys.some((own) => own.name === constraint && isSameName(own.target, relation)),
   );
   if (relationship === "no foreign key has")
-    return { reason: `table "${target.name}" has no foreign key of ${quoted(columns)} to this one`, detail: NO_KEY };
+    return {
+      reason: `table "${target.name}" has no foreign key of ${quoteNames(columns)} to this one`,
+      detail: NO_KEY,
+    };
   if (typeof relationship === "string")
     return {
-      reason: `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`,
-      detail: detailOf(relationship),
+      reason: `${relationship} exactly the columns ${quoteNames(columns)} of table "${target.name}"`,
+      detail: findDetail(relationship),
     };
   if (isObjectRelationship && !relationship.isToOne) {
     // nothing guarantees at most one row, so any of them is returned, as with manually chosen columns
@@ -128,7 +131,7 @@ const byOtherKey = (
         isManual: true,
       },
       isNew: true,
-      isAfter: true,
+      isWrittenAfterParent: true,
     };
   }
   if (!isObjectRelationship && relationship.isToOne) {
@@ -136,22 +139,22 @@ const byOtherKey = (
     return {
       relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false },
       isNew: true,
-      isAfter: false,
+      isWrittenAfterParent: false,
     };
   }
-  return { relationship, isNew: false, isAfter: false };
+  return { relationship, isNew: false, isWrittenAfterParent: false };
 };
 
-const detailOf = (found: "no foreign key has" | "several foreign keys have"): string =>
+const findDetail = (found: "no foreign key has" | "several foreign keys have"): string =>
   found === "no foreign key has" ? NO_KEY : SEVERAL_KEYS;
 
-const noTable = ({ name }: QualifiedName): Mismatch => ({
+const buildMissingTable = ({ name }: QualifiedName): Mismatch => ({
   reason: `table "${name}" does not exist`,
   detail: `table "${name}" is not tracked`,
 });
 
 /** Foreign keys of tables take precedence over those that views inherit. Equal constraints count as one. */
-const onlyOne = (
+const chooseOnlyKey = (
   found: readonly Relationship[],
   isOfTables: (relationship: Relationship) => boolean,
 ): Relationship | "no foreign key has" | "several foreign keys have" => {
@@ -159,31 +162,31 @@ const onlyOne = (
   const [first, ...others] = keys.length > 0 ? keys : found.slice(0, 1);
   if (first === undefined) return "no foreign key has";
   const isSame = (other: Relationship): boolean =>
-    sameName(other.target, first.target) &&
+    isSameName(other.target, first.target) &&
     other.columns.every(([source, target]) =>
       first.columns.some(([ownSource, ownTarget]) => ownSource === source && ownTarget === target),
     );
   return others.every(isSame) ? first : "several foreign keys have";
 };
 
-const manualRelationship = (
+const buildManualRelationship = (
   model: Model,
   relation: Relation,
   raw: RawObject,
   isToOne: boolean,
   name: string,
 ): MatchedRelationship | Mismatch => {
-  const target = nameOf(raw["remote_table"]);
-  const other = target && relationOf(model, target);
+  const target = readQualifiedName(raw["remote_table"]);
+  const other = target && findRelation(model, target);
   if (target === undefined || other === undefined)
-    return target === undefined ? { reason: "it says neither a foreign key nor a table" } : noTable(target);
-  const columns = Object.entries(objectOf(raw["column_mapping"])).map(([source, column]): ColumnPair => [
+    return target === undefined ? { reason: "it says neither a foreign key nor a table" } : buildMissingTable(target);
+  const columns = Object.entries(readObject(raw["column_mapping"])).map(([source, column]): ColumnPair => [
     source,
-    textOf(column) ?? "",
+    readText(column) ?? "",
   ]);
   for (const [source, column] of columns) {
-    if (columnOf(relation, source) === undefined) return { reason: `column "${source}" does not exist` };
-    if (columnOf(other, column) === undefined)
+    if (findColumn(relation, source) === undefined) return { reason: `column "${source}" does not exist` };
+    if (findColumn(other, column) === undefined)
       return { reason: `column "${column}" of table "${other.name}" does not exist` };
   }
   if (columns.length === 0) return { reason: "its column_mapping is empty" };
@@ -201,6 +204,6 @@ const manualRelationship = (
       isManual: true,
     },
     isNew: true,
-    isAfter,
+    isWrittenAfterParent: isAfter,
   };
 };

@@ -1,12 +1,12 @@
 /** The part of the GraphQL schema that is visible to a role of the metadata. */
 import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
-import { listOf, objectOf, textOf } from "./document.ts";
-import { ancestorsOf } from "./inherit.ts";
+import { readList, readObject, readText } from "./document.ts";
+import { collectRoleAndAncestors } from "./inherit.ts";
 import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
 
-const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
+const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};
   const isOffered = (write: { readonly isBackendOnly: boolean } | undefined): boolean =>
     write !== undefined && (isBackend || !write.isBackendOnly);
@@ -23,7 +23,7 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
               ? {}
               : { subscriptionRootFields: select.subscriptionRootFields }),
             ...(select.filter === undefined ? {} : { isFiltered: true as const }),
-            ...(select.masked === undefined ? {} : { masked: new Set(select.masked.keys()) }),
+            ...(select.maskConditions === undefined ? {} : { masked: new Set(select.maskConditions.keys()) }),
           },
         }),
     ...(insert !== undefined && isOffered(insert) ? { insert: { columns: insert.columns } } : {}),
@@ -42,18 +42,18 @@ export interface FunctionRights {
 /** @rule G-FN-8 G-PRM-16 */
 export const createFunctionRights = (
   document: MetadataDocument,
-  parentsOf: ReadonlyMap<string, readonly string[]>,
+  parentRoles: ReadonlyMap<string, readonly string[]>,
 ): FunctionRights => {
-  const callers = new Map<string, ReadonlySet<string>>();
+  const rolesByFunction = new Map<string, ReadonlySet<string>>();
   for (const fn of document.functions) {
-    const roles = listOf(fn.raw["permissions"]).flatMap((entry) => textOf(objectOf(entry)["role"]) ?? []);
-    callers.set(nameKey(fn.name), new Set(roles));
+    const roles = readList(fn.raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
+    rolesByFunction.set(nameKey(fn.name), new Set(roles));
   }
   return {
-    isListed: (routine) => callers.has(nameKey(routine)),
+    isListed: (routine) => rolesByFunction.has(nameKey(routine)),
     isGranted: (role, routine) => {
-      const granted = callers.get(nameKey(routine));
-      return granted !== undefined && [...ancestorsOf(role, parentsOf)].some((one) => granted.has(one));
+      const granted = rolesByFunction.get(nameKey(routine));
+      return granted !== undefined && [...collectRoleAndAncestors(role, parentRoles)].some((one) => granted.has(one));
     },
   };
 };
@@ -62,10 +62,11 @@ export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: b
 
 /** Decides on REST which listed functions a role may call. `isOfTable` says that the function returns rows of a
  *  relation. @rule G-FN-8 */
-export const mayCallOf =
-  (functions: FunctionRights, role: string, infersFunctions: boolean): MayCall =>
+export const createCallTest =
+  (functions: FunctionRights, role: string, infersPermissions: boolean): MayCall =>
   (routine, isOfTable, isMutation) =>
-    functions.isGranted(role, routine) || (infersFunctions && isOfTable && !isMutation && functions.isListed(routine));
+    functions.isGranted(role, routine) ||
+    (infersPermissions && isOfTable && !isMutation && functions.isListed(routine));
 
 /** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
 export const createRoleAccess =
@@ -74,7 +75,7 @@ export const createRoleAccess =
     functions: FunctionRights,
     closedForRoles: readonly string[],
     infersFunctions: boolean,
-  ): GqlMetadata["view"] =>
+  ): GqlMetadata["findAccess"] =>
   (session: Session) => {
     const { role } = session;
     const ofRole = permissions.get(role);
@@ -83,7 +84,7 @@ export const createRoleAccess =
     return {
       role,
       isBackend,
-      rights: (table) => rightsOf(ofRole.get(nameKey(table.relation)), isBackend),
+      rights: (table) => buildTableRights(ofRole.get(nameKey(table.relation)), isBackend),
       mayCall: (fn) => (!fn.isMutation && infersFunctions) || functions.isGranted(role, fn.routine),
       ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
     };

@@ -1,14 +1,14 @@
 /** The GraphQL names that the tables and functions of a source use. @rule P-NAT-6 */
 import type { QualifiedName } from "../../core/index.ts";
-import { objectOf, textOf, type RawObject } from "./document.ts";
-import { wordOf } from "./names.ts";
+import { readObject, readText, type RawObject } from "./document.ts";
+import { buildName } from "./names.ts";
 
 interface Named {
   readonly name: QualifiedName;
   readonly configuration: RawObject;
 }
 
-const ROOTS = [
+const TABLE_ROOTS = [
   ["select", ""],
   ["select_by_pk", "_by_pk"],
   ["select_aggregate", "_aggregate"],
@@ -20,38 +20,40 @@ const FUNCTION_ROOTS = [
 ] as const;
 
 /** Converts `album_item_by_pk` to `albumItemByPk`. Leading underscores stay. */
-const camel = (name: string): string => name.replace(/(?<=[^_])_+([^_])/g, (_, letter: string) => letter.toUpperCase());
+const toCamelCase = (name: string): string =>
+  name.replace(/(?<=[^_])_+([^_])/g, (_, letter: string) => letter.toUpperCase());
 
-const nameIn = (raw: unknown): string | undefined => textOf(raw as never) ?? textOf(objectOf(raw as never)["name"]);
+const readName = (raw: unknown): string | undefined =>
+  readText(raw as never) ?? readText(readObject(raw as never)["name"]);
 
 /** The names that the metadata determines. */
-export const takenNames = (
+export const findTakenNames = (
   customization: RawObject,
   tables: readonly Named[],
   functions: readonly Named[],
 ): { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> } => {
   const isCamel = customization["naming_convention"] === "graphql-default";
-  const around = (key: string) => {
-    const { prefix, suffix } = objectOf(customization[key]);
+  const createAffixer = (key: string) => {
+    const { prefix, suffix } = readObject(customization[key]);
     return (name: string): string => {
-      const whole = (textOf(prefix) ?? "") + name + (textOf(suffix) ?? "");
-      return isCamel ? camel(whole) : whole;
+      const whole = (readText(prefix) ?? "") + name + (readText(suffix) ?? "");
+      return isCamel ? toCamelCase(whole) : whole;
     };
   };
-  const rootName = around("root_fields");
-  const typeName = around("type_names");
-  const rootsOf = (
+  const rootName = createAffixer("root_fields");
+  const typeName = createAffixer("type_names");
+  const findRootNames = (
     { name, configuration }: Named,
     kinds: readonly (readonly [string, string])[],
   ): readonly string[] => {
-    const custom = objectOf(configuration["custom_root_fields"]);
-    return kinds.map(([key, end]) => nameIn(custom[key]) ?? rootName(wordOf(name, configuration) + end));
+    const custom = readObject(configuration["custom_root_fields"]);
+    return kinds.map(([key, end]) => readName(custom[key]) ?? rootName(buildName(name, configuration) + end));
   };
-  const types = tables.map(({ name, configuration }) => typeName(wordOf(name, configuration)));
+  const types = tables.map(({ name, configuration }) => typeName(buildName(name, configuration)));
   return {
     roots: new Set([
-      ...tables.flatMap((table) => rootsOf(table, ROOTS)),
-      ...functions.flatMap((fn) => rootsOf(fn, FUNCTION_ROOTS)),
+      ...tables.flatMap((table) => findRootNames(table, TABLE_ROOTS)),
+      ...functions.flatMap((fn) => findRootNames(fn, FUNCTION_ROOTS)),
     ]),
     types: new Set(isCamel ? types.map((name) => name.charAt(0).toUpperCase() + name.slice(1)) : types),
   };

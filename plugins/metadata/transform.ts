@@ -1,13 +1,13 @@
 /** Applies permissions to plans. Filters, checks, presets and limits hold wherever a relation is read or written. @rule
  *  G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
 import {
-  columnOf,
-  systemColumnType,
+  findColumn,
+  findSystemColumnType,
   mapPlan,
   nameKey,
-  relationOf,
+  findRelation,
   relationshipOf,
-  routinesOf,
+  findRoutines,
   type Assignment,
   type Cell,
   type Expression,
@@ -27,26 +27,26 @@ import { permissionDenied } from "./errors.ts";
 import type { SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 import type { MayCall } from "./role-access.ts";
 
-const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
+const buildConjunction = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
   const given = parts.filter((part) => part !== undefined);
   return given.length <= 1 ? given[0] : { kind: "and", of: given };
 };
 
-const withWhere = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
-  filter === undefined ? node : { ...node, where: allOf(filter, node.where) };
+const addFilter = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
+  filter === undefined ? node : { ...node, where: buildConjunction(filter, node.where) };
 
 const NO_ROWS: Predicate = { kind: "or", of: [] };
 
-const isAlways = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.of.length === 0;
+const isAlwaysTrue = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.of.length === 0;
 
-export interface TransformParts {
+export interface PermissionScope {
   readonly model: Model;
-  readonly ofTable: (name: QualifiedName) => Readonly<TablePermissions> | undefined;
+  readonly findPermissions: (name: QualifiedName) => Readonly<TablePermissions> | undefined;
   readonly isBackend: boolean;
   /** Whether names are checked here, because the surface's schema does not depend on permissions. */
   readonly checksNames: boolean;
   /** Whether checks of writes run in a statement of their own. */
-  readonly checksAfter: boolean;
+  readonly checksAfterStatement: boolean;
   /** The key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
@@ -54,21 +54,21 @@ export interface TransformParts {
   readonly isNamed: (relationship: Relationship) => boolean;
 }
 
-export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts): P => {
-  const { model, ofTable, checksNames } = parts;
-  const selectOf = (name: QualifiedName): SelectPermission | undefined => ofTable(name)?.select;
+export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope): P => {
+  const { model, findPermissions, checksNames } = parts;
+  const findSelectPermission = (name: QualifiedName): SelectPermission | undefined => findPermissions(name)?.select;
   /** The filter of the role; without a permission no row is visible. */
-  const visibleRows = (name: QualifiedName): Predicate | undefined => {
-    const select = selectOf(name);
+  const findRowFilter = (name: QualifiedName): Predicate | undefined => {
+    const select = findSelectPermission(name);
     return select === undefined ? NO_ROWS : select.filter;
   };
-  const filterRelated = (relation: Relation | undefined, id: string): Predicate | undefined => {
+  const findTargetFilter = (relation: Relation | undefined, id: string): Predicate | undefined => {
     if (checksNames) checkRelationship(relation, id);
     const target = relation && relationshipOf(relation, id)?.target;
-    return target === undefined ? NO_ROWS : visibleRows(target);
+    return target === undefined ? NO_ROWS : findRowFilter(target);
   };
-  const writeOf = (name: QualifiedName, operation: "insert" | "update" | "delete"): WritePermission => {
-    const permission = ofTable(name)?.[operation];
+  const requireWritePermission = (name: QualifiedName, operation: "insert" | "update" | "delete"): WritePermission => {
+    const permission = findPermissions(name)?.[operation];
     if (permission === undefined || (permission.isBackendOnly && !parts.isBackend))
       throw permissionDenied("table", name.name);
     return permission;
@@ -77,19 +77,20 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
   /** The columns whose values the role can read in every visible row. */
-  const withoutMask = (name: QualifiedName): ReadonlySet<string> => {
-    const select = selectOf(name);
-    return new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true));
+  const findUnmaskedColumns = (name: QualifiedName): ReadonlySet<string> => {
+    const select = findSelectPermission(name);
+    return new Set([...(select?.columns ?? [])].filter((column) => select?.maskConditions?.has(column) !== true));
   };
   const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean =>
-    [...(selectOf(relation)?.routines.values() ?? [])].includes(nameKey(routine));
+    [...(findSelectPermission(relation)?.routines.values() ?? [])].includes(nameKey(routine));
 
   /** Joining rows reveals the values of the join columns. So the role must be able to read them, unless the metadata
    *  names the relationship. @rule R-NAM-6 */
-  const checkKeys = (relationship: Relationship): void => {
+  const checkJoinColumns = (relationship: Relationship): void => {
     if (parts.isNamed(relationship)) return;
     const { source, target, columns, junction } = relationship;
-    const check = (name: QualifiedName, keys: readonly string[]): void => checkColumns(keys, withoutMask(name), name);
+    const check = (name: QualifiedName, keys: readonly string[]): void =>
+      checkColumns(keys, findUnmaskedColumns(name), name);
     check(
       source,
       [...columns, ...(junction?.source ?? [])].map(([key]) => key),
@@ -109,16 +110,16 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     if (relation === undefined || relationship === undefined) return;
     const { junction, routine } = relationship;
     if (routine !== undefined && !mayUseRoutine(relation, routine)) throw permissionDenied("function", routine.name);
-    checkKeys(relationship);
+    checkJoinColumns(relationship);
     if (junction === undefined) return;
-    const select = selectOf(junction.relation);
+    const select = findSelectPermission(junction.relation);
     // a filter on the junction's rows would have to be part of the join
     if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
   }
 
   const permitRead = (read: Read, relation: Relation | undefined, isOne: boolean): Read => {
     if (relation === undefined) return read;
-    const select = selectOf(relation);
+    const select = findSelectPermission(relation);
     const isWritten = "written" in read.from;
     if (select === undefined) {
       // a caller may count the rows that it has written without reading them
@@ -135,7 +136,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
                 {
                   kind: "value",
                   as: column.name,
-                  value: permittedPlan({ kind: "column", name: column.name }, relation),
+                  value: permitExpression({ kind: "column", name: column.name }, relation),
                   isOfAll: true,
                 },
               ]
@@ -154,80 +155,80 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       select.limit === undefined || read.shape === "aggregate" || isOne
         ? next
         : { ...next, cap: Math.min(read.cap ?? select.limit, select.limit) };
-    return withWhere(capped, select.filter);
+    return addFilter(capped, select.filter);
   };
 
   /** The name of the computed field that calls the function. */
-  const computedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
+  const findComputedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
     const key = nameKey(routine);
     for (const [field, one] of select.routines) if (one === key) return field;
     return undefined;
   };
 
-  const readsAllOf = (relation: Relation): boolean => {
-    const readable = withoutMask(relation);
+  const mayReadAllColumns = (relation: Relation): boolean => {
+    const readable = findUnmaskedColumns(relation);
     return relation.columns.every((column) => readable.has(column.name));
   };
 
   /** Keeps a name that the relation lacks unknown, even if a later tap takes the rows from another relation. @rule
    *  R-NAM-1 R-NAM-8 */
-  const permittedPlan = (expression: Expression, relation: Relation | undefined): Expression => {
+  const permitExpression = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
-    const select = selectOf(relation);
+    const select = findSelectPermission(relation);
     if (select === undefined) {
       if (checksNames) throw permissionDenied("table", relation.name);
       return expression;
     }
-    if (expression.kind === "column" && columnOf(relation, expression.name) === undefined) {
-      const isSystem = systemColumnType(relation, expression.name) !== undefined;
-      if (isSystem && readsAllOf(relation)) return expression;
+    if (expression.kind === "column" && findColumn(relation, expression.name) === undefined) {
+      const isSystem = findSystemColumnType(relation, expression.name) !== undefined;
+      if (isSystem && mayReadAllColumns(relation)) return expression;
       if (isSystem && checksNames) throw permissionDenied("table", relation.name);
       return { ...expression, isUnknown: true };
     }
-    const name = expression.kind === "column" ? expression.name : computedField(expression.routine, select);
+    const name = expression.kind === "column" ? expression.name : findComputedField(expression.routine, select);
     const isAllowed =
       name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);
     if (checksNames && !isAllowed) throw permissionDenied("table", relation.name);
-    const when = name === undefined ? undefined : select.masked?.get(name);
-    return when === undefined || isAlways(when) ? expression : { kind: "masked", of: expression, when };
+    const when = name === undefined ? undefined : select.maskConditions?.get(name);
+    return when === undefined || isAlwaysTrue(when) ? expression : { kind: "masked", of: expression, when };
   };
 
-  const permitCall = (call: RoutineCall): RoutineCall => {
+  const checkCall = (call: RoutineCall): RoutineCall => {
     if (!checksNames) return call;
-    const routine = routinesOf(model, call.routine).find((one) => one.oid === call.oid);
+    const routine = findRoutines(model, call.routine).find((one) => one.oid === call.oid);
     const returned = routine?.returns.relation;
-    const isOfTable = returned !== undefined && relationOf(model, returned) !== undefined;
+    const isOfTable = returned !== undefined && findRelation(model, returned) !== undefined;
     if (!parts.mayCall(call.routine, isOfTable, routine?.volatility === "volatile"))
       throw permissionDenied("function", call.routine.name);
     return call;
   };
 
-  const presetAssignments = (cells: readonly Cell[]): readonly Assignment[] =>
+  const buildPresetAssignments = (cells: readonly Cell[]): readonly Assignment[] =>
     cells.flatMap((cell) =>
       cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }],
     );
 
   /** The key columns in the response count as read. @rule R-NAM-5 */
-  const checkKey = (name: QualifiedName): void => checkColumns(parts.location, withoutMask(name), name);
+  const checkLocation = (name: QualifiedName): void => checkColumns(parts.location, findUnmaskedColumns(name), name);
 
   /** Without an explicit conflict target, the primary key is the target. @rule R-NAM-2 */
-  const checkTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
-    const relation = relationOf(model, name);
+  const checkConflictTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
+    const relation = findRelation(model, name);
     const allowed = new Set([
       ...permission.columns,
       ...permission.presets.map((cell) => cell.column),
-      ...(selectOf(name)?.columns ?? []),
+      ...(findSelectPermission(name)?.columns ?? []),
       ...(relation?.primaryKey ?? []),
     ]);
     checkColumns(
-      columns.filter((column) => relation !== undefined && columnOf(relation, column) !== undefined),
+      columns.filter((column) => relation !== undefined && findColumn(relation, column) !== undefined),
       allowed,
       name,
     );
   };
 
   const permitInsert = (insert: Insert): Insert => {
-    const permission = writeOf(insert.into, "insert");
+    const permission = requireWritePermission(insert.into, "insert");
     checkColumns(
       "cells" in insert.rows
         ? insert.rows.cells.map((cell) => cell.column)
@@ -235,17 +236,17 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       permission.columns,
       insert.into,
     );
-    checkKey(insert.into);
-    const check = allOf(insert.check, permission.check);
+    checkLocation(insert.into);
+    const check = buildConjunction(insert.check, permission.check);
     const set = [...(insert.set ?? []), ...permission.presets];
     const next: Insert = { ...insert, ...(check === undefined ? {} : { check }), ...(set.length === 0 ? {} : { set }) };
     const { onConflict } = insert;
     if (onConflict !== undefined && "columns" in onConflict.target)
-      checkTarget(onConflict.target.columns, permission, insert.into);
+      checkConflictTarget(onConflict.target.columns, permission, insert.into);
     if (onConflict === undefined || onConflict.update.length === 0) return next;
-    const update = writeOf(insert.into, "update");
+    const update = requireWritePermission(insert.into, "update");
     checkColumns(onConflict.update, update.columns, insert.into);
-    const where = allOf(update.filter, onConflict.where);
+    const where = buildConjunction(update.filter, onConflict.where);
     const updateSet = [...(onConflict.set ?? []), ...update.presets];
     return {
       ...next,
@@ -259,7 +260,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   };
 
   const permitUpdate = (update: Update): Update => {
-    const permission = writeOf(update.relation, "update");
+    const permission = requireWritePermission(update.relation, "update");
     checkColumns(
       [
         ...(update.payload?.columns ?? []).map((column) => column.name),
@@ -268,22 +269,22 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       permission.columns,
       update.relation,
     );
-    const check = allOf(update.check, permission.check);
-    const assignments = [...(update.assignments ?? []), ...presetAssignments(permission.presets)];
+    const check = buildConjunction(update.check, permission.check);
+    const assignments = [...(update.assignments ?? []), ...buildPresetAssignments(permission.presets)];
     const next: Update = {
       ...update,
       ...(check === undefined ? {} : { check }),
       ...(assignments.length === 0 ? {} : { assignments }),
     };
-    return withWhere(next, permission.filter);
+    return addFilter(next, permission.filter);
   };
 
-  const checkedAfter = <Node extends Insert | Update>(node: Node): Node =>
-    parts.checksAfter ? { ...node, checksAfter: true } : node;
+  const markChecksAfter = <Node extends Insert | Update>(node: Node): Node =>
+    parts.checksAfterStatement ? { ...node, checksAfter: true } : node;
 
   return mapPlan(plan, model, {
     read: (read, { relation, isOne }) => permitRead(read, relation, isOne === true),
-    call: permitCall,
+    call: checkCall,
     embed: (embed, { relation }) => {
       if (checksNames && "relationship" in embed.via) checkRelationship(relation, embed.via.relationship);
       if (
@@ -296,22 +297,22 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       return embed;
     },
     predicate: (predicate, { relation }) => {
-      if (predicate.kind === "related") return withWhere(predicate, filterRelated(relation, predicate.relationship));
-      return predicate.kind === "computed-rows" ? withWhere(predicate, visibleRows(predicate.target)) : predicate;
+      if (predicate.kind === "related") return addFilter(predicate, findTargetFilter(relation, predicate.relationship));
+      return predicate.kind === "computed-rows" ? addFilter(predicate, findRowFilter(predicate.target)) : predicate;
     },
     expression: (expression, { relation, root }) => {
       if (expression.kind === "related" || expression.kind === "related-aggregate")
-        return withWhere(expression, filterRelated(relation, expression.relationship));
-      if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
-      return permittedPlan(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
+        return addFilter(expression, findTargetFilter(relation, expression.relationship));
+      if (expression.kind === "computed-aggregate") return addFilter(expression, findRowFilter(expression.target));
+      return permitExpression(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
     },
-    insert: (insert) => checkedAfter(permitInsert(insert)),
-    update: (update) => checkedAfter(permitUpdate(update)),
-    delete: (remove) => withWhere(remove, writeOf(remove.from, "delete").filter),
+    insert: (insert) => markChecksAfter(permitInsert(insert)),
+    update: (update) => markChecksAfter(permitUpdate(update)),
+    delete: (remove) => addFilter(remove, requireWritePermission(remove.from, "delete").filter),
   });
 };
 
-export const permissionsOf =
+export const createPermissionLookup =
   (tables: ReadonlyMap<string, Readonly<TablePermissions>>) =>
   (name: QualifiedName): Readonly<TablePermissions> | undefined =>
     tables.get(nameKey(name));

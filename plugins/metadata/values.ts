@@ -18,7 +18,7 @@ export class InconsistentMetadata extends Error {}
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;
 
 /** `X-Hasura-User-Id` becomes `x-session-user-id`. Undefined for an ordinary text. */
-export const sessionVariable = (raw: Raw): string | undefined => {
+export const parseSessionVariable = (raw: Raw): string | undefined => {
   const name = typeof raw === "string" ? SESSION.exec(raw)?.[1] : undefined;
   return name === undefined ? undefined : `x-session-${name.toLowerCase()}`;
 };
@@ -32,15 +32,15 @@ const INPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([
 
 const isJson = (type: PgType): boolean => type.name === "json" || type.name === "jsonb";
 
-const scalarText = (raw: Raw): string | null =>
+const encodeScalar = (raw: Raw): string | null =>
   raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw));
 
 export interface ValueReader {
   /** Finds a type by its name in the catalog. PostgreSQL reports an error for an unknown type. */
-  typeNamed(name: string): PgType;
-  value(raw: Raw, type: PgType): ValueRef;
+  findType(name: string): PgType;
+  readValue(raw: Raw, type: PgType): ValueRef;
   /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws Inconsistent */
-  list(raw: Raw, type: PgType): Operand;
+  readList(raw: Raw, type: PgType): Operand;
 }
 
 export const createValueReader = (model: Model): ValueReader => {
@@ -50,31 +50,31 @@ export const createValueReader = (model: Model): ValueReader => {
     if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
     if (type.kind === "array" && type.element !== undefined) arrays.set(type.element, type);
   }
-  const arrayType = (type: PgType): string => arrays.get(type.oid)?.sqlName ?? `${type.sqlName}[]`;
+  const buildArrayType = (type: PgType): string => arrays.get(type.oid)?.sqlName ?? `${type.sqlName}[]`;
 
-  const literalText = (raw: Raw, type: PgType): string | null => {
+  const encodeLiteral = (raw: Raw, type: PgType): string | null => {
     if (isJson(type)) return writeJson(raw);
-    if (!Array.isArray(raw) || type.kind !== "array") return scalarText(raw);
+    if (!Array.isArray(raw) || type.kind !== "array") return encodeScalar(raw);
     const element = type.element === undefined ? undefined : model.types.get(type.element);
-    const nested = (item: Raw): ArrayItem =>
+    const encodeElement = (item: Raw): ArrayItem =>
       Array.isArray(item) && !(element !== undefined && isJson(element))
-        ? item.map((one) => scalarText(one))
+        ? item.map((one) => encodeScalar(one))
         : element === undefined
-          ? scalarText(item)
-          : literalText(item, element);
-    return arrayLiteral(raw.map(nested));
+          ? encodeScalar(item)
+          : encodeLiteral(item, element);
+    return arrayLiteral(raw.map(encodeElement));
   };
 
   const value = (raw: Raw, type: PgType): ValueRef => {
     const apply = INPUT_FUNCTIONS.get(type.name);
-    const session = sessionVariable(raw);
+    const session = parseSessionVariable(raw);
     if (session !== undefined) return apply === undefined ? { session, type: type.sqlName } : { session, apply };
-    if (apply !== undefined) return { constant: scalarText(raw), apply };
-    return { constant: literalText(raw, type), type: type.sqlName };
+    if (apply !== undefined) return { constant: encodeScalar(raw), apply };
+    return { constant: encodeLiteral(raw, type), type: type.sqlName };
   };
 
   return {
-    typeNamed: (name) => {
+    findType: (name) => {
       const isArray = name.startsWith("_");
       return (
         byName.get(name) ?? {
@@ -87,15 +87,15 @@ export const createValueReader = (model: Model): ValueReader => {
         }
       );
     },
-    value,
-    list: (raw, type) => {
-      const session = sessionVariable(raw);
-      if (session !== undefined) return { session, type: arrayType(type) };
+    readValue: value,
+    readList: (raw, type) => {
+      const session = parseSessionVariable(raw);
+      if (session !== undefined) return { session, type: buildArrayType(type) };
       const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray does not narrow readonly lists
       if (items.includes(null)) throw new InconsistentMetadata("a list of values has no null");
-      if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => sessionVariable(item) !== undefined))
+      if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => parseSessionVariable(item) !== undefined))
         return { items: items.map((item) => value(item, type)) };
-      return { constant: arrayLiteral(items.map((item) => literalText(item, type))), type: arrayType(type) };
+      return { constant: arrayLiteral(items.map((item) => encodeLiteral(item, type))), type: buildArrayType(type) };
     },
   };
 };

@@ -1,5 +1,5 @@
 /** The part of the schema that is visible to a role of the metadata. */
-import { nameKey, relationOf, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
+import { nameKey, findRelation, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./role-access.ts";
 
@@ -9,29 +9,33 @@ export const createVisibility = (
   model: Model,
   mayCall: MayCall,
 ): Visibility => {
-  const of = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
-  const reads = (relation: Relation, { name }: Column): boolean => of(relation).select?.columns.has(name) === true;
+  const findPermissions = (relation: Relation): Readonly<TablePermissions> => tables.get(nameKey(relation)) ?? {};
+  const mayRead = (relation: Relation, { name }: Column): boolean =>
+    findPermissions(relation).select?.columns.has(name) === true;
   return {
     isByGrants: false,
-    reads,
-    readsAlways: (relation, column) => {
-      const { select } = of(relation);
+    mayRead: mayRead,
+    mayReadEveryRow: (relation, column) => {
+      const { select } = findPermissions(relation);
       return (
         select !== undefined &&
         select.filter === undefined &&
-        select.masked?.has(column.name) !== true &&
-        reads(relation, column)
+        select.maskConditions?.has(column.name) !== true &&
+        mayRead(relation, column)
       );
     },
-    knows: (relation, column) =>
-      reads(relation, column) ||
-      [of(relation).insert, of(relation).update].some((write) => write?.columns.has(column.name) === true),
-    knowsRelation: (relation) => Object.values(of(relation)).some((permission) => permission !== undefined),
-    mayPerform: (relation, operation) => of(relation)[operation] !== undefined,
-    calls: (routine) =>
+    mayNameColumn: (relation, column) =>
+      mayRead(relation, column) ||
+      [findPermissions(relation).insert, findPermissions(relation).update].some(
+        (write) => write?.columns.has(column.name) === true,
+      ),
+    mayNameRelation: (relation) =>
+      Object.values(findPermissions(relation)).some((permission) => permission !== undefined),
+    mayPerform: (relation, operation) => findPermissions(relation)[operation] !== undefined,
+    mayCall: (routine) =>
       mayCall(
         routine,
-        routine.returns.relation !== undefined && relationOf(model, routine.returns.relation) !== undefined,
+        routine.returns.relation !== undefined && findRelation(model, routine.returns.relation) !== undefined,
         routine.volatility === "volatile",
       ),
   };

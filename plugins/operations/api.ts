@@ -18,7 +18,7 @@ export interface TraceIds {
 
 export interface Tracing {
   /** Returns the ids of the request's span, or undefined without a span. */
-  idsOf(exchange: OpenExchange): TraceIds | undefined;
+  findIds(exchange: OpenExchange): TraceIds | undefined;
 }
 
 /** Provided by the plugin `tracing` if it is switched on. */

@@ -46,15 +46,15 @@ export const slowQuerySettings = [
   }),
 ] as const;
 
-const isShare = (number: number): boolean => number >= 0 && number <= 1;
+const isRatio = (number: number): boolean => number >= 0 && number <= 1;
 
-const share: SettingKind<number> = {
+const ratio: SettingKind<number> = {
   accepts: "a number from 0 to 1",
-  read: (given) => {
+  parse: (given) => {
     const number = /^\s*(?:\d+|\d*\.\d+)\s*$/.test(given) ? Number(given) : -1;
-    return isShare(number) ? number : undefined;
+    return isRatio(number) ? number : undefined;
   },
-  option: { accepts: "a number from 0 to 1", takes: (given) => typeof given === "number" && isShare(given) },
+  option: { accepts: "a number from 0 to 1", takes: (given) => typeof given === "number" && isRatio(given) },
 };
 
 /** Settings of the plugin `tracing`. */
@@ -70,7 +70,7 @@ export const tracingSettings = [
   defineOption({
     name: "traceRatio",
     environment: ["TRACE_RATIO"],
-    kind: share,
+    kind: ratio,
     default: 0.01,
     description:
       "with `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5)",

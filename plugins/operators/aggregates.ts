@@ -26,41 +26,41 @@ const COMPARABLE = [
 ] as const;
 
 /** A condition on an aggregate of `float8` columns. @rule G-AGP-2 */
-const OF_FLOATS = { type: "float8", result: "float8" } as const;
+const FLOAT_PREDICATE = { type: "float8", result: "float8" } as const;
 
 /** A function of PostgreSQL itself, called by its unqualified name, because extensions add their own `max` and
  *  `sum`. */
-const builtInAggregate = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({
+const defineBuiltInAggregate = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({
   name,
   builtIn: [name],
   ...more,
 });
 
 /** An aggregate of numbers that returns a Float. @rule G-OUT-8 */
-const numberAggregate = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
-  builtInAggregate(name, { rest: false, types: NUMBERS, result: "Float", ...more });
+const defineNumberAggregate = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
+  defineBuiltInAggregate(name, { rest: false, types: NUMBERS, result: "Float", ...more });
 
-const booleanAggregate = (name: string): AggregateSpec =>
-  builtInAggregate(name, { rest: false, returns: "bool", predicate: { type: "bool", result: "Boolean" } });
+const defineBooleanAggregate = (name: string): AggregateSpec =>
+  defineBuiltInAggregate(name, { rest: false, returns: "bool", predicate: { type: "bool", result: "Boolean" } });
 
 export const aggregateFunctions = definePlugin({
   name: "aggregate-functions",
   aggregates: [
-    builtInAggregate("sum", { types: NUMBERS, predicate: OF_FLOATS }),
-    numberAggregate("avg", { rest: "avg", predicate: OF_FLOATS }),
+    defineBuiltInAggregate("sum", { types: NUMBERS, predicate: FLOAT_PREDICATE }),
+    defineNumberAggregate("avg", { rest: "avg", predicate: FLOAT_PREDICATE }),
     // counts rows, or the values of any columns
-    builtInAggregate("count", { returns: "int8", predicate: { result: "Int" } }),
-    builtInAggregate("max", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
-    builtInAggregate("min", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
-    numberAggregate("stddev"),
-    numberAggregate("stddev_pop"),
-    numberAggregate("stddev_samp", { predicate: OF_FLOATS }),
-    numberAggregate("var_pop"),
-    numberAggregate("var_samp", { predicate: OF_FLOATS }),
-    numberAggregate("variance"),
-    booleanAggregate("bool_and"),
-    booleanAggregate("bool_or"),
-    builtInAggregate("corr", { rest: false, predicate: { ...OF_FLOATS, columns: 2 } }),
-    builtInAggregate("covar_samp", { rest: false, predicate: { ...OF_FLOATS, columns: 2 } }),
+    defineBuiltInAggregate("count", { returns: "int8", predicate: { result: "Int" } }),
+    defineBuiltInAggregate("max", { types: COMPARABLE, returns: "argument", predicate: FLOAT_PREDICATE }),
+    defineBuiltInAggregate("min", { types: COMPARABLE, returns: "argument", predicate: FLOAT_PREDICATE }),
+    defineNumberAggregate("stddev"),
+    defineNumberAggregate("stddev_pop"),
+    defineNumberAggregate("stddev_samp", { predicate: FLOAT_PREDICATE }),
+    defineNumberAggregate("var_pop"),
+    defineNumberAggregate("var_samp", { predicate: FLOAT_PREDICATE }),
+    defineNumberAggregate("variance"),
+    defineBooleanAggregate("bool_and"),
+    defineBooleanAggregate("bool_or"),
+    defineBuiltInAggregate("corr", { rest: false, predicate: { ...FLOAT_PREDICATE, columns: 2 } }),
+    defineBuiltInAggregate("covar_samp", { rest: false, predicate: { ...FLOAT_PREDICATE, columns: 2 } }),
   ],
 });

@@ -2,7 +2,7 @@
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
-const sets = (
+const defineContainerOperator = (
   name: string,
   symbol: string,
   types: readonly string[],
@@ -25,21 +25,21 @@ const sets = (
 export const arrayRangeOperators = definePlugin({
   name: "array-range-operators",
   operators: [
-    sets("contains", "@>", ["array"], {
+    defineContainerOperator("contains", "@>", ["array"], {
       rest: "cs",
       graphql: "_contains",
       description: "does the array contain the given value",
     }),
-    sets("contained-in", "<@", ["array"], {
+    defineContainerOperator("contained-in", "<@", ["array"], {
       rest: "cd",
       graphql: "_contained_in",
       description: "is the array contained in the given array value",
     }),
-    sets("overlaps", "&&", ["array", "range"], { rest: "ov" }),
-    sets("strictly-left", "<<", ["range"], { rest: "sl" }),
-    sets("strictly-right", ">>", ["range"], { rest: "sr" }),
-    sets("not-right", "&<", ["range"], { rest: "nxr" }),
-    sets("not-left", "&>", ["range"], { rest: "nxl" }),
-    sets("adjacent", "-|-", ["range"], { rest: "adj" }),
+    defineContainerOperator("overlaps", "&&", ["array", "range"], { rest: "ov" }),
+    defineContainerOperator("strictly-left", "<<", ["range"], { rest: "sl" }),
+    defineContainerOperator("strictly-right", ">>", ["range"], { rest: "sr" }),
+    defineContainerOperator("not-right", "&<", ["range"], { rest: "nxr" }),
+    defineContainerOperator("not-left", "&>", ["range"], { rest: "nxl" }),
+    defineContainerOperator("adjacent", "-|-", ["range"], { rest: "adj" }),
   ],
 });

@@ -4,7 +4,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const ORDERED = { exceptTypes: ["raster"] } as const;
 
-const compare = (name: string, symbol: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
+const defineComparison = (name: string, symbol: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
   return {
     name,
@@ -31,12 +31,12 @@ export const comparisonOperators = definePlugin({
   name: "comparison-operators",
   extensionTypes: ["raster"],
   operators: [
-    compare("eq", "="),
-    compare("neq", "<>", { isQuantifiable: false }),
-    compare("gt", ">", ORDERED),
-    compare("gte", ">=", ORDERED),
-    compare("lt", "<", ORDERED),
-    compare("lte", "<=", ORDERED),
+    defineComparison("eq", "="),
+    defineComparison("neq", "<>", { isQuantifiable: false }),
+    defineComparison("gt", ">", ORDERED),
+    defineComparison("gte", ">=", ORDERED),
+    defineComparison("lt", "<", ORDERED),
+    defineComparison("lte", "<=", ORDERED),
     {
       name: "in",
       types: ["any"],

@@ -2,7 +2,7 @@
 import { definePlugin, ident, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
-const search = (name: string, query: string): OperatorSpec => ({
+const defineSearchOperator = (name: string, query: string): OperatorSpec => ({
   name,
   graphql: false,
   types: ["any"],
@@ -23,9 +23,9 @@ const search = (name: string, query: string): OperatorSpec => ({
 export const fullTextOperators = definePlugin({
   name: "full-text-operators",
   operators: [
-    search("fts", "to_tsquery"),
-    search("plfts", "plainto_tsquery"),
-    search("phfts", "phraseto_tsquery"),
-    search("wfts", "websearch_to_tsquery"),
+    defineSearchOperator("fts", "to_tsquery"),
+    defineSearchOperator("plfts", "plainto_tsquery"),
+    defineSearchOperator("phfts", "phraseto_tsquery"),
+    defineSearchOperator("wfts", "websearch_to_tsquery"),
   ],
 });

@@ -3,15 +3,15 @@
 import { definePlugin, ident, sql } from "../../core/index.ts";
 import type { FilterContext, Model, OperatorSpec, PlanFunction, Sql } from "../../core/index.ts";
 
-const postgis = (model: Model, name: string): Sql => ident(model.extensions.get("postgis") ?? "public", name);
-const rasters = (model: Model, name: string): Sql =>
+const qualifyPostgis = (model: Model, name: string): Sql => ident(model.extensions.get("postgis") ?? "public", name);
+const qualifyRaster = (model: Model, name: string): Sql =>
   ident(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
 
 /** Casts the operand, which arrives as geometry, to the type of the column. */
 const castToColumnType = (context: FilterContext, operand: Sql): Sql =>
-  sql`${operand}::${postgis(context.model, context.type?.name === "geography" ? "geography" : "geometry")}`;
+  sql`${operand}::${qualifyPostgis(context.model, context.type?.name === "geography" ? "geography" : "geometry")}`;
 
-const test = (
+const defineGeometryTest = (
   name: string,
   graphql: string,
   fn: string,
@@ -25,12 +25,12 @@ const test = (
   operand: "scalar",
   description,
   compile: (column, operand, context) =>
-    sql`${postgis(context.model, fn)}(${column}, ${castToColumnType(context, operand)})`,
+    sql`${qualifyPostgis(context.model, fn)}(${column}, ${castToColumnType(context, operand)})`,
 });
 
-const part = (context: FilterContext, name: string): Sql => context.field(name) ?? sql`null`;
+const compileField = (context: FilterContext, name: string): Sql => context.field(name) ?? sql`null`;
 
-const within = (name: string, graphql: string, fn: string, description: string): OperatorSpec => ({
+const defineDistanceOperator = (name: string, graphql: string, fn: string, description: string): OperatorSpec => ({
   name,
   rest: false,
   graphql,
@@ -39,7 +39,7 @@ const within = (name: string, graphql: string, fn: string, description: string):
   input: { typeName: "st_d_within_input", fields: { distance: "Float!", from: "geometry!" } },
   description,
   compile: (column, _operand, context) =>
-    sql`${postgis(context.model, fn)}(${column}, ${castToColumnType(context, part(context, "from"))}, ${part(context, "distance")})`,
+    sql`${qualifyPostgis(context.model, fn)}(${column}, ${castToColumnType(context, compileField(context, "from"))}, ${compileField(context, "distance")})`,
 });
 
 const GEOMETRY = ["geometry"];
@@ -47,17 +47,17 @@ const GEOMETRY = ["geometry"];
 const functions: readonly PlanFunction[] = [
   {
     name: "from-geojson",
-    compile: (argument, model) => sql`${postgis(model, "st_geomfromgeojson")}((${argument})::text)`,
+    compile: (argument, model) => sql`${qualifyPostgis(model, "st_geomfromgeojson")}((${argument})::text)`,
   },
   {
     name: "to-geojson",
-    compile: (argument, model) => sql`${postgis(model, "st_asgeojson")}(${argument}, 15, 4)::json`,
+    compile: (argument, model) => sql`${qualifyPostgis(model, "st_asgeojson")}(${argument}, 15, 4)::json`,
   },
   {
     name: "from-hexwkb",
-    compile: (argument, model) => sql`${rasters(model, "st_rastfromhexwkb")}((${argument})::text)`,
+    compile: (argument, model) => sql`${qualifyRaster(model, "st_rastfromhexwkb")}((${argument})::text)`,
   },
-  { name: "to-hexwkb", compile: (argument, model) => sql`${rasters(model, "st_ashexwkb")}(${argument})` },
+  { name: "to-hexwkb", compile: (argument, model) => sql`${qualifyRaster(model, "st_ashexwkb")}(${argument})` },
 ];
 
 /** @rule G-OP-23 G-OP-24 G-OP-25 G-OP-26 G-OP-27 G-OP-29 G-OP-30 G-OP-31 G-TYP-34 G-TYP-35 */
@@ -66,38 +66,56 @@ export const geoOperators = definePlugin({
   extensionTypes: ["geometry", "geography", "raster"],
   functions,
   operators: [
-    test("st-contains", "_st_contains", "st_contains", GEOMETRY, "does the column contain the given geometry value"),
-    test("st-crosses", "_st_crosses", "st_crosses", GEOMETRY, "does the column cross the given geometry value"),
-    test(
+    defineGeometryTest(
+      "st-contains",
+      "_st_contains",
+      "st_contains",
+      GEOMETRY,
+      "does the column contain the given geometry value",
+    ),
+    defineGeometryTest(
+      "st-crosses",
+      "_st_crosses",
+      "st_crosses",
+      GEOMETRY,
+      "does the column cross the given geometry value",
+    ),
+    defineGeometryTest(
       "st-equals",
       "_st_equals",
       "st_equals",
       GEOMETRY,
       "is the column equal to given geometry value (directionality is ignored)",
     ),
-    test(
+    defineGeometryTest(
       "st-overlaps",
       "_st_overlaps",
       "st_overlaps",
       GEOMETRY,
       "does the column 'spatially overlap' (intersect but not completely contain) the given geometry value",
     ),
-    test(
+    defineGeometryTest(
       "st-touches",
       "_st_touches",
       "st_touches",
       GEOMETRY,
       "does the column have atleast one point in common with the given geometry value",
     ),
-    test("st-within", "_st_within", "st_within", GEOMETRY, "is the column contained in the given geometry value"),
-    test(
+    defineGeometryTest(
+      "st-within",
+      "_st_within",
+      "st_within",
+      GEOMETRY,
+      "is the column contained in the given geometry value",
+    ),
+    defineGeometryTest(
       "st-3d-intersects",
       "_st_3d_intersects",
       "st_3dintersects",
       GEOMETRY,
       "does the column spatially intersect the given geometry value in 3D",
     ),
-    test(
+    defineGeometryTest(
       "st-intersects",
       "_st_intersects",
       "st_intersects",
@@ -105,7 +123,7 @@ export const geoOperators = definePlugin({
       "does the column spatially intersect the given geometry value",
     ),
     {
-      ...test(
+      ...defineGeometryTest(
         "st-intersects",
         "_st_intersects",
         "st_intersects",
@@ -113,13 +131,13 @@ export const geoOperators = definePlugin({
         "does the column spatially intersect the given geography value",
       ),
     },
-    within(
+    defineDistanceOperator(
       "st-d-within",
       "_st_d_within",
       "st_dwithin",
       "is the column within a given distance from the given geometry value",
     ),
-    within(
+    defineDistanceOperator(
       "st-3d-d-within",
       "_st_3d_d_within",
       "st_3ddwithin",
@@ -137,7 +155,7 @@ export const geoOperators = definePlugin({
       },
       description: "is the column within a given distance from the given geography value",
       compile: (column, _operand, context) =>
-        sql`${postgis(context.model, "st_dwithin")}(${column}, ${castToColumnType(context, part(context, "from"))}, ${part(context, "distance")}, ${part(context, "use_spheroid")})`,
+        sql`${qualifyPostgis(context.model, "st_dwithin")}(${column}, ${castToColumnType(context, compileField(context, "from"))}, ${compileField(context, "distance")}, ${compileField(context, "use_spheroid")})`,
     },
     {
       name: "st-intersects-rast",
@@ -145,7 +163,8 @@ export const geoOperators = definePlugin({
       graphql: "_st_intersects_rast",
       types: ["raster"],
       operand: "scalar",
-      compile: (column, operand, context) => sql`${rasters(context.model, "st_intersects")}(${column}, ${operand})`,
+      compile: (column, operand, context) =>
+        sql`${qualifyRaster(context.model, "st_intersects")}(${column}, ${operand})`,
     },
     {
       name: "st-intersects-nband-geom",
@@ -155,7 +174,7 @@ export const geoOperators = definePlugin({
       operand: "fields",
       input: { typeName: "st_intersects_nband_geom_input", fields: { geommin: "geometry!", nband: "Int!" } },
       compile: (column, _operand, context) =>
-        sql`${rasters(context.model, "st_intersects")}(${column}, ${part(context, "nband")}::integer, ${part(context, "geommin")})`,
+        sql`${qualifyRaster(context.model, "st_intersects")}(${column}, ${compileField(context, "nband")}::integer, ${compileField(context, "geommin")})`,
     },
     {
       name: "st-intersects-geom-nband",
@@ -165,7 +184,7 @@ export const geoOperators = definePlugin({
       operand: "fields",
       input: { typeName: "st_intersects_geom_nband_input", fields: { geommin: "geometry!", nband: "Int" } },
       compile: (column, _operand, context) =>
-        sql`${rasters(context.model, "st_intersects")}(${column}, ${part(context, "geommin")}, ${part(context, "nband")}::integer)`,
+        sql`${qualifyRaster(context.model, "st_intersects")}(${column}, ${compileField(context, "geommin")}, ${compileField(context, "nband")}::integer)`,
     },
   ],
 });

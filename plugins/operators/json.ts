@@ -3,7 +3,12 @@
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
-const jsonb = (name: string, symbol: string, description: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
+const defineJsonbOperator = (
+  name: string,
+  symbol: string,
+  description: string,
+  more: Partial<OperatorSpec> = {},
+): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
   return {
     name,
@@ -17,8 +22,8 @@ const jsonb = (name: string, symbol: string, description: string, more: Partial<
   };
 };
 
-const path = (name: string, symbol: string, description: string): OperatorSpec =>
-  jsonb(name, symbol, description, {
+const defineJsonPathOperator = (name: string, symbol: string, description: string): OperatorSpec =>
+  defineJsonbOperator(name, symbol, description, {
     operandType: "text",
     plansEachTime: true,
     compile: (column, operand) => sql`${column} ${catalogText(symbol)} (${operand})::jsonpath`,
@@ -28,36 +33,44 @@ const path = (name: string, symbol: string, description: string): OperatorSpec =
 export const jsonOperators = definePlugin({
   name: "json-operators",
   operators: [
-    jsonb("contains", "@>", "does the column contain the given json value at the top level", {
+    defineJsonbOperator("contains", "@>", "does the column contain the given json value at the top level", {
       rest: "cs",
       takesRepresentation: true,
     }),
-    jsonb("contained-in", "<@", "is the column contained in the given json value", {
+    defineJsonbOperator("contained-in", "<@", "is the column contained in the given json value", {
       rest: "cd",
       graphql: "_contained_in",
       takesRepresentation: true,
     }),
-    jsonb("has-key", "?", "does the string exist as a top-level key in the column", {
+    defineJsonbOperator("has-key", "?", "does the string exist as a top-level key in the column", {
       graphql: "_has_key",
       operandType: "text",
       takesNull: true,
     }),
-    jsonb("has-keys-any", "?|", "do any of these strings exist as top-level keys in the column", {
+    defineJsonbOperator("has-keys-any", "?|", "do any of these strings exist as top-level keys in the column", {
       graphql: "_has_keys_any",
       operand: "list",
       operandType: "text",
     }),
-    jsonb("has-keys-all", "?&", "do all of these strings exist as top-level keys in the column", {
+    defineJsonbOperator("has-keys-all", "?&", "do all of these strings exist as top-level keys in the column", {
       graphql: "_has_keys_all",
       operand: "list",
       operandType: "text",
     }),
     {
-      ...path("jsonb-path-exists", "@?", "does the jsonpath return any item for the specified JSON value"),
+      ...defineJsonPathOperator(
+        "jsonb-path-exists",
+        "@?",
+        "does the jsonpath return any item for the specified JSON value",
+      ),
       graphql: "_jsonb_path_exists",
     },
     {
-      ...path("jsonb-path-match", "@@", "does the jsonpath predicate check return true for the specified JSON value"),
+      ...defineJsonPathOperator(
+        "jsonb-path-match",
+        "@@",
+        "does the jsonpath predicate check return true for the specified JSON value",
+      ),
       graphql: "_jsonb_path_match",
     },
   ],

@@ -3,10 +3,10 @@ import { catalogText, definePlugin, ident, sql } from "../../core/index.ts";
 import type { FilterContext, OperatorSpec, Sql } from "../../core/index.ts";
 
 /** Qualifies the operator, because the extension may be outside the search path. */
-const operator = (context: FilterContext, symbol: string): Sql =>
+const qualifyOperator = (context: FilterContext, symbol: string): Sql =>
   sql`operator(${ident(context.model.extensions.get("ltree") ?? "public")}.${catalogText(symbol)})`;
 
-const ltree = (
+const defineLtreeOperator = (
   name: string,
   graphql: string,
   symbol: string,
@@ -19,7 +19,7 @@ const ltree = (
   types: ["ltree"],
   operand: "scalar",
   description,
-  compile: (column, operand, context) => sql`${column} ${operator(context, symbol)} ${operand}`,
+  compile: (column, operand, context) => sql`${column} ${qualifyOperator(context, symbol)} ${operand}`,
   ...more,
 });
 
@@ -28,21 +28,23 @@ export const ltreeOperators = definePlugin({
   name: "ltree-operators",
   extensionTypes: ["ltree", "lquery", "ltxtquery"],
   operators: [
-    ltree("ancestor", "_ancestor", "@>", "is the left argument an ancestor of right (or equal)?"),
-    ltree("ancestor-any", "_ancestor_any", "@>", "does array contain an ancestor of `ltree`?", { operand: "list" }),
-    ltree("descendant", "_descendant", "<@", "is the left argument a descendant of right (or equal)?"),
-    ltree("descendant-any", "_descendant_any", "<@", "does array contain a descendant of `ltree`?", {
+    defineLtreeOperator("ancestor", "_ancestor", "@>", "is the left argument an ancestor of right (or equal)?"),
+    defineLtreeOperator("ancestor-any", "_ancestor_any", "@>", "does array contain an ancestor of `ltree`?", {
       operand: "list",
     }),
-    ltree("matches", "_matches", "~", "does `ltree` match `lquery`?", { operandType: "lquery" }),
-    ltree("matches-any", "_matches_any", "?", "does `ltree` match any `lquery` in array?", {
+    defineLtreeOperator("descendant", "_descendant", "<@", "is the left argument a descendant of right (or equal)?"),
+    defineLtreeOperator("descendant-any", "_descendant_any", "<@", "does array contain a descendant of `ltree`?", {
+      operand: "list",
+    }),
+    defineLtreeOperator("matches", "_matches", "~", "does `ltree` match `lquery`?", { operandType: "lquery" }),
+    defineLtreeOperator("matches-any", "_matches_any", "?", "does `ltree` match any `lquery` in array?", {
       operand: "list",
       operandType: "text",
       plansEachTime: true,
       compile: (column, operand, context) =>
-        sql`${column} ${operator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
+        sql`${column} ${qualifyOperator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
     }),
-    ltree("matches-fulltext", "_matches_fulltext", "@", "does `ltree` match `ltxtquery`?", {
+    defineLtreeOperator("matches-fulltext", "_matches_fulltext", "@", "does `ltree` match `ltxtquery`?", {
       operandType: "ltxtquery",
     }),
   ],

@@ -21,7 +21,7 @@ export const incOperator = definePlugin({
   ],
 });
 
-const documentOperator = (
+const defineDocumentOperator = (
   name: string,
   graphql: string,
   text: string,
@@ -44,28 +44,28 @@ const documentOperator = (
 export const documentOperators = definePlugin({
   name: "document-operators",
   updateOperators: [
-    documentOperator(
+    defineDocumentOperator(
       "append",
       "_append",
       "append existing jsonb value of filtered columns with new jsonb value",
       undefined,
       (column, operand) => sql`${column} || ${operand}`,
     ),
-    documentOperator(
+    defineDocumentOperator(
       "prepend",
       "_prepend",
       "prepend existing jsonb value of filtered columns with new jsonb value",
       undefined,
       (column, operand) => sql`${operand} || ${column}`,
     ),
-    documentOperator(
+    defineDocumentOperator(
       "delete-key",
       "_delete_key",
       "delete key/value pair or string element. key/value pairs are matched based on their key value",
       "text",
       (column, operand) => sql`${column} - ${operand}`,
     ),
-    documentOperator(
+    defineDocumentOperator(
       "delete-elem",
       "_delete_elem",
       "delete the array element with specified index (negative integers count from the end). throws an error if top level container is not an array",
@@ -73,7 +73,7 @@ export const documentOperators = definePlugin({
       (column, operand) => sql`${column} - ${operand}`,
       { refusesNull: true },
     ),
-    documentOperator(
+    defineDocumentOperator(
       "delete-at-path",
       "_delete_at_path",
       "delete the field or element with specified path (for JSON arrays, negative integers count from the end)",

@@ -47,7 +47,7 @@ export interface RestLive {
 /** The preferences of a request, offered as `rest-preferences` to handlers that implement a preference. */
 export interface RestPreferences {
   /** The accepted value of each declared preference, by name. */
-  of(exchange: Exchange): ReadonlyMap<string, string>;
+  read(exchange: Exchange): ReadonlyMap<string, string>;
 }
 
 /** One entry of an `Accept` header, or a `Content-Type`. */
@@ -130,8 +130,8 @@ export const readRaisedHook = defineHook(
 
 /** A name and its suggested replacement. */
 export interface Suggestion {
-  readonly name: string;
   readonly suggestion: string;
+  readonly misspelt: string;
 }
 
 /** Similar names for hints. @rule R-FUZ-1 */
@@ -154,11 +154,11 @@ export const suggestionsService = defineService<Suggestions>("suggestions");
 /** Suggestions for error fields that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 */
 export interface Hints {
   /** The location of the first error: `line 1, column 8: …`. Undefined if the text is JSON. */
-  jsonFault(text: string): string | undefined;
+  findJsonError(text: string): string | undefined;
   /** Adds the location to an error of the database, which was the first to parse the body. */
-  withPosition(error: unknown, text: Payload["text"]): unknown;
+  addPosition(error: unknown, text: Payload["text"]): unknown;
   /** Adds a hint to an error that has none. */
-  explain(
+  addHint(
     error: RelApiError,
     exchange: Pick<Exchange, "method" | "path" | "header"> & { readonly session?: Session },
   ): RelApiError;
@@ -192,7 +192,7 @@ export interface RestGuide {
 export const restGuideService = defineService<RestGuide>("rest-guide");
 
 /** How the response of a media type is produced. */
-export interface MediaChosen {
+export interface ChosenMedia {
   /** The parts of the envelope that produce the body. */
   readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "domains" | "wrapper">;
   /** The value of `Content-Type`, by default the type itself. */
@@ -207,7 +207,7 @@ export interface MediaChosen {
  * The result that a request wants represented, for taps of `chooseMedia`. Properties that a tap reads become part of
  * the plan's cache key.
  */
-export interface MediaContext {
+export interface MediaNegotiation {
   readonly model: Model;
   /** The relation whose rows are returned. */
   readonly relation?: Relation;
@@ -221,7 +221,7 @@ export interface MediaContext {
    */
   readonly maySeePlans: boolean;
   /** Chooses the response for another type. */
-  choose(type: MediaType): MediaChosen | undefined;
+  chooseFor(type: MediaType): ChosenMedia | undefined;
 }
 
 /**
@@ -231,7 +231,7 @@ export interface MediaContext {
 export const chooseMediaHook = defineHook(
   "chooseMedia",
   "rest",
-  () => new SyncBailHook<[type: MediaType, context: MediaContext], MediaChosen | undefined>(["type", "context"]),
+  () => new SyncBailHook<[type: MediaType, context: MediaNegotiation], ChosenMedia | undefined>(["type", "context"]),
 );
 
 /**
@@ -275,7 +275,7 @@ export interface ReadParameter {
    */
   checkDepth(depth: number): void;
   /** Makes the error of a text that cannot be parsed. `at` is the position of the first wrong character. */
-  unreadable(at: number, ...expecting: readonly string[]): RelApiError;
+  buildSyntaxError(at: number, ...expecting: readonly string[]): RelApiError;
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type ResolvedOptions,
 } from "../../core/index.ts";
 import { receiveBodyHook, type BodyReader, type Payload } from "./api.ts";
-import { showBytes } from "./syntax/shown-bytes.ts";
+import { escapeBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
 /** The settings that the reader of a body uses. */
@@ -24,13 +24,13 @@ const CR = 0x0d;
 const SHOWN_BYTES = 100;
 
 /** `rest` is the body from the first unexpected byte on. It may lack bytes that the message does not show. */
-const unexpected = (rest: Buffer): Error => {
+const buildUnexpectedError = (rest: Buffer): Error => {
   const shown =
-    rest.length > SHOWN_BYTES ? `${rest.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${showBytes(rest)}"`;
+    rest.length > SHOWN_BYTES ? `${rest.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${escapeBytes(rest)}"`;
   return csvError(`parse error (Failed reading: satisfy) at ${shown}`);
 };
 
-const notEnough = (): Error => csvError('parse error (not enough input) at ""');
+const buildIncompleteError = (): Error => csvError('parse error (not enough input) at ""');
 
 /** The text of a field, or null for a field without a value. */
 type CsvField = string | null;
@@ -47,7 +47,7 @@ interface CsvLine {
 }
 
 /** A field may be all of the body, and all of it quotes. */
-const withoutDoubling = (bytes: Buffer, from: number, to: number): string => {
+const unescapeQuotes = (bytes: Buffer, from: number, to: number): string => {
   const single = Buffer.allocUnsafe(to - from);
   let length = 0;
   for (let i = from; i < to; i++) {
@@ -70,29 +70,29 @@ const readQuoted = (
     if (i + 1 === bytes.length && !isLast) return undefined;
     if (bytes[i + 1] !== QUOTE)
       return {
-        field: hasQuotes ? withoutDoubling(bytes, start + 1, i) : bytes.toString("utf8", start + 1, i),
+        field: hasQuotes ? unescapeQuotes(bytes, start + 1, i) : bytes.toString("utf8", start + 1, i),
         next: i + 1,
       };
     hasQuotes = true;
     i++;
   }
-  if (isLast) throw notEnough();
+  if (isLast) throw buildIncompleteError();
   return undefined;
 };
 
-type ValueOf = (text: string, isQuoted: boolean) => CsvField;
+type ReadValue = (text: string, isQuoted: boolean) => CsvField;
 
 /** Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
-const plainValue: ValueOf = (text, isQuoted) => (!isQuoted && (text === "" || text === "NULL") ? null : text);
-const valueInCompatMode: ValueOf = (text) => (text === "NULL" ? null : text);
-const keepValue: ValueOf = (text) => text;
+const readPlainValue: ReadValue = (text, isQuoted) => (!isQuoted && (text === "" || text === "NULL") ? null : text);
+const readCompatValue: ReadValue = (text) => (text === "NULL" ? null : text);
+const keepValue: ReadValue = (text) => text;
 
 /** Returns undefined if the end of the line has not arrived. `isLast`: no more bytes follow. @throws RelApiError `body` */
 const readLine = (
   bytes: Buffer,
   start: number,
   isLast: boolean,
-  valueOf: ValueOf,
+  readValue: ReadValue,
   maxFields: number,
 ): CsvLine | undefined => {
   const fields: CsvField[] = [];
@@ -102,13 +102,13 @@ const readLine = (
     if (bytes[i] === QUOTE) {
       const quoted = readQuoted(bytes, i, isLast);
       if (quoted === undefined) return undefined;
-      if (hasRoom()) fields.push(valueOf(quoted.field, true));
+      if (hasRoom()) fields.push(readValue(quoted.field, true));
       i = quoted.next;
     } else {
       const from = i;
       while (i < bytes.length && bytes[i] !== COMMA && bytes[i] !== LF && bytes[i] !== CR && bytes[i] !== QUOTE) i++;
       if (i === bytes.length && !isLast) return undefined;
-      if (hasRoom()) fields.push(valueOf(bytes.toString("utf8", from, i), false));
+      if (hasRoom()) fields.push(readValue(bytes.toString("utf8", from, i), false));
     }
     if (i >= bytes.length) return isLast ? { fields, next: i, isEnded: false } : undefined;
     if (bytes[i] === COMMA) i++;
@@ -123,13 +123,13 @@ const readLine = (
 const createRows = (names: readonly string[], maxBytes: number) => {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   /** If two columns have one name, the later one counts in lines that have it. */
-  const again = names.map((name, i) => names.indexOf(name, i + 1));
+  const laterDuplicate = names.map((name, i) => names.indexOf(name, i + 1));
   const array = createJsonArray();
   return {
     add: (fields: readonly CsvField[]): void => {
       let row = "";
       for (let i = 0; i < fields.length; i++) {
-        const later = again[i]!; // no line is longer than the header here
+        const later = laterDuplicate[i]!; // no line is longer than the header here
         if (later !== -1 && later < fields.length) continue;
         const field = fields[i]!; // i is within its length
         row += `${row === "" ? "" : ","}${keys[i]}${JSON.stringify(field)}`;
@@ -151,7 +151,7 @@ type CsvRows = Omit<Payload, "isUninspected">;
 /** Lines as they come: a row for each, every value a string or null. */
 const createLines = (limits: BodyLimits) => {
   let names: readonly string[] = [];
-  let different: readonly number[] = [];
+  let distinctCounts: readonly number[] = [];
   let rows: ReturnType<typeof createRows> | undefined;
   let fieldCount: number | undefined;
   let isUneven = false;
@@ -160,9 +160,9 @@ const createLines = (limits: BodyLimits) => {
     add: ({ fields, isEnded }: CsvLine): void => {
       if (rows === undefined) {
         if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
-        if (!isEnded) throw notEnough();
+        if (!isEnded) throw buildIncompleteError();
         names = fields as readonly string[]; // read by `nameOf`
-        different = countNames(names);
+        distinctCounts = countNames(names);
         rows = createRows(names, limits.maxBodyBytes);
         return;
       }
@@ -171,14 +171,14 @@ const createLines = (limits: BodyLimits) => {
       fieldCount ??= count;
       // A field without a name would be lost. Lines of other lengths still have the same keys when the columns they lack
       // are named before as well.
-      if (count > names.length || different[count] !== different[fieldCount]) isUneven = true;
+      if (count > names.length || distinctCounts[count] !== distinctCounts[fieldCount]) isUneven = true;
       if (!isUneven) rows.add(fields);
     },
     hasNames: (): boolean => rows !== undefined,
     maxFields: (): number => (rows === undefined ? limits.maxColumns : names.length),
     /** @throws RelApiError `body`, `body-too-large` */
     end: (): CsvRows => {
-      if (rows === undefined) throw notEnough();
+      if (rows === undefined) throw buildIncompleteError();
       if (isUneven) throw csvFieldsError();
       const keys = [...new Set(names.slice(0, fieldCount ?? 0))].sort();
       const isText = limits.compatMode ? {} : { isText: true as const };
@@ -188,45 +188,45 @@ const createLines = (limits: BodyLimits) => {
 };
 
 /** The rest of a body that is refused: only whether it is UTF-8 matters, and the first bytes, which the message shows. */
-interface CsvRefusal {
-  readonly errorOf: (rest: Buffer) => unknown;
+interface RejectedBody {
+  readonly buildError: (rest: Buffer) => unknown;
   shown: Buffer;
 }
 
-const ROOM_BYTES = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 
 /** Reads a body while it arrives: neither all of its bytes nor all of its rows are ever there beside their JSON text.
  *  Bytes that are not UTF-8 come before all other errors. @throws RelApiError `body`, `body-too-large` at its end
  *  @rule R-BODY-6 R-BODY-8 R-BND-3 X-BODY-2 */
 export const createCsvReader = (limits: BodyLimits): BodyReader => {
   const lines = createLines(limits);
-  const valueOf = limits.compatMode ? valueInCompatMode : plainValue;
+  const valueOf = limits.compatMode ? readCompatValue : readPlainValue;
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let isText = true;
-  let refused: CsvRefusal | undefined;
+  let isValidUtf8 = true;
+  let rejected: RejectedBody | undefined;
   /** It begins with the arrived part of the lines whose end has not arrived. */
-  let room = Buffer.allocUnsafe(ROOM_BYTES);
-  let filled = 0;
+  let buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  let bufferedLength = 0;
   /** A line that was looked through in vain is not looked through again before it has doubled. */
   let wantedBytes = 0;
   let isBeginning = true;
 
   const checkRest = (bytes?: Buffer): void => {
     try {
-      if (isText) decoder.decode(bytes, { stream: bytes !== undefined });
+      if (isValidUtf8) decoder.decode(bytes, { stream: bytes !== undefined });
     } catch {
-      isText = false;
+      isValidUtf8 = false;
     }
   };
-  const rejectBody = (errorOf: CsvRefusal["errorOf"], line: Buffer, rest: Buffer): void => {
-    refused = { errorOf, shown: Buffer.from(rest.subarray(0, SHOWN_BYTES + 1)) };
+  const rejectBody = (errorOf: RejectedBody["buildError"], line: Buffer, rest: Buffer): void => {
+    rejected = { buildError: errorOf, shown: Buffer.from(rest.subarray(0, SHOWN_BYTES + 1)) };
     checkRest(line);
   };
   const read = (isLast: boolean): void => {
-    const bytes = room.subarray(0, filled);
+    const bytes = buffer.subarray(0, bufferedLength);
     let at = isBeginning ? byteOrderMarkBytes(bytes) : 0; // spreadsheets write one
     try {
-      while (refused === undefined && (at < bytes.length || (isLast && !lines.hasNames()))) {
+      while (rejected === undefined && (at < bytes.length || (isLast && !lines.hasNames()))) {
         if (lines.hasNames() && (bytes[at] === LF || bytes[at] === CR)) {
           at++;
           continue;
@@ -236,37 +236,37 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
         if (line.badAt === undefined) {
           lines.add(line);
           at = line.next;
-        } else rejectBody(unexpected, bytes.subarray(at), bytes.subarray(line.badAt));
+        } else rejectBody(buildUnexpectedError, bytes.subarray(at), bytes.subarray(line.badAt));
       }
     } catch (error) {
       rejectBody(() => error, bytes.subarray(at), bytes);
     }
-    if (!isUtf8(bytes.subarray(0, at))) isText = false;
-    room.copyWithin(0, at, filled);
-    filled -= at;
-    wantedBytes = at === 0 ? 2 * filled : 0;
+    if (!isUtf8(bytes.subarray(0, at))) isValidUtf8 = false;
+    buffer.copyWithin(0, at, bufferedLength);
+    bufferedLength -= at;
+    wantedBytes = at === 0 ? 2 * bufferedLength : 0;
     if (at > 0) isBeginning = false;
   };
   return {
     take: (piece) => {
-      if (refused !== undefined) {
-        if (refused.shown.length <= SHOWN_BYTES) refused.shown = Buffer.concat([refused.shown, piece]);
+      if (rejected !== undefined) {
+        if (rejected.shown.length <= SHOWN_BYTES) rejected.shown = Buffer.concat([rejected.shown, piece]);
         return checkRest(piece);
       }
-      if (filled + piece.length > room.length) {
-        const larger = Buffer.allocUnsafeSlow(2 * (filled + piece.length));
-        room.copy(larger, 0, 0, filled);
-        room = larger;
+      if (bufferedLength + piece.length > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(2 * (bufferedLength + piece.length));
+        buffer.copy(larger, 0, 0, bufferedLength);
+        buffer = larger;
       }
-      piece.copy(room, filled);
-      filled += piece.length;
-      if (filled >= wantedBytes) read(false);
+      piece.copy(buffer, bufferedLength);
+      bufferedLength += piece.length;
+      if (bufferedLength >= wantedBytes) read(false);
     },
     end: () => {
-      if (refused === undefined) read(true);
-      if (refused !== undefined) checkRest();
-      if (!isText) throw csvError("The body is not UTF-8");
-      if (refused !== undefined) throw refused.errorOf(refused.shown);
+      if (rejected === undefined) read(true);
+      if (rejected !== undefined) checkRest();
+      if (!isValidUtf8) throw csvError("The body is not UTF-8");
+      if (rejected !== undefined) throw rejected.buildError(rejected.shown);
       return lines.end();
     },
   };

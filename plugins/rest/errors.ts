@@ -40,7 +40,7 @@ export const pathInvalid = (): RelApiError =>
 export const pathNotServed = (
   prefixes: readonly string[],
   graphql: string | undefined,
-  meant: string | undefined,
+  similarPath: string | undefined,
 ): RelApiError =>
   new RelApiError({
     code: "path-not-found",
@@ -49,7 +49,7 @@ export const pathNotServed = (
     hint: [
       `The REST API is below ${prefixes.join(" and ")}`,
       ...(graphql === undefined ? [] : [`GraphQL is at ${graphql}`]),
-      ...(meant === undefined ? [] : [`perhaps you meant ${meant}`]),
+      ...(similarPath === undefined ? [] : [`perhaps you meant ${similarPath}`]),
     ].join("; "),
   });
 
@@ -112,7 +112,7 @@ export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError
   limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${what}` });
 
 /** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
-export const checkPath = (limits: Limits, { path }: Field): void => {
+export const checkPathLength = (limits: Limits, { path }: Field): void => {
   if (path.length > limits.maxPathKeys) throw tooMany(limits, "maxPathKeys", "keys in a JSON path");
 };
 
@@ -159,7 +159,7 @@ export const preconditionFailed = (): RelApiError =>
   });
 
 /** @rule R-ETG-4 PGRSTX03 */
-export const excludedRows = (): RelApiError =>
+export const rowsExcluded = (): RelApiError =>
   new RelApiError({
     code: "precondition-failed",
     status: 412,
@@ -197,7 +197,7 @@ export const notEmbedded = (name: string): RelApiError =>
   });
 
 /** @rule R-EMB-7 PGRST108 */
-export const addressedPastAlias = (name: string, alias: string): RelApiError =>
+export const aliasRequired = (name: string, alias: string): RelApiError =>
   new RelApiError({
     code: "not-embedded",
     status: 400,
@@ -222,8 +222,10 @@ export const relationshipNotFound = (
       `Searched for a foreign key relationship between '${source}' and '${target}'` +
       `${usedHint === undefined ? "" : ` using the hint '${usedHint}'`} in the schema '${schema}', but no matches were found.`,
     hint:
-      suggestion === undefined ? null : `Perhaps you meant '${suggestion.name}' instead of '${suggestion.suggestion}'.`,
-    facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.name },
+      suggestion === undefined
+        ? null
+        : `Perhaps you meant '${suggestion.suggestion}' instead of '${suggestion.misspelt}'.`,
+    facts: suggestion === undefined ? {} : { schema, suggestion: suggestion.suggestion },
   });
 
 /** One of several relationships that an embed may mean. */
@@ -265,7 +267,7 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
   });
 
 /** Two embeds of one level have the same name. The message is that of the database. @rule R-EMB-12 */
-export const embedTwice = (name: string): RelApiError =>
+export const embedRepeated = (name: string): RelApiError =>
   new RelApiError({ code: "42712", status: 400, message: `table name "${name}" specified more than once` });
 
 /** @rule R-AGG-1 PGRST123 */
@@ -358,15 +360,15 @@ export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
 const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea" } as const;
 
 /** Describes the function that the call asked for, as the details show it. @rule R-RPC-9 */
-const describeCall = ({ names, raw }: CallShape): string => {
-  if (raw !== undefined && raw !== "json") return ` with a single unnamed ${RAW_NAMES[raw]} parameter`;
+const describeCall = ({ names, bodyType }: CallShape): string => {
+  if (bodyType !== undefined && bodyType !== "json") return ` with a single unnamed ${RAW_NAMES[bodyType]} parameter`;
   const named =
     names.length === 0
       ? " without parameters"
       : names.length === 1
         ? ` with parameter ${names[0]}`
         : ` with parameters ${names.join(", ")}`;
-  return raw === "json" ? `${named} or with a single unnamed ${RAW_NAMES.json} parameter` : named;
+  return bodyType === "json" ? `${named} or with a single unnamed ${RAW_NAMES.json} parameter` : named;
 };
 
 /** `suggestion` is `f`, or `f(a, b)` for another overload. @rule R-RPC-9 R-RPC-10 PGRST202 */
@@ -377,7 +379,7 @@ export const routineNotFound = (
   suggestion: string | undefined,
   hint = suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
 ): RelApiError => {
-  const isRaw = call.raw !== undefined && call.raw !== "json";
+  const isRaw = call.bodyType !== undefined && call.bodyType !== "json";
   const shown = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
   return new RelApiError({
     code: "routine-not-found",

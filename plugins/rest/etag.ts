@@ -4,33 +4,34 @@
  */
 import { createHash } from "node:crypto";
 import { definePlugin, type Answer, type Exchange, type Headers, type Relation } from "../../core/index.ts";
-import { bodyOf } from "./answer/rows.ts";
+import { decodeBody } from "./answer/rows.ts";
 import { exposeRestHeadersHook, type RestHandler } from "./api.ts";
-import { excludedRows, preconditionFailed } from "./errors.ts";
-import { valuesOf } from "./read.ts";
+import { rowsExcluded, preconditionFailed } from "./errors.ts";
+import { fillValues } from "./read.ts";
 import type { RestRequest } from "./request.ts";
 import { withMethods } from "./routes.ts";
 import { etagsService, type Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
-import { sourceOf, requestOf } from "./syntax/parse-request.ts";
-import { profileHeader } from "./syntax/resolve-target.ts";
+import { buildSource, buildRequest } from "./syntax/parse-request.ts";
+import { getProfileHeader } from "./syntax/resolve-target.ts";
 
 /** The tag of the bytes that are sent. */
-const etagOf = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
+const computeTag = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
 
-const withoutWeakness = (etag: string): string => etag.replace(/^W\//, "");
+const removeWeakPrefix = (etag: string): string => etag.replace(/^W\//, "");
 
 /**
  * Whether the header's list (`"a", W/"b"`, or `*`) contains the tag. Weak tags count, because compressing proxies make
  * them of strong ones. @rule R-ETG-2 R-ETG-3
  */
-const listsTag = (list: string, etag: string): boolean =>
-  list.trim() === "*" || (list.match(/"[^"]*"/g) ?? []).some((tag) => tag === withoutWeakness(etag));
+const containsTag = (list: string, etag: string): boolean =>
+  list.trim() === "*" || (list.match(/"[^"]*"/g) ?? []).some((tag) => tag === removeWeakPrefix(etag));
 
-type Condition = "if-match" | "if-none-match";
+type ConditionHeader = "if-match" | "if-none-match";
 
 /** All lines of the header, joined. */
-const conditionOf = (exchange: Exchange, name: Condition): string | undefined => exchange.request.headers[name];
+const readConditionHeader = (exchange: Exchange, name: ConditionHeader): string | undefined =>
+  exchange.request.headers[name];
 
 /** Headers of the body, which a 304 does not have. */
 const BODY_HEADERS = /^(?:content-(?:type|range|profile)|range-unit)$/i;
@@ -70,54 +71,54 @@ const withCacheHeaders = (headers: Headers, etag: string): Headers => {
 const withEtag = (exchange: Exchange, answer: Answer): Answer => {
   const { status, body } = answer;
   if (body === undefined || (status !== 200 && status !== 206)) return answer;
-  const etag = findHeader(answer.headers, "etag") ?? etagOf(body);
+  const etag = findHeader(answer.headers, "etag") ?? computeTag(body);
   const headers = withCacheHeaders(answer.headers, etag);
-  const ifNoneMatch = conditionOf(exchange, "if-none-match");
-  if (ifNoneMatch === undefined || !listsTag(ifNoneMatch, etag)) return { ...answer, headers };
+  const ifNoneMatch = readConditionHeader(exchange, "if-none-match");
+  if (ifNoneMatch === undefined || !containsTag(ifNoneMatch, etag)) return { ...answer, headers };
   return { status: 304, headers: headers.filter(([name]) => !BODY_HEADERS.test(name)) };
 };
 
 /** The request as a GET of the whole result, since `Range` applies only to GET. The prototype has all other members. */
-const asGet = (exchange: Exchange): Exchange =>
+const buildGetExchange = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     method: { value: "GET" },
     header: {
       value: (name: string) => {
         const lower = name.toLowerCase();
         if (lower === "range") return undefined;
-        return exchange.header(lower === profileHeader("GET") ? profileHeader(exchange.method) : lower);
+        return exchange.header(lower === getProfileHeader("GET") ? getProfileHeader(exchange.method) : lower);
       },
     },
     planned: {
-      get: () => exchange.planned,
+      get: () => exchange.plans,
       set: (plans) => {
-        exchange.planned = plans;
+        exchange.plans = plans;
       },
     },
   }) as Exchange;
 
 /** Adds tags to a handler. A tag is computed from a body, so HEAD produces a body that is not sent. */
-const withTags =
+const addTags =
   (read: RestHandler): RestHandler =>
   async (exchange, target) =>
-    withEtag(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
+    withEtag(exchange, await read(exchange.method === "HEAD" ? buildGetExchange(exchange) : exchange, target));
 
 /** The condition of a write. POST has none, because its URL names no rows. It is read from the same URL, without the
  *  preferences of the write. @rule R-ETG-3 R-ETG-4 */
-const preconditionOf = (request: RestRequest, relation: Relation): Precondition | undefined => {
-  const ifMatch = conditionOf(request.exchange, "if-match");
-  const ifNoneMatch = conditionOf(request.exchange, "if-none-match");
+const buildPrecondition = (request: RestRequest, relation: Relation): Precondition | undefined => {
+  const ifMatch = readConditionHeader(request.exchange, "if-match");
+  const ifNoneMatch = readConditionHeader(request.exchange, "if-none-match");
   if ((ifMatch === undefined && ifNoneMatch === undefined) || request.method === "POST") return undefined;
   const { rest, exchange } = request;
-  const source = { ...sourceOf(rest, asGet(exchange), relation), prefer: "" };
+  const source = { ...buildSource(rest, buildGetExchange(exchange), relation), prefer: "" };
   const { parsed, planned, program } = rest.reads.get(source).value;
   return {
     program,
-    values: valuesOf(planned, requestOf(parsed, source)),
+    values: fillValues(planned, buildRequest(parsed, source)),
     check: (row) => {
-      const etag = Number(row.page_total ?? 0) > 0 ? etagOf(bodyOf(row, planned.media)) : undefined;
-      if (ifMatch !== undefined && (etag === undefined || !listsTag(ifMatch, etag))) throw preconditionFailed();
-      if (ifNoneMatch !== undefined && etag !== undefined && listsTag(ifNoneMatch, etag)) throw excludedRows();
+      const etag = Number(row.page_total ?? 0) > 0 ? computeTag(decodeBody(row, planned.media)) : undefined;
+      if (ifMatch !== undefined && (etag === undefined || !containsTag(ifMatch, etag))) throw preconditionFailed();
+      if (ifNoneMatch !== undefined && etag !== undefined && containsTag(ifNoneMatch, etag)) throw rowsExcluded();
     },
   };
 };
@@ -129,12 +130,12 @@ export const etag = definePlugin({
   settings: etagSettings,
   apply: (hooks, context) => {
     if (!context.options.etags) return;
-    context.offer(etagsService, { preconditionOf, tagOf: etagOf });
+    context.offer(etagsService, { buildPrecondition: buildPrecondition, computeTag: computeTag });
     context.use(exposeRestHeadersHook).tap("etag", (names) => [...names, "ETag"]);
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind === "root") return route;
-      const withTag = withTags(read);
+      const withTag = addTags(read);
       return withMethods(route, [
         ["GET", withTag],
         ["HEAD", withTag],

@@ -1,7 +1,7 @@
 /** `/track?select=track_id,name,album(title)&limit=3`: an example read of tables that the caller may see. */
 import {
-  relationOf,
-  visibilityOf,
+  findRelation,
+  getVisibility,
   type Column,
   type Model,
   type Relation,
@@ -9,7 +9,7 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { exampleColumns, exampleLabel, exampleOrder } from "../shared/examples.ts";
+import { chooseExampleColumns, chooseLabelColumn, sortForExamples } from "../shared/examples.ts";
 import type { RestExample } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
@@ -18,7 +18,8 @@ const UNQUOTED = /^[\p{L}0-9_$]+$/u;
 /** Encodes a part of a URL, safe inside quotes of a shell too. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-const selectItem = (name: string): string => encode(UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
+const encodeSelectItem = (name: string): string =>
+  encode(UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
 
 /** Whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
@@ -30,41 +31,43 @@ const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boole
       other.columns.some(([own]) => own === target.name),
   ).length === 1;
 
-const embedOf = (model: Model, sight: Visibility, relation: Relation): string | undefined => {
+const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): string | undefined => {
   const usable = relation.relationships.flatMap((relationship) => {
-    const target = relationOf(model, relationship.target);
+    const target = findRelation(model, relationship.target);
     if (target === undefined || target === relation || target.schema !== relation.schema) return [];
     if (relationship.routine !== undefined || !isOnlyOne(relation, relationship)) return [];
     // the compared columns must be readable too
     const isReadable =
       relationship.columns.every(([own]) =>
-        relation.columns.some((column) => column.name === own && sight.readsAlways(relation, column)),
+        relation.columns.some((column) => column.name === own && visibility.mayReadEveryRow(relation, column)),
       ) &&
       relationship.junction === undefined &&
       relationship.columns.every(([, far]) =>
-        target.columns.some((column) => column.name === far && sight.readsAlways(target, column)),
+        target.columns.some((column) => column.name === far && visibility.mayReadEveryRow(target, column)),
       );
-    const label = isReadable ? exampleLabel(model, readableColumns(sight, target)) : undefined;
+    const label = isReadable ? chooseLabelColumn(model, findReadableColumns(visibility, target)) : undefined;
     return label === undefined ? [] : [{ relationship, name: target.name, label }];
   });
   const [best] = usable.sort((a, b) => Number(b.relationship.isToOne) - Number(a.relationship.isToOne));
-  return best && `${selectItem(best.name)}(${selectItem(best.label.name)})`;
+  return best && `${encodeSelectItem(best.name)}(${encodeSelectItem(best.label.name)})`;
 };
 
-const readableColumns = (sight: Visibility, relation: Relation): readonly Column[] =>
-  sight.mayPerform(relation, "select") ? relation.columns.filter((column) => sight.reads(relation, column)) : [];
+const findReadableColumns = (sight: Visibility, relation: Relation): readonly Column[] =>
+  sight.mayPerform(relation, "select") ? relation.columns.filter((column) => sight.mayRead(relation, column)) : [];
 
 /** Undefined if the caller may read nothing. */
-export const exampleRead = (model: Model, session: Session): RestExample | undefined => {
-  const sight = visibilityOf(model, session, "rest");
+export const buildExampleRead = (model: Model, session: Session): RestExample | undefined => {
+  const sight = getVisibility(model, session, "rest");
   for (const schema of model.schemas) {
     const relations = [...model.relations.values()].filter(
-      (relation) => relation.schema === schema && readableColumns(sight, relation).length > 0,
+      (relation) => relation.schema === schema && findReadableColumns(sight, relation).length > 0,
     );
-    const [relation] = exampleOrder(model, relations);
+    const [relation] = sortForExamples(model, relations);
     if (relation === undefined) continue;
-    const columns = exampleColumns(model, readableColumns(sight, relation)).map(({ name }) => selectItem(name));
-    const embed = embedOf(model, sight, relation);
+    const columns = chooseExampleColumns(model, findReadableColumns(sight, relation)).map(({ name }) =>
+      encodeSelectItem(name),
+    );
+    const embed = buildEmbed(model, sight, relation);
     const select = [...columns, ...(embed === undefined ? [] : [embed])].join(",");
     return {
       path: `/${encode(relation.name)}?select=${select}&limit=3`,

@@ -12,14 +12,14 @@ export interface FuzzySet {
 /** The minimum similarity of suggested names. @rule R-FUZ-1 */
 export const THRESHOLD = { relationship: 0.33, argument: 0.33, relation: 0.75, routine: 0.75 } as const;
 
-const RUN_LENGTHS = [3, 2] as const;
+const NGRAM_LENGTHS = [3, 2] as const;
 
 /** Letters, digits, blanks and commas of a lower-case name, with one `-` at each end. */
-const skeleton = (lower: string): string => `-${lower.replace(/[^\p{L}\p{N} ,]/gu, "")}-`;
+const normalizeName = (lower: string): string => `-${lower.replace(/[^\p{L}\p{N} ,]/gu, "")}-`;
 
-const countRuns = (lower: string, length: number): ReadonlyMap<string, number> => {
+const countNgrams = (lower: string, length: number): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
-  const characters = [...skeleton(lower)];
+  const characters = [...normalizeName(lower)];
   for (let i = 0; i + length <= characters.length; i++) {
     const run = characters.slice(i, i + length).join("");
     counts.set(run, (counts.get(run) ?? 0) + 1);
@@ -27,10 +27,10 @@ const countRuns = (lower: string, length: number): ReadonlyMap<string, number> =
   return counts;
 };
 
-const magnitude = (counts: ReadonlyMap<string, number>): number =>
+const computeMagnitude = (counts: ReadonlyMap<string, number>): number =>
   Math.sqrt([...counts.values()].reduce((sum, count) => sum + count * count, 0));
 
-const similarity = (a: string, b: string): number => {
+const computeSimilarity = (a: string, b: string): number => {
   const [one, other] = [[...a], [...b]];
   const longer = Math.max(one.length, other.length);
   return longer === 0 ? 1 : 1 - levenshtein(one, other) / longer;
@@ -39,27 +39,27 @@ const similarity = (a: string, b: string): number => {
 interface Entry {
   readonly name: string;
   readonly lower: string;
-  readonly runs: ReadonlyMap<number, { readonly counts: ReadonlyMap<string, number>; readonly magnitude: number }>;
+  readonly ngrams: ReadonlyMap<number, { readonly counts: ReadonlyMap<string, number>; readonly magnitude: number }>;
 }
 
 /** Indexes names by the n-grams that they share with a query. @rule R-FUZ-1 R-SC-7 */
 export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
-  const byRun = new Map<string, Entry[]>();
+  const entriesByNgram = new Map<string, Entry[]>();
   const lowerNames = new Set<string>();
   for (const name of new Set(names)) {
     const lower = name.toLowerCase();
     lowerNames.add(lower);
     const runs = new Map(
-      RUN_LENGTHS.map((length) => {
-        const counts = countRuns(lower, length);
-        return [length, { counts, magnitude: magnitude(counts) }] as const;
+      NGRAM_LENGTHS.map((length) => {
+        const counts = countNgrams(lower, length);
+        return [length, { counts, magnitude: computeMagnitude(counts) }] as const;
       }),
     );
-    const entry: Entry = { name, lower, runs };
+    const entry: Entry = { name, lower, ngrams: runs };
     for (const { counts } of runs.values()) {
       for (const run of counts.keys()) {
-        const list = byRun.get(run);
-        if (list === undefined) byRun.set(run, [entry]);
+        const list = entriesByNgram.get(run);
+        if (list === undefined) entriesByNgram.set(run, [entry]);
         else list.push(entry);
       }
     }
@@ -68,29 +68,29 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
     // longer than any identifier, so no name is similar, and the comparison would be slow
     if (name.length > 500) return undefined;
     const lower = name.toLowerCase();
-    for (const length of RUN_LENGTHS) {
-      const asked = countRuns(lower, length);
-      const candidates = new Set([...asked.keys()].flatMap((run) => byRun.get(run) ?? []));
-      if (candidates.size > 0) return bestMatch(lower, asked, length, candidates, threshold);
+    for (const length of NGRAM_LENGTHS) {
+      const queryNgrams = countNgrams(lower, length);
+      const candidates = new Set([...queryNgrams.keys()].flatMap((run) => entriesByNgram.get(run) ?? []));
+      if (candidates.size > 0) return findBestMatch(lower, queryNgrams, length, candidates, threshold);
     }
     return undefined;
   };
   return { suggest, has: (name) => lowerNames.has(name.toLowerCase()) };
 };
 
-const bestMatch = (
+const findBestMatch = (
   lower: string,
   asked: ReadonlyMap<string, number>,
   length: number,
   candidates: Iterable<Entry>,
   threshold: number,
 ): string | undefined => {
-  const askedMagnitude = magnitude(asked);
+  const askedMagnitude = computeMagnitude(asked);
   let found: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
   for (const entry of candidates) {
-    const score = similarity(lower, entry.lower);
+    const score = computeSimilarity(lower, entry.lower);
     if (score < threshold || (found !== undefined && score < found.score)) continue;
-    const runs = entry.runs.get(length);
+    const runs = entry.ngrams.get(length);
     let product = 0;
     for (const [run, count] of asked) product += count * (runs?.counts.get(run) ?? 0);
     const cosine = product / (askedMagnitude * (runs?.magnitude ?? 1));

@@ -3,14 +3,14 @@
  * empty. @rule R-HNT-1 … R-HNT-6
  */
 import {
-  boundOf,
-  columnOf,
+  getBoundValue,
+  findColumn,
   definePlugin,
   isRelApiError,
-  closestNames,
-  relationOf,
+  findClosestNames,
+  findRelation,
   RelApiError,
-  visibilityOf,
+  getVisibility,
   type Exchange,
   type Model,
   type PluginContext,
@@ -18,9 +18,9 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { faultText, jsonFault, similarLabels, orList } from "../shared/hints.ts";
+import { formatJsonError, findJsonError, suggestLabels, joinWithOr } from "../shared/hints.ts";
 import { hintsService, type Hints } from "./api.ts";
-import { restOf } from "./routes.ts";
+import { requireRest } from "./routes.ts";
 import type { Grammar } from "./request.ts";
 import { parseOptionalOperation } from "./syntax/filter.ts";
 
@@ -32,7 +32,7 @@ const FILTER = "Rows are filtered by column=operator.value: name=eq.Oslo, name=i
 const LIST = "A list stands in parentheses: id=in.(1,2)";
 
 /** Parameters of other APIs, in lower case without `_` and `-`. @rule R-HNT-1 */
-const FOREIGN: ReadonlyMap<string, string> = new Map([
+const PARAMETERS_OF_OTHER_APIS: ReadonlyMap<string, string> = new Map([
   ...[
     "page",
     "perpage",
@@ -86,14 +86,14 @@ const MAX_SHOWN = 60;
 const isShown = (text: string): boolean => text.length <= MAX_SHOWN && !/[^\x20-\x7e]/.test(text);
 
 /** Explains a filter parameter: `name=Oslo` for `name=eq.Oslo`, `name=eqq.Oslo`, `page=2`. */
-const parameterHint = (
+const buildParameterHint = (
   grammar: Grammar,
   writtenName: string,
   writtenValue: string,
   columns: readonly string[],
 ): string | null => {
   const [parameter, value] = [writtenName.trim(), writtenValue.trim()];
-  if (grammar.extensions(parameter))
+  if (grammar.isPluginParameter(parameter))
     return columns.includes(parameter) && parseOptionalOperation(grammar, value) !== undefined
       ? `A filter on the column '${parameter}' stands in a logic tree: and=(${parameter}.${value})`
       : null;
@@ -101,118 +101,125 @@ const parameterHint = (
   if (isBlank && columns.includes(parameter) && isShown(`${parameter}=${value}`))
     return `A filter has no blanks in front of its operator: perhaps you meant ${parameter}=${value}`;
   if (!columns.includes(parameter)) {
-    const foreign = FOREIGN.get(normalizeParameter(parameter));
+    const foreign = PARAMETERS_OF_OTHER_APIS.get(normalizeParameter(parameter));
     if (foreign !== undefined) return foreign;
-    const near = closestNames(parameter, [...RESERVED, ...columns]);
-    if (near.length > 0) return `Perhaps you meant ${orList(near)} instead of '${parameter}'`;
+    const near = findClosestNames(parameter, [...RESERVED, ...columns]);
+    if (near.length > 0) return `Perhaps you meant ${joinWithOr(near)} instead of '${parameter}'`;
   }
   const [, operator = "", behind = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
   // the operator is correct, and `details` already says what is expected after it
   if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
-  const operators = behind === "" ? [] : closestNames(operator, grammar.operators.keys());
-  if (operators.length > 0) return `Perhaps you meant the operator ${orList(operators)} instead of '${operator}'`;
+  const operators = behind === "" ? [] : findClosestNames(operator, grammar.operators.keys());
+  if (operators.length > 0) return `Perhaps you meant the operator ${joinWithOr(operators)} instead of '${operator}'`;
   const written = `${parameter}=${value}`;
   return !isShown(written) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
 };
 
 /** Suggests `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */
-const preferenceHint = ({ preferences }: Grammar, item: string): string | undefined => {
+const buildPreferenceHint = ({ preferences }: Grammar, item: string): string | undefined => {
   const at = item.indexOf("=");
   const written = at === -1 ? item : item.slice(0, at);
-  const name = preferences.has(written) ? written : closestNames(written, preferences.keys())[0];
+  const name = preferences.has(written) ? written : findClosestNames(written, preferences.keys())[0];
   const values = name === undefined ? undefined : preferences.get(name)?.values;
   if (name === undefined || values === undefined) return undefined;
   const value = at === -1 ? "" : item.slice(at + 1);
   if (typeof values === "function")
     return name === written || value === "" ? undefined : `perhaps you meant ${name}=${value}`;
-  const near = values.includes(value) ? value : closestNames(value, values)[0];
+  const near = values.includes(value) ? value : findClosestNames(value, values)[0];
   return near === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${near}`;
 };
 
 const capitalise = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-const visibleColumns = (sight: Visibility, relation: Relation | undefined): readonly string[] =>
-  relation?.columns.filter((column) => sight.knows(relation, column)).map(({ name }) => name) ?? [];
+const findVisibleColumns = (visibility: Visibility, relation: Relation | undefined): readonly string[] =>
+  relation?.columns.filter((column) => visibility.mayNameColumn(relation, column)).map(({ name }) => name) ?? [];
 
 /** The relation of the request's path, if the path names one. */
 const relationAt = (context: PluginContext, exchange: Exchange): Relation | undefined => {
   try {
-    const { target } = restOf(context).matchRoute(exchange);
+    const { target } = requireRest(context).matchRoute(exchange);
     return target?.kind === "relation" ? target.relation : undefined;
   } catch {
     return undefined; // the request itself is wrong, which is another error than the explained one
   }
 };
 
-type HintRequest = Parameters<Hints["explain"]>[1];
+type HintRequest = Parameters<Hints["addHint"]>[1];
 
-const hintOf = (
+const buildHint = (
   context: PluginContext,
   { code, message, facts }: RelApiError,
   exchange: HintRequest,
   model: Model,
   session: Session,
 ): string | null => {
-  const { grammar } = restOf(context);
-  const sight = visibilityOf(model, session, "rest");
+  const { grammar } = requireRest(context);
+  const sight = getVisibility(model, session, "rest");
   const { parameter, value, column, schema, table, invalid } = facts;
   if (code === "parse-error" && typeof parameter === "string" && typeof value === "string")
-    return parameterHint(grammar, parameter, value, visibleColumns(sight, relationAt(context, exchange as Exchange)));
+    return buildParameterHint(
+      grammar,
+      parameter,
+      value,
+      findVisibleColumns(sight, relationAt(context, exchange as Exchange)),
+    );
   if (code === "column-not-found" && typeof column === "string") {
-    const relation = relationOf(model, { schema: String(schema), name: String(table) });
+    const relation = findRelation(model, { schema: String(schema), name: String(table) });
     // an existing column is not misspelt
-    if (relation !== undefined && columnOf(relation, column) !== undefined) return null;
-    const near = closestNames(column, visibleColumns(sight, relation));
-    return near.length === 0 ? null : `Perhaps you meant the column ${orList(near)}`;
+    if (relation !== undefined && findColumn(relation, column) !== undefined) return null;
+    const near = findClosestNames(column, findVisibleColumns(sight, relation));
+    return near.length === 0 ? null : `Perhaps you meant the column ${joinWithOr(near)}`;
   }
   if (code === "preferences-invalid" && Array.isArray(invalid)) {
-    const told = (invalid as readonly string[]).flatMap((item) => preferenceHint(grammar, item) ?? []);
+    const told = (invalid as readonly string[]).flatMap((item) => buildPreferenceHint(grammar, item) ?? []);
     return told.length === 0 ? null : capitalise(told.join("; "));
   }
-  if (UNRESOLVED.has(code)) return upsertHint(relationAt(context, exchange as Exchange), exchange.method);
-  const labels = similarLabels(model, sight, { code, message });
-  return labels === undefined || labels.length === 0 ? null : `Perhaps you meant ${orList(labels)}`;
+  if (UPSERT_STATES.has(code)) return buildUpsertHint(relationAt(context, exchange as Exchange), exchange.method);
+  const labels = suggestLabels(model, sight, { code, message });
+  return labels === undefined || labels.length === 0 ? null : `Perhaps you meant ${joinWithOr(labels)}`;
 };
 
 const INVALID_TEXT = "22P02";
 
 /** SQLSTATEs of upserts: PostgreSQL has no key for `ON CONFLICT`, the relation has rules, or the key is deferrable. */
-const UNRESOLVED: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
+const UPSERT_STATES: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
 
 /** Explains an upsert into a relation whose inserts do not support `ON CONFLICT`. @rule R-HNT-7 */
-const upsertHint = (relation: Relation | undefined, method: string): string | null => {
-  if (method !== "POST" || relation?.takesNoConflict !== true) return null;
+const buildUpsertHint = (relation: Relation | undefined, method: string): string | null => {
+  if (method !== "POST" || relation?.refusesConflict !== true) return null;
   const what = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
   const [key] = relation.primaryKey;
   return key === undefined ? what : `${what}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
 };
 
 /** The explained errors. Others are skipped, because the model may not be loaded. */
-const EXPLAINED: ReadonlySet<string> = new Set([
+const CODES_WITH_HINTS: ReadonlySet<string> = new Set([
   "parse-error",
   "column-not-found",
   "preferences-invalid",
   INVALID_TEXT,
-  ...UNRESOLVED,
+  ...UPSERT_STATES,
 ]);
 
-const positionText = (text: string): string | undefined => {
-  const fault = jsonFault(text);
-  return fault && faultText(fault);
+const describeJsonError = (text: string): string | undefined => {
+  const fault = findJsonError(text);
+  return fault && formatJsonError(fault);
 };
 
 const createHints = (context: PluginContext): Hints => ({
-  jsonFault: positionText,
-  withPosition: (error, text) => {
+  findJsonError: describeJsonError,
+  addPosition: (error, text) => {
     const details =
-      isRelApiError(error) && error.code === INVALID_TEXT ? positionText(boundOf(text) as string) : undefined;
+      isRelApiError(error) && error.code === INVALID_TEXT
+        ? describeJsonError(getBoundValue(text) as string)
+        : undefined;
     return isRelApiError(error) && details !== undefined
       ? new RelApiError({ ...error, message: error.message, details })
       : error;
   },
-  explain: (error, exchange) => {
-    if (!EXPLAINED.has(error.code) || error.hint !== null || exchange.session === undefined) return error;
-    const hint = hintOf(context, error, exchange, context.model(), exchange.session);
+  addHint: (error, exchange) => {
+    if (!CODES_WITH_HINTS.has(error.code) || error.hint !== null || exchange.session === undefined) return error;
+    const hint = buildHint(context, error, exchange, context.model(), exchange.session);
     return hint === null ? error : new RelApiError({ ...error, message: error.message, hint });
   },
 });

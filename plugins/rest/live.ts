@@ -1,7 +1,7 @@
 /** `GET /vessels?tonnage=gte.500` as a live query: planned like any read, with a plain JSON result. */
 import {
   definePlugin,
-  faultFacts,
+  buildErrorFields,
   internalError,
   isRelApiError,
   type Exchange,
@@ -10,47 +10,46 @@ import {
 import { encodeError } from "./answer/encode-error.ts";
 import { restLiveService, type RestLive } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
-import { valuesOf } from "./read.ts";
-import { restOf } from "./routes.ts";
-import type { Rest } from "./request.ts";
-import { isolationOf, settingsOf } from "./run.ts";
-import { sourceOf, requestOf } from "./syntax/parse-request.ts";
+import { fillValues } from "./read.ts";
+import { requireRest } from "./routes.ts";
+import type { RestSurface } from "./request.ts";
+import { findIsolation, buildSettings } from "./run.ts";
+import { buildSource, buildRequest } from "./syntax/parse-request.ts";
 
 /**
  * Settings with headers, which live queries do not set: headers differ between clients, and equal queries share a
  * statement. @rule G-SES-10
  */
-const PERSONAL_HEADERS: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
+const CLIENT_SETTINGS: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
 
 /** The same request with JSON as accepted type. */
-const withJsonAccepted = (exchange: Exchange): Exchange =>
+const buildJsonExchange = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
   }) as Exchange; // the prototype has all other members
 
-const createRestLive = (context: PluginContext, rest: Rest): RestLive => ({
+const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => ({
   plan: (exchange, target) => {
     const { target: current, schema, name } = rest.matchRoute(exchange); // a reload may have removed the relation
     if (target.kind !== "relation" || current?.kind !== "relation") throw relationNotFound(schema, name, undefined);
-    const source = sourceOf(rest, withJsonAccepted(exchange), current.relation);
-    const { parsed, planned, program } = rest.reads.take(source);
-    const request = requestOf(parsed, source);
-    const isolation = isolationOf(request);
+    const source = buildSource(rest, buildJsonExchange(exchange), current.relation);
+    const { parsed, planned, program } = rest.reads.getAndCommit(source);
+    const request = buildRequest(parsed, source);
+    const isolation = findIsolation(request);
     return {
       schema,
       read: planned.plan,
-      programs: [{ program, values: valuesOf(planned, request) }],
+      programs: [{ program, values: fillValues(planned, request) }],
       settings: [
-        ...context
-          .requestSettings(exchange.request, request.path)
-          .filter(([setting]) => !PERSONAL_HEADERS.has(setting)),
-        ...settingsOf(request),
+        ...context.requestSettings(exchange.request, request.path).filter(([setting]) => !CLIENT_SETTINGS.has(setting)),
+        ...buildSettings(request),
       ],
       ...(isolation === undefined ? {} : { isolation }),
     };
   },
   encodeError: (error, exchange) => {
-    if (!isRelApiError(error)) context.logger.error("a live query failed by a fault of the server", faultFacts(error));
+    if (!isRelApiError(error))
+      context.logger.error("a live query failed by a fault of the server", buildErrorFields(error));
     return String(encodeError(rest, isRelApiError(error) ? error : internalError(error), exchange).body ?? "");
   },
 });
@@ -60,6 +59,6 @@ export const restLive = definePlugin({
   name: "rest-live",
   requires: ["rest"],
   apply: (_hooks, context) => {
-    context.offer(restLiveService, createRestLive(context, restOf(context)));
+    context.offer(restLiveService, createRestLive(context, requireRest(context)));
   },
 });

@@ -17,32 +17,32 @@ import {
 import { encodeError } from "./answer/encode-error.ts";
 import type { RestHandler } from "./api.ts";
 import { rootDisabled } from "./errors.ts";
-import type { DocumentPlace } from "./openapi/version-2.ts";
+import type { DocumentAddress } from "./openapi/version-2.ts";
 import { buildVersion3 } from "./openapi/version-3.ts";
-import { createDescriptions, describeSchema, type Build, type Descriptions } from "./openapi.ts";
-import { onTarget, restOf, withMethods } from "./routes.ts";
+import { createDocumentCaches, describeSchema, type BuildDocument, type DocumentCaches } from "./openapi.ts";
+import { createTargetHandler, requireRest, withMethods } from "./routes.ts";
 import { openapiSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
-import { restPrefixesOf } from "./syntax/resolve-target.ts";
+import { getRestPrefixes } from "./syntax/resolve-target.ts";
 
-const FILE = "/openapi.json";
+const FILE_PATH = "/openapi.json";
 
 const acceptsVersion3 = (accept = ""): boolean =>
   accept.split(",").some((type) => /^\s*application\/openapi\+json\s*;(?:[^;]*;)*\s*version\s*=\s*"?3\b/i.test(type));
 
-const TYPE = "application/openapi+json;version=3.1; charset=utf-8";
+const CONTENT_TYPE = "application/openapi+json;version=3.1; charset=utf-8";
 
 /** The REST root below which the file is requested. At the server's root it describes the first REST root. */
-const rootOf = (options: ResolvedOptions, path: string): string | undefined => {
-  if (!path.endsWith(FILE)) return undefined;
-  const prefix = path.slice(0, -FILE.length);
-  const prefixes = restPrefixesOf(options);
+const findRoot = (options: ResolvedOptions, path: string): string | undefined => {
+  if (!path.endsWith(FILE_PATH)) return undefined;
+  const prefix = path.slice(0, -FILE_PATH.length);
+  const prefixes = getRestPrefixes(options);
   if (prefixes.includes(prefix)) return prefix;
   return prefix === "" ? prefixes[0] : undefined;
 };
 
 /** The same request to the root. */
-const withRoot = (exchange: Exchange, root: string): Exchange => {
+const buildRootExchange = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
   const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets it where the api is mounted
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
@@ -53,33 +53,33 @@ const withRoot = (exchange: Exchange, root: string): Exchange => {
 };
 
 /** The server as a path, which is correct behind any proxy, unless the setting contains an address. */
-const serverOf = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: DocumentPlace): string =>
+const findServer = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: DocumentAddress): string =>
   openapiServerProxyUri?.replace(/\/$/, "") ?? basePath;
 
-const EXTENSIONS_SERVICE = "openapi-of-extensions";
+const EXTENSION_OBJECTS_PART = "openapi-of-extensions";
 
-const build: Build = (description, place, { grammar, context }) => {
+const buildDocument: BuildDocument = (description, address, { grammar, context }) => {
   // only this plugin writes it
-  const foreign = (description.model.parts[EXTENSIONS_SERVICE] ?? new Set()) as ReadonlySet<number>;
+  const extensionObjects = (description.model.pluginFacts[EXTENSION_OBJECTS_PART] ?? new Set()) as ReadonlySet<number>;
   return buildVersion3({
-    description: { ...description, leavesOut: ({ oid }: Relation | Routine) => foreign.has(oid) },
-    server: serverOf(context.options, place),
+    description: { ...description, isLeftOut: ({ oid }: Relation | Routine) => extensionObjects.has(oid) },
+    server: findServer(context.options, address),
     operators: [...grammar.operators.keys()],
-    has: context.registry.has,
+    hasPlugin: context.registry.has,
   });
 };
 
-const createSurface = (context: PluginContext, descriptions: Descriptions): Surface => ({
+const createSurface = (context: PluginContext, descriptions: DocumentCaches): Surface => ({
   name: "rest",
-  paths: () => [FILE, ...restPrefixesOf(context.options).map((prefix) => prefix + FILE)],
+  paths: () => [FILE_PATH, ...getRestPrefixes(context.options).map((prefix) => prefix + FILE_PATH)],
   methods: ["GET", "HEAD"],
   handle: (exchange) => {
     const { openapiMode, dbRootSpec } = context.options;
     if (openapiMode === "disabled" || dbRootSpec !== undefined) throw rootDisabled();
-    const root = withRoot(exchange, rootOf(context.options, exchange.path) ?? "");
-    return describeSchema(parseRequest(restOf(context), root), descriptions, "application/json; charset=utf-8");
+    const root = buildRootExchange(exchange, findRoot(context.options, exchange.path) ?? "");
+    return describeSchema(parseRequest(requireRest(context), root), descriptions, "application/json; charset=utf-8");
   },
-  encodeError: (error, exchange) => encodeError(restOf(context), error, exchange),
+  encodeError: (error, exchange) => encodeError(requireRest(context), error, exchange),
 });
 
 /** Available only where the schema is described. @rule R-OAS-7 R-OAS-8 */
@@ -90,19 +90,24 @@ export const openapi3 = definePlugin({
   settings: openapiSettings,
   apply: (hooks, context) => {
     if (!context.registry.has("openapi")) return;
-    const descriptions = createDescriptions(context, "openapi 3 documents", build);
+    const descriptions = createDocumentCaches(context, "openapi 3 documents", buildDocument);
     context.addSurface(createSurface(context, descriptions));
     hooks.introspect.tapPromise("openapi-3", async (model: Model, { query }) => {
       const rows = await query<{ readonly oid: string }>(
         sql`select objid::text as oid from pg_catalog.pg_depend where deptype = 'e'
           and classid in ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_class'::pg_catalog.regclass)`,
       );
-      return { ...model, parts: { ...model.parts, [EXTENSIONS_SERVICE]: new Set(rows.map(({ oid }) => Number(oid))) } };
+      return {
+        ...model,
+        pluginFacts: { ...model.pluginFacts, [EXTENSION_OBJECTS_PART]: new Set(rows.map(({ oid }) => Number(oid))) },
+      };
     });
     hooks.buildRestRoute.tap({ name: "openapi-3", stage: Stage.late }, (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "root" || get === undefined) return route;
-      const describe = onTarget(restOf(context), (request) => describeSchema(request, descriptions, TYPE));
+      const describe = createTargetHandler(requireRest(context), (request) =>
+        describeSchema(request, descriptions, CONTENT_TYPE),
+      );
       const negotiateVersion: RestHandler = (exchange, target) =>
         acceptsVersion3(exchange.header("accept")) ? describe(exchange, target) : get(exchange, target);
       return withMethods(route, [

@@ -4,10 +4,10 @@ import {
   ident,
   runSliced,
   join,
-  membersOf,
+  defineMemberQuestions,
   observeSession,
   planKey,
-  visibilityOf,
+  getVisibility,
   sql,
   toStatement,
   VERSION,
@@ -22,19 +22,19 @@ import {
   type Question,
   type Registry,
   type ResolvedOptions,
-  type WithSession,
+  type SessionSource,
 } from "../../core/index.ts";
 import { openapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import { gatherText, sendPieces } from "./answer/stream-text.ts";
-import { onTarget, restOf, withMethods } from "./routes.ts";
+import { createTargetHandler, requireRest, withMethods } from "./routes.ts";
 import type { Description } from "./openapi/description.ts";
 import { writeText, type DocumentMembers } from "./openapi/sliced-text.ts";
-import { buildVersion2, type DocumentPlace } from "./openapi/version-2.ts";
+import { buildVersion2, type DocumentAddress } from "./openapi/version-2.ts";
 import { chooseMedia } from "./plan/media.ts";
-import type { Rest, RestRequest } from "./request.ts";
-import { executionOf } from "./run.ts";
-import { restPrefixesOf } from "./syntax/resolve-target.ts";
+import type { RestSurface, RestRequest } from "./request.ts";
+import { buildExecution } from "./run.ts";
+import { getRestPrefixes } from "./syntax/resolve-target.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
@@ -42,7 +42,7 @@ import { checkPreferences } from "./syntax/prefer.ts";
  * A program without a statement: its transaction only runs the pre-request function as the role, and returns the
  * columns that plugins add. @rule R-OAS-1 R-TX-7
  */
-const emptyProgram = ({ resultColumns }: Registry): Program => ({
+const buildEmptyProgram = ({ resultColumns }: Registry): Program => ({
   statements: [
     {
       ...toStatement(
@@ -61,7 +61,7 @@ const emptyProgram = ({ resultColumns }: Registry): Program => ({
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
 /** The address that the server listens on. A wildcard is shown as that of IPv4. */
-const listeningHost = ({ request }: Exchange): string => {
+const findListeningHost = ({ request }: Exchange): string => {
   const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
   // Node sets it on the sockets of a server
   const server = (request.socket as { readonly server?: { address?(): unknown } }).server;
@@ -73,7 +73,7 @@ const listeningHost = ({ request }: Exchange): string => {
 };
 
 /** The address of the API in the document. @rule R-OAS-1 */
-const documentPlaceOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace => {
+const findDocumentAddress = (options: ResolvedOptions, exchange: Exchange): DocumentAddress => {
   if (options.openapiServerProxyUri !== undefined) {
     const { protocol, hostname, port, pathname } = new URL(options.openapiServerProxyUri);
     const scheme = protocol.slice(0, -1);
@@ -82,20 +82,20 @@ const documentPlaceOf = (options: ResolvedOptions, exchange: Exchange): Document
   // Express sets it where the api is mounted
   const original = (exchange.request as { readonly originalUrl?: string }).originalUrl;
   const path = (original?.split("?", 1)[0] ?? exchange.path).replace(/\/$/, "");
-  return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
+  return { host: findListeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
 /** The cache key of a document: caller and schema. */
-interface DescribedRequest extends WithSession {
+interface DescribedRequest extends SessionSource {
   readonly request: RestRequest;
 }
 
-const REST: Question<DescribedRequest, Rest> = { name: "rest", of: ({ request }) => request.rest };
-const MODEL: Question<DescribedRequest, Model> = { name: "model", of: ({ request }) => request.model };
-const SCHEMA: Question<DescribedRequest, string> = { name: "schema", of: ({ request }) => request.schema };
-const DOCUMENT_PLACE: Question<DescribedRequest, DocumentPlace> = {
+const REST: Question<DescribedRequest, RestSurface> = { name: "rest", read: ({ request }) => request.rest };
+const MODEL: Question<DescribedRequest, Model> = { name: "model", read: ({ request }) => request.model };
+const SCHEMA: Question<DescribedRequest, string> = { name: "schema", read: ({ request }) => request.schema };
+const DOCUMENT_ADDRESS: Question<DescribedRequest, DocumentAddress> = {
   name: "place",
-  of: ({ request: { rest, exchange } }) => documentPlaceOf(rest.context.options, exchange),
+  read: ({ request: { rest, exchange } }) => findDocumentAddress(rest.context.options, exchange),
   key: planKey,
 };
 
@@ -106,14 +106,14 @@ interface Document {
 
 type WrittenDocument = { readonly document: Document; readonly text: string | undefined };
 
-const DOCUMENT = membersOf<WrittenDocument>()("document");
+const DOCUMENT = defineMemberQuestions<WrittenDocument>()("document");
 /** Made only from the document, which is the cache key. */
-const DOCUMENT_TEXT = membersOf<WrittenDocument>()("text", () => undefined);
+const DOCUMENT_TEXT = defineMemberQuestions<WrittenDocument>()("text", () => undefined);
 
 /** Builds the document in one version of OpenAPI. */
-export type Build = (description: Description, place: DocumentPlace, rest: Rest) => DocumentMembers;
+export type BuildDocument = (description: Description, place: DocumentAddress, rest: RestSurface) => DocumentMembers;
 
-const describedSchemas = (name: string, build: Build): CacheSpec<DescribedRequest, Document> => ({
+const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<DescribedRequest, Document> => ({
   name,
   make: (ask) => {
     const rest = ask(REST);
@@ -121,19 +121,19 @@ const describedSchemas = (name: string, build: Build): CacheSpec<DescribedReques
     const schema = ask(SCHEMA);
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
     const visibility =
-      openapiMode === "ignore-privileges" ? undefined : visibilityOf(model, observeSession(ask), "rest");
-    const place = ask(DOCUMENT_PLACE);
+      openapiMode === "ignore-privileges" ? undefined : getVisibility(model, observeSession(ask), "rest");
+    const place = ask(DOCUMENT_ADDRESS);
     const description: Description = {
       model,
       schema,
       visibility,
       hasSecurity,
       version: VERSION,
-      methodsOf: (target) => rest.routeOf(model, schema, target).methods,
+      findMethods: (target) => rest.findRoute(model, schema, target).methods,
     };
     return { pieces: () => writeText(build(description, place, rest)) };
   },
-  bytesOf: () => BYTES_PER_DOCUMENT,
+  estimateBytes: () => BYTES_PER_DOCUMENT,
 });
 
 const BYTES_PER_DOCUMENT = 1000;
@@ -141,32 +141,36 @@ const BYTES_PER_DOCUMENT = 1000;
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
 /** The cached documents, and the statement that runs for each request. */
-export interface Descriptions {
+export interface DocumentCaches {
   readonly documents: Cache<DescribedRequest, Document>;
   readonly texts: Cache<WrittenDocument, string | undefined>;
-  readonly nothing: Program;
+  readonly emptyProgram: Program;
 }
 
-export const createDescriptions = ({ caches, registry }: PluginContext, name: string, build: Build): Descriptions => ({
-  documents: caches.create(describedSchemas(name, build)),
+export const createDocumentCaches = (
+  { caches, registry }: PluginContext,
+  name: string,
+  build: BuildDocument,
+): DocumentCaches => ({
+  documents: caches.create(createDocumentSpec(name, build)),
   texts: caches.create({
     name: `${name} as text`,
     make: (ask: Ask<WrittenDocument>) => {
       ask(DOCUMENT);
       return ask(DOCUMENT_TEXT);
     },
-    bytesOf: (text) => (text?.length ?? 0) * 2,
+    estimateBytes: (text) => (text?.length ?? 0) * 2,
   }),
-  nothing: emptyProgram(registry),
+  emptyProgram: buildEmptyProgram(registry),
 });
 
 /** Returns the whole text, or its start and the remaining members. */
 const writeDocument = async (
   document: Document,
-  { texts }: Descriptions,
+  { texts }: DocumentCaches,
 ): Promise<{ readonly text: string; readonly rest?: Generator<string> }> => {
-  const { value: made } = texts.get({ document, text: undefined });
-  if (made !== undefined) return { text: made };
+  const { value: cachedText } = texts.get({ document, text: undefined });
+  if (cachedText !== undefined) return { text: cachedText };
   const rest = document.pieces();
   const start = await runSliced(gatherText(rest, MAX_CACHED_CHARACTERS));
   if (!start.isOver) return { text: start.text, rest };
@@ -174,34 +178,35 @@ const writeDocument = async (
   return start;
 };
 
-const contentTypeOf = ({ rest, accept, model }: RestRequest): string =>
+const negotiateContentType = ({ rest, accept, model }: RestRequest): string =>
   chooseMedia({ rest, model, maySeePlans: false, accept }, { isWholeRow: true, isRoot: true }).contentType;
 
 /** @rule R-OAS-1 R-TX-2 */
 export const describeSchema = async (
   request: RestRequest,
-  descriptions: Descriptions,
+  descriptions: DocumentCaches,
   contentType: string,
 ): Promise<Answer> => {
   const { rest, exchange } = request;
   checkPreferences(request.preferences);
-  exchange.mark("plan");
+  exchange.endPhase("plan");
   const run = { access: "read only", values: [] } as const;
-  const [row = {}] = await rest.context.execute(executionOf(request, descriptions.nothing, run));
-  exchange.mark("transaction");
+  const [row = {}] = await rest.context.execute(buildExecution(request, descriptions.emptyProgram, run));
+  exchange.endPhase("transaction");
   const answer = (body?: string): Answer => buildAnswer(request, { status: 200, contentType, body }, { row });
   if (request.method === "HEAD") return answer();
-  const document = descriptions.documents.take({ request, session: exchange.session });
-  const { text, rest: more } = await writeDocument(document, descriptions);
-  if (more === undefined) return answer(text);
+  const document = descriptions.documents.getAndCommit({ request, session: exchange.session });
+  const { text, rest: remainingPieces } = await writeDocument(document, descriptions);
+  if (remainingPieces === undefined) return answer(text);
   // calls by the application or a plugin cannot receive a streamed response
-  if (exchange.response.socket === null) return answer(text + (await runSliced(gatherText(more, Infinity))).text);
+  if (exchange.response.socket === null)
+    return answer(text + (await runSliced(gatherText(remainingPieces, Infinity))).text);
   const { watchUnread } = rest.context;
-  return { ...answer(), stream: (response) => sendPieces(response, text, more, watchUnread) };
+  return { ...answer(), stream: (response) => sendPieces(response, text, remainingPieces, watchUnread) };
 };
 
-const rootsOf = (options: ResolvedOptions): readonly string[] =>
-  options.compatMode ? [...restPrefixesOf(options), ""] : restPrefixesOf(options);
+const findRoots = (options: ResolvedOptions): readonly string[] =>
+  options.compatMode ? [...getRestPrefixes(options), ""] : getRestPrefixes(options);
 
 /** The description of the schema at the REST root. */
 export const openapi = definePlugin({
@@ -209,14 +214,14 @@ export const openapi = definePlugin({
   settings: openapiSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
-    const descriptions = createDescriptions(context, "openapi documents", buildVersion2);
-    const describe = onTarget(restOf(context), (request) =>
-      describeSchema(request, descriptions, contentTypeOf(request)),
+    const descriptions = createDocumentCaches(context, "openapi documents", buildVersion2);
+    const describe = createTargetHandler(requireRest(context), (request) =>
+      describeSchema(request, descriptions, negotiateContentType(request)),
     );
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     context.offer(openapiService, {
       isServed: () => context.options.openapiMode !== "disabled" && context.options.dbRootSpec === undefined,
-      roots: () => rootsOf(context.options),
+      roots: () => findRoots(context.options),
     });
     hooks.buildRestRoute.tap("openapi", (route) =>
       route.target.kind === "root" ? withMethods(route, handlers) : route,

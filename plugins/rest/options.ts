@@ -1,9 +1,9 @@
 /** `OPTIONS /vessels`: the methods that the caller's role may use, derived only from the schema. */
 import {
-  columnOf,
+  findColumn,
   definePlugin,
   takesValues,
-  visibilityOf,
+  getVisibility,
   type Answer,
   type Relation,
   type Routine,
@@ -12,7 +12,7 @@ import {
 import { buildAnswer } from "./answer/headers.ts";
 import type { RestTarget } from "./api.ts";
 import { routineNotFound } from "./errors.ts";
-import { onTarget, restOf, withMethods } from "./routes.ts";
+import { createTargetHandler, requireRest, withMethods } from "./routes.ts";
 import { isCallable } from "./plan/overload.ts";
 import type { RestRequest } from "./request.ts";
 
@@ -30,11 +30,11 @@ interface Rights {
   readonly delete: boolean;
 }
 
-const allowedOn = (sight: Visibility, relation: Relation): Rights => ({
-  select: sight.mayPerform(relation, "select"),
-  insert: sight.mayPerform(relation, "insert"),
-  update: sight.mayPerform(relation, "update"),
-  delete: sight.mayPerform(relation, "delete"),
+const findGrantedRights = (visibility: Visibility, relation: Relation): Rights => ({
+  select: visibility.mayPerform(relation, "select"),
+  insert: visibility.mayPerform(relation, "insert"),
+  update: visibility.mayPerform(relation, "update"),
+  delete: visibility.mayPerform(relation, "delete"),
 });
 
 const intersect = (a: Rights, b: Rights): Rights => ({
@@ -45,7 +45,7 @@ const intersect = (a: Rights, b: Rights): Rights => ({
 });
 
 /** Removes the rights to writes that rules turn into no operation. */
-const withoutUnusable = (rights: Rights, { rules = {} }: Relation): Rights => ({
+const removeUselessRights = (rights: Rights, { rules = {} }: Relation): Rights => ({
   select: rights.select,
   insert: rights.insert && rules.insert !== "nothing",
   update: rights.update && rules.update !== "nothing",
@@ -56,23 +56,23 @@ const withoutUnusable = (rights: Rights, { rules = {} }: Relation): Rights => ({
  * The rights on a relation: grants for tables, updatability for views, both for foreign tables. Metadata permissions
  * apply to all. @rule R-OPT-3 R-OPT-4
  */
-const rightsOn = (sight: Visibility, relation: Relation): Rights => {
+const findRights = (sight: Visibility, relation: Relation): Rights => {
   const possible: Rights = { select: true, ...relation.writable };
   switch (relation.kind) {
     case "table":
     case "partitioned":
-      return allowedOn(sight, relation);
+      return findGrantedRights(sight, relation);
     case "foreign":
-      return intersect(possible, allowedOn(sight, relation));
+      return intersect(possible, findGrantedRights(sight, relation));
     case "view":
     case "materialized":
-      return sight.isByGrants ? possible : intersect(possible, allowedOn(sight, relation));
+      return sight.isByGrants ? possible : intersect(possible, findGrantedRights(sight, relation));
   }
 };
 
 /** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
-const relationMethods = (sight: Visibility, relation: Relation): ReadonlySet<string> => {
-  const rights = withoutUnusable(rightsOn(sight, relation), relation);
+const findRelationMethods = (sight: Visibility, relation: Relation): ReadonlySet<string> => {
+  const rights = removeUselessRights(findRights(sight, relation), relation);
   const methods = new Set(["OPTIONS"]);
   if (rights.select) methods.add("GET").add("HEAD");
   if (rights.insert) methods.add("POST");
@@ -87,36 +87,36 @@ const mayPut = (relation: Relation): boolean => {
   const { primaryKey, rules = {} } = relation;
   if (primaryKey.length === 0 || rules.insert === "separate" || rules.update === "separate") return false;
   return primaryKey.every((name) => {
-    const column = columnOf(relation, name);
+    const column = findColumn(relation, name);
     return column !== undefined && takesValues(column) && column.isBaseGenerated !== true;
   });
 };
 
 /** The methods that at least one overload offers. @rule R-OPT-7 */
-const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
+const findRoutineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
   new Set(routines.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"]);
 
 /** The methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
-const offeredMethods = (
+const findOfferedMethods = (
   { rest, model, schema, name, exchange }: RestRequest,
   target: RestTarget,
 ): readonly string[] => {
   // without a database role, a session uses the login role
-  const sight = visibilityOf(model, exchange.session, "rest");
+  const sight = getVisibility(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
       return ROOT_METHODS;
     case "relation": {
-      const methods = relationMethods(sight, target.relation);
+      const methods = findRelationMethods(sight, target.relation);
       return RELATION_METHODS.filter((method) => methods.has(method));
     }
     case "routine": {
       const callable = target.routines.filter((routine) => isCallable(model, routine));
       if (callable.length === 0)
-        throw routineNotFound(schema, name, { names: [] }, rest.suggestions()?.routine(model, schema, name));
-      const shown = sight.isByGrants ? callable : callable.filter((routine) => sight.calls(routine));
+        throw routineNotFound(schema, name, { names: [] }, rest.findSuggestions()?.routine(model, schema, name));
+      const shown = sight.isByGrants ? callable : callable.filter((routine) => sight.mayCall(routine));
       if (shown.length === 0) return ["OPTIONS"];
-      const methods = routineMethods(shown);
+      const methods = findRoutineMethods(shown);
       return ROUTINE_METHODS.filter((method) => methods.has(method));
     }
   }
@@ -125,8 +125,8 @@ const offeredMethods = (
 /** @rule R-OPT-1 */
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
   // lists only methods that a plugin serves
-  const { methods } = request.rest.routeOf(request.model, request.schema, target);
-  const allowed = offeredMethods(request, target).filter((method) => methods.has(method));
+  const { methods } = request.rest.findRoute(request.model, request.schema, target);
+  const allowed = findOfferedMethods(request, target).filter((method) => methods.has(method));
   // adds methods of other plugins, which PostgREST does not know
   allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
@@ -144,7 +144,7 @@ export const restOptions = definePlugin({
   name: "rest-options",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const handler = onTarget(restOf(context), answerOptions);
+    const handler = createTargetHandler(requireRest(context), answerOptions);
     hooks.buildRestRoute.tap("rest-options", (route) => withMethods(route, [["OPTIONS", handler]]));
   },
 });

@@ -1,6 +1,6 @@
 /** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose response the database determines. */
 import { definePlugin, RelApiError, type Json } from "../../core/index.ts";
-import { headerText } from "./answer/header-text.ts";
+import { encodeHeaderText } from "./answer/header-text.ts";
 import { readRaisedHook, type RaisedError } from "./api.ts";
 
 /** The SQLSTATEs of such errors. @rule R-AUT-13 */
@@ -8,17 +8,17 @@ const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
 
 /** The response that the error requests. Undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
 const readRaised = (error: RelApiError): RaisedError | undefined => {
-  if (error.code === "PGRST") return readWhole(error);
+  if (error.code === "PGRST") return readFullResponse(error);
   if (!error.code.startsWith("PT")) return undefined;
   const status = Number(/^PT([0-9]{3})$/.exec(error.code)?.[1] ?? Number.NaN);
   const { code, message, details, hint } = error;
   // HTTP does not allow this status, so the raising function is wrong
   if (!(status >= 200)) return { error: new RelApiError({ code, status: 500, message, details, hint }) };
-  return { error: new RelApiError({ code, status, message, details, hint }), statusText: reasonPhrase(message) };
+  return { error: new RelApiError({ code, status, message, details, hint }), statusText: buildReasonPhrase(message) };
 };
 
 /** A single line without characters that a status line cannot contain. */
-const reasonPhrase = (text: string): string => headerText(text.replace(/\p{Cc}+/gu, " ")).trim();
+const buildReasonPhrase = (text: string): string => encodeHeaderText(text.replace(/\p{Cc}+/gu, " ")).trim();
 
 const MESSAGE_HINT =
   "MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.";
@@ -50,7 +50,7 @@ const parseObject = (text: string): Fields | undefined => {
 const isText = (value: Json | undefined): value is string | null | undefined =>
   value === undefined || value === null || typeof value === "string";
 
-const readWhole = (error: RelApiError): RaisedError => {
+const readFullResponse = (error: RelApiError): RaisedError => {
   const body = parseObject(error.message);
   if (
     body === undefined ||
@@ -83,7 +83,7 @@ const readWhole = (error: RelApiError): RaisedError => {
       hint: body.hint ?? null,
       headers,
     }),
-    statusText: typeof answer.status_text === "string" ? reasonPhrase(answer.status_text) : undefined,
+    statusText: typeof answer.status_text === "string" ? buildReasonPhrase(answer.status_text) : undefined,
   };
 };
 
@@ -102,7 +102,7 @@ const readHeaders = (value: Json | undefined): RelApiError["headers"] | undefine
 export const raisedErrors = definePlugin({
   name: "raised-errors",
   requires: ["rest"],
-  clientStates: RAISED_STATES,
+  clientSqlstates: RAISED_STATES,
   apply: (_hooks, context) => {
     context.use(readRaisedHook).tap("raised-errors", readRaised);
   },

@@ -1,12 +1,12 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: reads rows of a relation. */
 import type { Answer, BoundValue, Exchange, Headers, Relation } from "../../core/index.ts";
 import { percentEncode } from "./answer/headers.ts";
-import { answerRows, readTotal } from "./answer/rows.ts";
+import { buildRowsParts, readTotal } from "./answer/rows.ts";
 import { notSingular } from "./errors.ts";
-import type { PlannedRead, Rest, RestRequest } from "./request.ts";
+import type { PlannedRead, RestSurface, RestRequest } from "./request.ts";
 import { runPrepared } from "./run.ts";
-import { sourceOf } from "./syntax/parse-request.ts";
-import { windowValues } from "./syntax/range.ts";
+import { buildSource } from "./syntax/parse-request.ts";
+import { buildWindowValues } from "./syntax/range.ts";
 
 /**
  * Clients and proxies accept some kilobytes of headers. The location of a list of a thousand keys would be longer.
@@ -17,16 +17,16 @@ const MAX_LOCATION = 3000;
 const NO_HEADERS: Headers = [];
 
 /** The values of a planned read for this request: its filters, limit and offset. */
-export const valuesOf = (
-  { values, slots: holes }: PlannedRead,
+export const fillValues = (
+  { values, slotPositions: holes }: PlannedRead,
   { filterValues, range }: RestRequest,
 ): readonly BoundValue[] => {
-  const filled = [...values, ...windowValues(range)];
-  for (const [at, value] of holes) filled[at] = filterValues[value] ?? null;
-  return filled;
+  const boundValues = [...values, ...buildWindowValues(range)];
+  for (const [at, value] of holes) boundValues[at] = filterValues[value] ?? null;
+  return boundValues;
 };
 
-const locationOf = ({ location }: PlannedRead, { filterValues }: RestRequest): string => {
+const buildContentLocation = ({ location }: PlannedRead, { filterValues }: RestRequest): string => {
   let text = location[0] ?? "";
   for (let i = 1; i < location.length; i += 2)
     text += percentEncode(filterValues[Number(location[i])] ?? "") + (location[i + 1] ?? "");
@@ -34,15 +34,15 @@ const locationOf = ({ location }: PlannedRead, { filterValues }: RestRequest): s
 };
 
 /** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
-export const readRelation = (rest: Rest, exchange: Exchange, relation: Relation): Promise<Answer> =>
+export const readRelation = (rest: RestSurface, exchange: Exchange, relation: Relation): Promise<Answer> =>
   runPrepared(
     rest.reads,
-    sourceOf(rest, exchange, relation),
-    (request, made) => {
-      const location = locationOf(made, request);
+    buildSource(rest, exchange, relation),
+    (request, planned) => {
+      const location = buildContentLocation(planned, request);
       return {
         access: "read only",
-        values: valuesOf(made, request),
+        values: fillValues(planned, request),
         mayUseReplica: true,
         headers: location.length > MAX_LOCATION ? NO_HEADERS : [["Content-Location", location]],
       };
@@ -52,6 +52,6 @@ export const readRelation = (rest: Rest, exchange: Exchange, relation: Relation)
       const rows = BigInt(row.page_total ?? 0);
       if (media.isSingular && rows !== 1n) throw notSingular(Number(rows));
       const total = count && readTotal(row, count, request.rest.context.options.dbMaxRows);
-      return answerRows(request, media, row, rows, total);
+      return buildRowsParts(request, media, row, rows, total);
     },
   );

@@ -17,7 +17,7 @@ import type {
   Relation,
   ReadFrom,
   ValueOf,
-  WithSession,
+  SessionSource,
 } from "../../core/index.ts";
 import type { StreamedAnswers } from "../speed/api.ts";
 import {
@@ -27,7 +27,7 @@ import {
   readRaisedHook,
   receiveBodyHook,
   type Hints,
-  type MediaChosen,
+  type ChosenMedia,
   type Payload,
   type RestRoute,
   type RestTarget,
@@ -136,7 +136,7 @@ export interface NodeRange {
 export type QueryKind = "reads" | "filters" | "arguments";
 
 /** A parameter of a plugin. `hook` is the name under which plugins tap it (`having`, `*.having`). */
-export interface Extension {
+export interface PluginParameter {
   readonly hook: string;
   readonly name: string;
   readonly text: string;
@@ -151,9 +151,9 @@ export interface ParsedQuery {
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly AddressedPart<Condition>[];
   /** Parameters of plugins in URL order, only for kind `reads`. */
-  readonly extensions: readonly Extension[];
+  readonly pluginParameters: readonly PluginParameter[];
   /** Parameters of plugins that concern embeds. */
-  readonly nestedExtensions: readonly AddressedPart<Extension>[];
+  readonly nestedPluginParameters: readonly AddressedPart<PluginParameter>[];
   readonly logic: readonly AddressedPart<LogicTree>[];
   readonly orders: readonly AddressedPart<readonly OrderTerm[]>[];
   /** The ranges of embeds. The root has its own in `range`. */
@@ -162,7 +162,7 @@ export interface ParsedQuery {
   readonly columns: readonly string[] | undefined;
   readonly onConflict: readonly string[] | undefined;
   /** Names and values in URL order, including repeated ones, only for kind `arguments`. */
-  readonly parameters: readonly (readonly [name: string, value: string])[];
+  readonly argumentPairs: readonly (readonly [name: string, value: string])[];
 }
 
 // --- preferences ----------------------------------------------------------------------------------------------------
@@ -178,9 +178,9 @@ export interface Preferences {
   readonly timezone?: string;
   readonly maxAffected?: number;
   /** The accepted value of each preference, including those of plugins, in the order sent. */
-  readonly given: ReadonlyMap<string, string>;
+  readonly acceptedValues: ReadonlyMap<string, string>;
   /** Unknown or misspelt items in the order sent. They are refused if `handling` is strict (`checkPreferences`). */
-  readonly invalid: readonly string[];
+  readonly invalidItems: readonly string[];
 }
 
 /** Whether each preference is honoured and therefore echoed, by name. @rule R-PRF-3 */
@@ -202,7 +202,7 @@ export interface Window {
 }
 
 /** The surface with its state and caches. */
-export interface Rest {
+export interface RestSurface {
   readonly context: PluginContext;
   /** The hooks. Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
@@ -213,20 +213,20 @@ export interface Rest {
   readonly readRaised: ValueOf<typeof readRaisedHook>;
   readonly readParameters: ValueOf<typeof readParametersHook>;
   /** Suggestions of similar names, if a plugin offers them. */
-  suggestions(): Suggestions | undefined;
+  findSuggestions(): Suggestions | undefined;
   /** Further suggestions, if a plugin offers them for errors that may differ from those of PostgREST. */
-  hints(): Hints | undefined;
+  findHints(): Hints | undefined;
   /** The service that streams long bodies, if a plugin offers it. */
-  streamed(): StreamedAnswers | undefined;
+  findStreamedAnswers(): StreamedAnswers | undefined;
   /** The route of a target: the methods of this surface, changed by taps of `buildRestRoute`. */
-  routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
+  findRoute(model: Model, schema: string, target: RestTarget): RestRoute;
   /**
    * Matches the route of a request by method, path and profile. @throws RelApiError `path-invalid`, `root-disabled`,
    * `schema-not-exposed`
    */
   matchRoute(exchange: Exchange): RouteMatch;
   /** The prepared reads of relations. */
-  readonly reads: Cache<RequestSource, Prepared<PlannedRead>>;
+  readonly reads: Cache<RequestSource, PreparedRequest<PlannedRead>>;
 }
 
 /** The syntax that the registry and the settings add to requests. */
@@ -239,7 +239,7 @@ export interface Grammar {
   /** Preferences by name, including those of the surface itself. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   /** Whether a plugin parses the read parameter of that name. */
-  extensions(name: string): boolean;
+  isPluginParameter(name: string): boolean;
   /** Aggregate functions by REST name with their name in plans, in the order of declaration. */
   readonly aggregates: ReadonlyMap<string, string>;
   /** Declared orderings by REST name, possibly several for different types. */
@@ -278,7 +278,7 @@ export interface RouteMatch extends RequestTarget {
 
 /** The parsed request without the body and the values of filters, before planning. Equal requests share one object. */
 export interface ParsedRequest extends RequestTarget {
-  readonly rest: Rest;
+  readonly rest: RestSurface;
   readonly method: string;
   /** The query. In reads, the values of plain filters are marks (`templateOf`). */
   readonly query: ParsedQuery;
@@ -303,7 +303,7 @@ export interface QueryTemplate {
 export type SlotPositions = readonly (readonly [at: number, value: number])[];
 
 /** The facts that a request is prepared from. */
-export interface RequestSource extends WithSession {
+export interface RequestSource extends SessionSource {
   readonly exchange: Exchange;
   readonly model: Model;
   /** The `Prefer` header. */
@@ -332,7 +332,7 @@ export interface RestRequest extends ParsedRequest {
 export interface TransactionEnd {
   readonly end: "commit" | "rollback";
   /** Whether the client's `tx` preference is honoured and echoed. */
-  readonly isChosen: boolean;
+  readonly isChosenByClient: boolean;
 }
 
 // --- bodies and arguments --------------------------------------------------------------------------------------------
@@ -366,13 +366,13 @@ export interface CallShape {
   /** The names of the arguments, sorted and unique. */
   readonly names: readonly string[];
   /** The type of a POST body that can be a raw argument. Undefined for GET, CSV and forms. */
-  readonly raw?: "json" | "text" | "xml" | "bytea";
+  readonly bodyType?: "json" | "text" | "xml" | "bytea";
 }
 
 // --- resolving reads ------------------------------------------------------------------------------------------------
 
 export interface ReadInput {
-  readonly rest: Rest;
+  readonly rest: RestSurface;
   readonly model: Model;
   readonly schema: string;
   readonly query: ParsedQuery;
@@ -386,7 +386,7 @@ export interface ReadInput {
   /** The name of the source in messages: that of a relation, type or function. */
   readonly name: string;
   /** The name of its rows in messages, if it differs. */
-  readonly row?: string;
+  readonly rowName?: string;
   /**
    * Whether root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3).
    */
@@ -414,13 +414,13 @@ export interface ResolvedRead {
 // --- planned requests -----------------------------------------------------------------------------------------------
 
 /** The media type of a response. */
-export type MediaChoice = Required<MediaChosen>;
+export type MediaChoice = Required<ChosenMedia>;
 
 /** The result of planning a request. */
 export interface PlannedRequest extends Planned {
   readonly media: MediaChoice;
   /** The preferences that the plan honours. */
-  readonly applied: AppliedPreferences;
+  readonly appliedPreferences: AppliedPreferences;
   readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
@@ -431,13 +431,13 @@ export interface PlannedRead extends PlannedRequest {
    * between requests.
    */
   readonly values: readonly BoundValue[];
-  readonly slots: SlotPositions;
+  readonly slotPositions: SlotPositions;
   /** `Content-Location` split at the positions of these values. */
   readonly location: readonly string[];
 }
 
 /** Everything about a request that is cached: equal requests share one object. */
-export interface Prepared<Made extends PlannedRequest> {
+export interface PreparedRequest<Made extends PlannedRequest> {
   readonly parsed: ParsedRequest;
   readonly planned: Made;
   readonly program: Program;

@@ -3,12 +3,12 @@
  * set response headers and the status.
  */
 import { definePlugin, literal, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
-import { headerText } from "./answer/header-text.ts";
-import { overrideHeaders, warnOfHeader } from "./answer/headers.ts";
+import { encodeHeaderText } from "./answer/header-text.ts";
+import { overrideHeaders, createHeaderWarning } from "./answer/headers.ts";
 import { finishAnswerHook } from "./api.ts";
 import { responseHeadersInvalid, responseStatusInvalid } from "./errors.ts";
 
-const setting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
+const readSetting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
 
 interface ResponseSettings {
   readonly status: number | undefined;
@@ -57,7 +57,7 @@ const readHeader = (item: unknown): readonly [string, string] => {
   const [name, value] = entries[0] ?? [];
   if (entries.length !== 1 || name === undefined || typeof value !== "string" || !HEADER_NAME.test(name))
     throw responseHeadersInvalid();
-  return [name, headerText(value)];
+  return [name, encodeHeaderText(value)];
 };
 
 /** @rule R-GUC-1 R-GUC-3 */
@@ -65,18 +65,18 @@ export const responseSettings = definePlugin({
   name: "response-settings",
   requires: ["rest"],
   resultColumns: [
-    { name: "response_headers", builtIn: [], compile: () => setting("response.headers") },
-    { name: "response_status", builtIn: [], compile: () => setting("response.status") },
+    { name: "response_headers", builtIn: [], compile: () => readSetting("response.headers") },
+    { name: "response_status", builtIn: [], compile: () => readSetting("response.status") },
   ],
   apply: (_hooks, { use, logger }) => {
-    const ignored = warnOfHeader(logger);
+    const warnOfIgnoredHeader = createHeaderWarning(logger);
     use(finishAnswerHook).tap("response-settings", (answer, row) => {
-      const set = readResponseSettings(row);
-      if (set === NO_RESPONSE_SETTINGS) return answer;
+      const settings = readResponseSettings(row);
+      if (settings === NO_RESPONSE_SETTINGS) return answer;
       return {
         ...answer,
-        status: set.status ?? answer.status,
-        headers: overrideHeaders(answer.headers, set.headers, ignored),
+        status: settings.status ?? answer.status,
+        headers: overrideHeaders(answer.headers, settings.headers, warnOfIgnoredHeader),
       };
     });
   },

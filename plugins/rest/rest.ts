@@ -11,7 +11,7 @@ import {
 import { graphqlService } from "../graphql/api.ts";
 import { streamedAnswersService, type StreamedAnswers } from "../speed/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
-import { warnOfHeader } from "./answer/headers.ts";
+import { createHeaderWarning } from "./answer/headers.ts";
 import {
   exposeRestHeadersHook,
   finishAnswerHook,
@@ -37,11 +37,11 @@ import {
   rootDisabled,
 } from "./errors.ts";
 import { planRead } from "./plan/read.ts";
-import { prepareRequests, hasColumns } from "./plan/planning.ts";
+import { prepareRequests, namesColumns } from "./plan/planning.ts";
 import { readRelation } from "./read.ts";
-import type { Rest, RouteMatch } from "./request.ts";
+import type { RestSurface, RouteMatch } from "./request.ts";
 import { etagsService } from "./run.ts";
-import { createRoutes, onRelation, restService } from "./routes.ts";
+import { createRouteFinder, createRelationHandler, restService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
   compatMode,
@@ -55,18 +55,24 @@ import {
   metadataPermissionsForRest,
 } from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { createRouteMatches, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
+import {
+  createRouteMatcher,
+  isServed,
+  parseRequest,
+  readPreferHeader,
+  readPreferences,
+} from "./syntax/parse-request.ts";
 import { receivePayload } from "./syntax/payload.ts";
-import { restPrefixesOf } from "./syntax/resolve-target.ts";
-import { PREFERENCES } from "./syntax/prefer.ts";
+import { getRestPrefixes } from "./syntax/resolve-target.ts";
+import { POSTGREST_PREFERENCES } from "./syntax/prefer.ts";
 
-const createRest = (hooks: RelApiHooks, context: PluginContext): Rest => {
+const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => {
   const readParameters = context.use(readParametersHook);
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
-  const routeOf = createRoutes(hooks, { relation, routine: new Map(), root: new Map() });
+  const routeOf = createRouteFinder(hooks, { relation, routine: new Map(), root: new Map() });
   let streamed: readonly [StreamedAnswers | undefined] | undefined;
-  const rest: Rest = {
+  const rest: RestSurface = {
     context,
     hooks,
     grammar,
@@ -75,23 +81,23 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): Rest => {
     receiveBody: context.use(receiveBodyHook),
     readRaised: context.use(readRaisedHook),
     readParameters,
-    suggestions: () => context.use(suggestionsService),
-    hints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
-    streamed: () => (streamed ??= [streamedAnswers(context)])[0],
-    routeOf,
-    matchRoute: createRouteMatches(context, routeOf),
+    findSuggestions: () => context.use(suggestionsService),
+    findHints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
+    findStreamedAnswers: () => (streamed ??= [findStreamedAnswers(context)])[0],
+    findRoute: routeOf,
+    matchRoute: createRouteMatcher(context, routeOf),
     get reads() {
       return reads;
     },
   };
   const reads = prepareRequests(rest, "rest reads", planRead);
-  const read = onRelation((exchange, target) => readRelation(rest, exchange, target));
+  const read = createRelationHandler((exchange, target) => readRelation(rest, exchange, target));
   relation.set("GET", read).set("HEAD", read);
   return rest;
 };
 
 /** @rule R-STR-6 */
-const streamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
+const findStreamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
   context.use(etagsService) === undefined // a tag is of the whole body
     ? context.use(streamedAnswersService)
     : undefined;
@@ -99,38 +105,38 @@ const streamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
-const rejectRequest = (rest: Rest, exchange: Exchange, way: RouteMatch): Promise<never> => {
-  const { target, model, schema, path } = way;
+const rejectRequest = (rest: RestSurface, exchange: Exchange, match: RouteMatch): Promise<never> => {
+  const { target, model, schema, path } = match;
   const { method } = exchange;
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
     return rejectUnknown(rest, exchange);
   }
-  const route = rest.routeOf(model, schema, target);
+  const route = rest.findRoute(model, schema, target);
   if (!isServed(route)) throw path === "/" ? rootDisabled() : pathInvalid();
-  throw target.kind === "root" && !route.methods.has("GET") ? rootDisabled() : rejectMethod(target, method);
+  throw target.kind === "root" && !route.methods.has("GET") ? rootDisabled() : buildMethodError(target, method);
 };
 
-const rejectMethod = (target: RestTarget, method: string): Error =>
+const buildMethodError = (target: RestTarget, method: string): Error =>
   target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
 
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** Reports an error of the query or the body before an unknown name. @rule R-PIPE-2 R-SC-7 */
-const rejectUnknown = async (rest: Rest, exchange: Exchange): Promise<never> => {
+const rejectUnknown = async (rest: RestSurface, exchange: Exchange): Promise<never> => {
   const request = parseRequest(rest, exchange);
   const { model, schema, name, method } = request;
-  if (WITH_BODY.has(method)) (await receivePayload(rest, exchange))(hasColumns(request));
-  throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
+  if (WITH_BODY.has(method)) (await receivePayload(rest, exchange))(namesColumns(request));
+  throw relationNotFound(schema, name, rest.findSuggestions()?.relation(model, schema, name));
 };
 
 const NO_NAMES: readonly string[] = [];
 
 /** A path of no surface, where this one is the last. */
-const rejectPath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
-  const prefixes = restPrefixesOf(context.options);
-  const meant = session && suggestions()?.path(context.model(), session, path);
-  return pathNotServed(prefixes, context.use(graphqlService)?.path, meant && `${prefixes[0]}${meant}`);
+const buildPathError = ({ context, findSuggestions }: RestSurface, { path, session }: OpenExchange): RelApiError => {
+  const prefixes = getRestPrefixes(context.options);
+  const similarPath = session && findSuggestions()?.path(context.model(), session, path);
+  return pathNotServed(prefixes, context.use(graphqlService)?.path, similarPath && `${prefixes[0]}${similarPath}`);
 };
 
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
@@ -149,35 +155,40 @@ export const rest = definePlugin({
     maxOrderTerms,
     maxPathKeys,
   ],
-  preferences: PREFERENCES,
+  preferences: POSTGREST_PREFERENCES,
   apply: (hooks, context) => {
     const surface = createRest(hooks, context);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
-      context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
+      context.call({ ...call, method, path: (getRestPrefixes(context.options)[0] ?? "") + path }),
     );
     context.offer(restService, surface);
-    const ignored = warnOfHeader(context.logger);
+    const warnOfIgnoredHeader = createHeaderWarning(context.logger);
     const encode: RestGuide["encodeError"] = (error, exchange) =>
-      encodeError(surface, error.code === "path-not-found" ? rejectPath(surface, exchange) : error, exchange, ignored);
+      encodeError(
+        surface,
+        error.code === "path-not-found" ? buildPathError(surface, exchange) : error,
+        exchange,
+        warnOfIgnoredHeader,
+      );
     const preferences: RestPreferences = {
-      of: (exchange) => readPreferences(surface.grammar, preferOf(exchange)).given,
+      read: (exchange) => readPreferences(surface.grammar, readPreferHeader(exchange)).acceptedValues,
     };
     context.offer(restPreferencesService, preferences);
     context.offer(restGuideService, {
-      roots: () => restPrefixesOf(context.options),
+      roots: () => getRestPrefixes(context.options),
       encodeError: encode,
       // loaded for the first who asks
       example: async (model, session) =>
         context.options.openapiMode === "disabled"
           ? { path: "/<table>?limit=3" }
-          : (await import("./example.ts")).exampleRead(model, session),
+          : (await import("./example.ts")).buildExampleRead(model, session),
     });
     let exposed: readonly string[] | undefined;
     context.addSurface({
       name: "rest",
       // `/api`, and everything below it; at the root, everything
       paths: () =>
-        context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
+        context.options.compatMode ? ["*"] : getRestPrefixes(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
         return (exposed ??= context.use(exposeRestHeadersHook).call(NO_NAMES));
       },

@@ -8,26 +8,26 @@ import {
   type Relation,
 } from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
-import type { Rest, RestRequest } from "./request.ts";
+import type { RestSurface, RestRequest } from "./request.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
 /** The surface, for the other plugins of this folder. */
-export const restService = defineService<Rest>("rest");
+export const restService = defineService<RestSurface>("rest");
 
 /** The surface, for a plugin that requires it: it is there when that plugin is applied. */
-export const restOf = (context: PluginContext): Rest => {
+export const requireRest = (context: PluginContext): RestSurface => {
   const rest = context.use(restService);
   if (rest === undefined) throw new Error('the plugin "rest" is missing');
   return rest;
 };
 
 /** A handler of requests that are not planned. */
-export const onTarget =
-  (rest: Rest, handle: (request: RestRequest, target: RestTarget) => Promise<Answer> | Answer): RestHandler =>
+export const createTargetHandler =
+  (rest: RestSurface, handle: (request: RestRequest, target: RestTarget) => Promise<Answer> | Answer): RestHandler =>
   (exchange, target) =>
     handle(parseRequest(rest, exchange), target);
 
-export const onRelation =
+export const createRelationHandler =
   (handle: (exchange: Exchange, relation: Relation) => Promise<Answer>): RestHandler =>
   (exchange, target) => {
     if (target.kind !== "relation") throw new Error("a handler for relations received another target");
@@ -44,10 +44,10 @@ export const withMethods = (
 });
 
 /** The surface's own methods by kind of target, in the order of `Allow`. */
-export type Methods = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
+export type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
 /** Builds the route of a target each time. `createRouteMatches` keeps those of requests. */
-export const createRoutes =
-  ({ buildRestRoute }: RelApiHooks, methods: Methods): Rest["routeOf"] =>
+export const createRouteFinder =
+  ({ buildRestRoute }: RelApiHooks, methods: MethodsByTarget): RestSurface["findRoute"] =>
   (model, schema, target) =>
     buildRestRoute.call({ target, methods: methods[target.kind] }, { model, schema });

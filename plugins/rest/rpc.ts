@@ -11,27 +11,27 @@ import {
 } from "../../core/index.ts";
 import type { AnswerParts } from "./answer/headers.ts";
 import type { RestHandler } from "./api.ts";
-import { answerRows } from "./answer/rows.ts";
+import { buildRowsParts } from "./answer/rows.ts";
 import { maxAffectedExceeded, notSingular } from "./errors.ts";
-import { restOf, withMethods } from "./routes.ts";
-import { bodyValue, planCall, type PlannedCall } from "./plan/call.ts";
-import { hasColumns, prepareRequests } from "./plan/planning.ts";
-import type { Prepared, RequestInput, RequestSource, Rest, RestRequest } from "./request.ts";
+import { requireRest, withMethods } from "./routes.ts";
+import { buildBodyValue, planCall, type PlannedCall } from "./plan/call.ts";
+import { namesColumns, prepareRequests } from "./plan/planning.ts";
+import type { PreparedRequest, RequestInput, RequestSource, RestSurface, RestRequest } from "./request.ts";
 import { runPrepared } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
 import { receiveForm } from "./syntax/form.ts";
-import { sourceOf } from "./syntax/parse-request.ts";
+import { buildSource } from "./syntax/parse-request.ts";
 import {
-  bodyType,
+  parseBodyType,
   FORM,
   JSON_TYPE,
-  plainValues,
+  parsePlainValues,
   readJson,
-  received,
+  deferBodyErrors,
   receivePayload,
-  type Received,
+  type ReceivedBody,
 } from "./syntax/payload.ts";
-import { windowValues } from "./syntax/range.ts";
+import { buildWindowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["text/plain", "text"],
@@ -40,9 +40,9 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
 ]);
 
 /** The arguments of the query or the body. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
-const receiveInput = async (rest: Rest, exchange: Exchange): Promise<Received<RequestInput>> => {
+const receiveInput = async (rest: RestSurface, exchange: Exchange): Promise<ReceivedBody<RequestInput>> => {
   if (exchange.method !== "POST") return () => ({ shape: { kind: "query" } });
-  const type = bodyType(exchange.header("content-type"));
+  const type = parseBodyType(exchange.header("content-type"));
   if (type.name === FORM) {
     const pairs = await receiveForm(exchange, rest.context.options);
     return () => ({ shape: { kind: "form", pairs } });
@@ -61,11 +61,12 @@ const receiveInput = async (rest: Rest, exchange: Exchange): Promise<Received<Re
 };
 
 /** @throws RelApiError `bad-body` */
-const readInput = (rest: Rest, text: string | undefined, hasColumns: boolean): RequestInput => {
+const readInput = (rest: RestSurface, text: string | undefined, hasColumns: boolean): RequestInput => {
   const isEmpty = text === "";
   const payload = readJson(rest, isEmpty && !hasColumns ? "{}" : text, hasColumns);
   const mayBePlain = payload.shape === "object" && !payload.isUninspected && payload.keys.length > 0;
-  const values = mayBePlain && text !== undefined && text.length <= MAX_PLAIN_LENGTH ? plainValues(text) : undefined;
+  const values =
+    mayBePlain && text !== undefined && text.length <= MAX_PLAIN_LENGTH ? parsePlainValues(text) : undefined;
   return {
     shape: { kind: "payload", isJson: true, ...(values === undefined ? {} : { isPlain: true }) },
     payload,
@@ -77,38 +78,40 @@ const readInput = (rest: Rest, text: string | undefined, hasColumns: boolean): R
 /** The size limit of plain bodies. Longer ones are sent unparsed. */
 const MAX_PLAIN_LENGTH = 16 * 1024;
 
-const valuesOf = (
+const buildValues = (
   { range }: RestRequest,
-  { values, body, named, hasWindow }: PlannedCall,
+  { values, bodyUse, plainArgumentNames, hasWindow }: PlannedCall,
   input: RequestInput,
 ): readonly SentValue[] => [
-  ...named.map((name) => input.values?.get(name) ?? null),
-  ...(body === undefined ? values.slice(named.length) : [bodyValue(input, body), ...values.slice(1)]),
-  ...(hasWindow ? windowValues(range) : []),
+  ...plainArgumentNames.map((name) => input.values?.get(name) ?? null),
+  ...(bodyUse === undefined
+    ? values.slice(plainArgumentNames.length)
+    : [buildBodyValue(input, bodyUse), ...values.slice(1)]),
+  ...(hasWindow ? buildWindowValues(range) : []),
 ];
 
 /** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
 const callRoutine = async (
-  rest: Rest,
+  rest: RestSurface,
   exchange: Exchange,
-  calls: Cache<RequestSource, Prepared<PlannedCall>>,
+  calls: Cache<RequestSource, PreparedRequest<PlannedCall>>,
 ): Promise<Answer> => {
-  const source = sourceOf(rest, exchange);
-  const read = await received(() => receiveInput(rest, exchange));
+  const source = buildSource(rest, exchange);
+  const readBody = await deferBodyErrors(() => receiveInput(rest, exchange));
   return runPrepared(
     calls,
-    { ...source, input: read },
-    (request, made) => {
-      const input = read(hasColumns(request));
-      const isReading = request.method !== "POST" || made.routine.volatility !== "volatile";
+    { ...source, input: readBody },
+    (request, planned) => {
+      const input = readBody(namesColumns(request));
+      const isReading = request.method !== "POST" || planned.routine.volatility !== "volatile";
       return {
         access: isReading ? "read only" : "read write",
-        values: valuesOf(request, made, input),
-        isolation: routineIsolation(request, made.routine),
-        settings: hoistedSettings(request, made.routine),
-        check: checkOf(made),
+        values: buildValues(request, planned, input),
+        isolation: findRoutineIsolation(request, planned.routine),
+        settings: findHoistedSettings(request, planned.routine),
+        check: createRowCheck(planned),
         mayUseReplica: isReading,
-        isRare: input.shape.kind === "form", // its values are part of the key
+        skipsCache: input.shape.kind === "form", // its values are part of the key
       };
     },
     answerCall,
@@ -118,27 +121,27 @@ const callRoutine = async (
 const ISOLATION = "default_transaction_isolation";
 
 /** @rule R-RPC-16 R-TX-3 */
-const hoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNullable<Execution["settings"]> => {
+const findHoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNullable<Execution["settings"]> => {
   const hoisted = rest.context.options.dbHoistedTxSettings;
   return settings.filter(([name]) => name !== ISOLATION && hoisted.includes(name));
 };
 
-const routineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
+const findRoutineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
   rest.context.options.dbHoistedTxSettings.includes(ISOLATION)
     ? settings.find(([name]) => name === ISOLATION)?.[1]
     : undefined;
 
 /** The number of returned rows. A single value or row counts as one, even if a filter or the window removed it. */
-const returnedRows = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint =>
+const readReturnedCount = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint =>
   routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n;
 
 /** Checks the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
-const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
+const createRowCheck = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
   const { media, maxAffected, routine, envelope } = found;
   const isSingular = media.isSingular && routine.returns.isSet;
   if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
   return ([row]) => {
-    const rows = Number(returnedRows(found, row));
+    const rows = Number(readReturnedCount(found, row));
     if (isSingular && rows !== 1) throw notSingular(rows);
     if (maxAffected !== undefined && rows > maxAffected) throw maxAffectedExceeded(rows);
   };
@@ -148,10 +151,10 @@ const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | u
 const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): AnswerParts => {
   const { plan, media, routine } = found;
   const { count } = request.preferences;
-  const rows = returnedRows(found, row);
+  const rows = readReturnedCount(found, row);
   const counts = count === "exact" || count === "estimated";
   const total = !counts ? undefined : routine.returns.isSet ? BigInt(row.total ?? row.page_total ?? 0) : rows;
-  const parts = answerRows(request, media, row, rows, total);
+  const parts = buildRowsParts(request, media, row, rows, total);
   return plan.returns === "void" && parts.status !== 416 ? { status: 204, headers: parts.headers } : parts;
 };
 
@@ -161,7 +164,7 @@ export const restRpc = definePlugin({
   settings: rpcSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
-    const rest = restOf(context);
+    const rest = requireRest(context);
     const calls = prepareRequests(rest, "rest calls", planCall);
     const call: RestHandler = (exchange) => callRoutine(rest, exchange, calls);
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);

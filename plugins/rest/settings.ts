@@ -8,7 +8,7 @@ const isPath = (given: string): boolean => /^\/[^\s?#%]*$/.test(given);
 /** The empty string means the root, just as `/` does. */
 const pathList: SettingKind<readonly string[]> = {
   accepts: "paths that start with a slash, separated by commas",
-  read: (given) => {
+  parse: (given) => {
     const paths = given.split(",").map((item) => item.trim());
     return paths.every(isPath) ? paths : undefined;
   },
@@ -100,7 +100,7 @@ export const rpcSettings = [
     kind: listOf("names of settings"),
     default: ["statement_timeout", "plan_filter.statement_cost_limit", "default_transaction_isolation"],
     description: "function `SET` clauses lifted to the transaction",
-    isEmptyMeant: true,
+    acceptsEmpty: true,
   }),
 ] as const;
 

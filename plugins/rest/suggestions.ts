@@ -6,9 +6,9 @@ import {
   definePlugin,
   memoize,
   nameKey,
-  relationOf,
-  routinesOf,
-  visibilityOf,
+  findRelation,
+  findRoutines,
+  getVisibility,
   type Model,
   type Relation,
 } from "../../core/index.ts";
@@ -32,16 +32,16 @@ interface SchemaNames {
 const memoizePerSchema = <Names>(
   make: (model: Model, schema: string) => Names,
 ): ((model: Model, schema: string) => Names) => {
-  const schemasOf = memoize((_model: Model) => new Map<string, Names>());
+  const getNamesBySchema = memoize((_model: Model) => new Map<string, Names>());
   return (model, schema) => {
-    const schemas = schemasOf(model);
+    const schemas = getNamesBySchema(model);
     let names = schemas.get(schema);
     if (names === undefined) schemas.set(schema, (names = make(model, schema)));
     return names;
   };
 };
 
-const schemaNames = memoizePerSchema((model, schema): SchemaNames => {
+const indexSchema = memoizePerSchema((model, schema): SchemaNames => {
   const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
   const sourceNames = new Set(
     relations.filter((relation) => relation.relationships.length > 0).map((relation) => relation.name),
@@ -55,27 +55,27 @@ const schemaNames = memoizePerSchema((model, schema): SchemaNames => {
 });
 
 /** Suggests a relation with a similar name. @rule R-PATH-10 */
-const relation: Suggestions["relation"] = (model, schema, name) =>
-  schemaNames(model, schema).relations?.suggest(name, THRESHOLD.relation);
+const suggestRelation: Suggestions["relation"] = (model, schema, name) =>
+  indexSchema(model, schema).relations?.suggest(name, THRESHOLD.relation);
 
-const targetsOf = memoize(({ relationships }: Relation) =>
+const indexTargets = memoize(({ relationships }: Relation) =>
   createFuzzySet(relationships.map((each) => each.target.name)),
 );
 
 /** Suggests names for a relationship that was not found. @rule R-EMB-19 */
-const relationship: Suggestions["relationship"] = (model, schema, source, target) => {
-  const { sources, sourceNames } = schemaNames(model, schema);
-  if (!sourceNames.has(source)) return suggestionFor(source, sources.suggest(source, THRESHOLD.relationship));
+const suggestRelationship: Suggestions["relationship"] = (model, schema, source, target) => {
+  const { sources, sourceNames } = indexSchema(model, schema);
+  if (!sourceNames.has(source)) return buildSuggestion(source, sources.suggest(source, THRESHOLD.relationship));
   const found = model.relations.get(nameKey({ schema, name: source }));
   if (found === undefined) return undefined;
-  const targets = targetsOf(found);
-  return targets.has(target) ? undefined : suggestionFor(target, targets.suggest(target, THRESHOLD.relationship));
+  const targets = indexTargets(found);
+  return targets.has(target) ? undefined : buildSuggestion(target, targets.suggest(target, THRESHOLD.relationship));
 };
 
-const suggestionFor = (instead: string, name: string | undefined): Suggestion | undefined =>
-  name === undefined ? undefined : { name, suggestion: instead };
+const buildSuggestion = (misspelt: string, name: string | undefined): Suggestion | undefined =>
+  name === undefined ? undefined : { suggestion: name, misspelt: misspelt };
 
-const routineNames = memoizePerSchema((model, schema) => {
+const indexRoutines = memoizePerSchema((model, schema) => {
   const callable = [...model.routines.values()]
     .flat()
     .filter((routine) => routine.schema === schema && isCallable(model, routine));
@@ -83,37 +83,49 @@ const routineNames = memoizePerSchema((model, schema) => {
 });
 
 /** Suggests a function of the schema with a similar name. @rule R-RPC-10 R-SC-7 */
-const routine: Suggestions["routine"] = (model, schema, name) =>
-  routineNames(model, schema).suggest(name, THRESHOLD.routine);
+const suggestRoutine: Suggestions["routine"] = (model, schema, name) =>
+  indexRoutines(model, schema).suggest(name, THRESHOLD.routine);
 
 /** Suggests another overload by its parameters. @rule R-RPC-10 */
-const overload: Suggestions["overload"] = (overloads, names) => {
-  const lists = overloads.map(({ parameters }) => listOf(parameters.map((parameter) => parameter.name).sort()));
-  return createFuzzySet(lists).suggest(listOf(names), THRESHOLD.argument);
+const suggestOverload: Suggestions["overload"] = (overloads, names) => {
+  const lists = overloads.map(({ parameters }) =>
+    formatParameters(parameters.map((parameter) => parameter.name).sort()),
+  );
+  return createFuzzySet(lists).suggest(formatParameters(names), THRESHOLD.argument);
 };
 
-const listOf = (names: readonly string[]): string => `(${names.join(", ")})`;
+const formatParameters = (names: readonly string[]): string => `(${names.join(", ")})`;
 
 /** Suggests `/api/ports` for `/ports` or `/port`, if the caller has a right on the relation. @rule R-PATH-12 */
-const path: Suggestions["path"] = (model, session, written) => {
+const suggestPath: Suggestions["path"] = (model, session, written) => {
   const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(written) ?? [];
   if (last === "") return undefined;
-  const sight = visibilityOf(model, session, "rest");
+  const visibility = getVisibility(model, session, "rest");
   const schema = model.schemas[0] ?? "public";
   const isSeen = (name: string | undefined): name is string => {
     if (name === undefined) return false;
-    if (rpc !== "") return routinesOf(model, { schema, name }).some((found) => sight.calls(found));
-    const found = relationOf(model, { schema, name });
-    return found !== undefined && sight.knowsRelation(found);
+    if (rpc !== "") return findRoutines(model, { schema, name }).some((found) => visibility.mayCall(found));
+    const found = findRelation(model, { schema, name });
+    return found !== undefined && visibility.mayNameRelation(found);
   };
   const name = decodePercent(last);
-  const meant = [name, rpc === "" ? relation(model, schema, name) : routine(model, schema, name)].find(isSeen);
-  return meant && `${rpc}/${encodeURIComponent(meant)}`;
+  const similarName = [
+    name,
+    rpc === "" ? suggestRelation(model, schema, name) : suggestRoutine(model, schema, name),
+  ].find(isSeen);
+  return similarName && `${rpc}/${encodeURIComponent(similarName)}`;
 };
 
 /** @rule R-FUZ-1 */
 export const suggestions = definePlugin({
   name: "suggestions",
   requires: ["rest"],
-  apply: (_hooks, context) => context.offer(suggestionsService, { relation, relationship, routine, overload, path }),
+  apply: (_hooks, context) =>
+    context.offer(suggestionsService, {
+      relation: suggestRelation,
+      relationship: suggestRelationship,
+      routine: suggestRoutine,
+      overload: suggestOverload,
+      path: suggestPath,
+    }),
 });

@@ -9,52 +9,55 @@ import {
 } from "../../core/index.ts";
 import type { Payload } from "./api.ts";
 import { percentEncode, type AnswerParts } from "./answer/headers.ts";
-import { bodyOf, contentRange } from "./answer/rows.ts";
-import { headerText } from "./answer/header-text.ts";
+import { decodeBody, buildContentRange } from "./answer/rows.ts";
+import { encodeHeaderText } from "./answer/header-text.ts";
 import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
-import { onRelation, restOf, withMethods } from "./routes.ts";
+import { createRelationHandler, requireRest, withMethods } from "./routes.ts";
 import { prepareRequests } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
-import type { Prepared, RequestSource, Rest, RestRequest } from "./request.ts";
+import type { PreparedRequest, RequestSource, RestSurface, RestRequest } from "./request.ts";
 import { etagsService, runPrepared } from "./run.ts";
-import { sourceOf } from "./syntax/parse-request.ts";
-import { received, receivePayload } from "./syntax/payload.ts";
+import { buildSource } from "./syntax/parse-request.ts";
+import { deferBodyErrors, receivePayload } from "./syntax/payload.ts";
 
 const ROWS = { kind: "payload", isJson: true } as const;
 
 /** The handler of the writing methods. DELETE has no body. @rule R-TX-1 R-TX-2 R-PIPE-1 R-BODY-1 R-BODY-4 */
 const writeRelation = async (
-  rest: Rest,
+  rest: RestSurface,
   exchange: Exchange,
   relation: Relation,
   method: WriteMethod,
-  writes: Cache<RequestSource, Prepared<PlannedWrite>>,
+  writes: Cache<RequestSource, PreparedRequest<PlannedWrite>>,
 ): Promise<Answer> => {
-  const source = sourceOf(rest, exchange, relation);
-  const read = method === "DELETE" ? undefined : await received(() => receivePayload(rest, exchange));
+  const source = buildSource(rest, exchange, relation);
+  const readPayload = method === "DELETE" ? undefined : await deferBodyErrors(() => receivePayload(rest, exchange));
   let payload: Payload | undefined;
   const etags = rest.context.use(etagsService);
   const running = runPrepared(
     writes,
-    { ...source, input: read && ((hasColumns) => ({ shape: ROWS, payload: (payload = read(hasColumns)) })) },
+    {
+      ...source,
+      input: readPayload && ((hasColumns) => ({ shape: ROWS, payload: (payload = readPayload(hasColumns)) })),
+    },
     (request, made) => ({
       access: "read write",
       values: payload === undefined ? made.values : [payload.text, ...made.values.slice(1)],
-      check: checkOf(made, method),
-      before: etags?.preconditionOf(request, relation),
+      check: createRowCheck(made, method),
+      precondition: etags?.buildPrecondition(request, relation),
     }),
     (request, made, row) => {
       const outcome = OUTCOMES[method](request, made, relation, row);
       if (!made.hasBody) return outcome;
-      const body = bodyOf(row, made.media);
+      const body = decodeBody(row, made.media);
       const parts = { contentType: made.media.contentType, body, ...outcome };
-      const isOneRow = method !== "DELETE" && affectedRows(row) === 1;
-      return etags === undefined || !isOneRow ? parts : withTag(parts, etags.tagOf(body));
+      const isOneRow = method !== "DELETE" && readAffectedCount(row) === 1;
+      return etags === undefined || !isOneRow ? parts : withTag(parts, etags.computeTag(body));
     },
   );
   return running.catch((error: unknown) => {
     if (payload?.isUninspected !== true) throw error;
-    throw rest.hints()?.withPosition(error, payload.text) ?? error;
+    throw rest.findHints()?.addPosition(error, payload.text) ?? error;
   });
 };
 
@@ -64,12 +67,12 @@ const withTag = (parts: AnswerParts, etag: string): AnswerParts => ({
   headers: [...(parts.headers ?? []), ["ETag", etag]],
 });
 
-const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
+const readAffectedCount = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 
 /**
  * Checks the affected rows before the transaction ends. Undefined if no check is needed. @rule R-WRT-6 R-PRF-5 R-PUT-3
  */
-const checkOf = (
+const createRowCheck = (
   { media, maxAffected, envelope }: PlannedWrite,
   method: WriteMethod,
 ): ((rows: readonly ResultRow[]) => void) | undefined => {
@@ -77,7 +80,7 @@ const checkOf = (
   if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined && method !== "PUT"))
     return undefined;
   return ([row]) => {
-    const affected = affectedRows(row);
+    const affected = readAffectedCount(row);
     if (method === "PUT" && affected !== 1) throw putKeyMismatch();
     if (isSingular && affected !== 1) throw notSingular(affected);
     if (maxAffected !== undefined && affected > maxAffected) throw maxAffectedExceeded(affected);
@@ -87,41 +90,41 @@ const checkOf = (
 type WriteOutcome = Pick<AnswerParts, "status" | "headers" | "body">;
 
 /** The total of `Content-Range`: the number of affected rows if a count was requested. @rule R-CNT-4 */
-const totalOf = ({ preferences }: RestRequest, affected: number): string =>
+const buildTotal = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 
-const rangeOf = (request: RestRequest, window: string, affected: number): WriteOutcome["headers"] =>
-  contentRange(`${window}/${totalOf(request, affected)}`);
+const buildRangeHeaders = (request: RestRequest, window: string, affected: number): WriteOutcome["headers"] =>
+  buildContentRange(`${window}/${buildTotal(request, affected)}`);
 
 /** The status and headers of a write by method. The body `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
 const OUTCOMES: Readonly<
   Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => WriteOutcome>
 > = {
   POST: (request, found, relation, row) => {
-    const isOnlyUpdate = found.countsInserted && insertedRows(row) === 0;
+    const isOnlyUpdate = found.countsInserted && readInsertedCount(row) === 0;
     const location = encodeLocation(relation, found, row);
     const headers = [
       ...(location === undefined ? [] : [["Location", location] as const]),
-      ...(rangeOf(request, "*", affectedRows(row)) ?? []),
+      ...(buildRangeHeaders(request, "*", readAffectedCount(row)) ?? []),
     ];
     return { status: isOnlyUpdate ? 200 : 201, headers, ...(found.hasBody ? {} : { body: "" }) };
   },
   PATCH: (request, found, _relation, row) => {
-    const affected = affectedRows(row);
+    const affected = readAffectedCount(row);
     return {
       status: found.hasBody ? 200 : 204,
-      headers: rangeOf(request, affected === 0 ? "*" : `0-${affected - 1}`, affected),
+      headers: buildRangeHeaders(request, affected === 0 ? "*" : `0-${affected - 1}`, affected),
     };
   },
-  PUT: (_request, found, _relation, row) => ({ status: !found.hasBody ? 204 : insertedRows(row) > 0 ? 201 : 200 }),
+  PUT: (_request, found, _relation, row) => ({ status: !found.hasBody ? 204 : readInsertedCount(row) > 0 ? 201 : 200 }),
   DELETE: (request, found, _relation, row) => ({
     status: found.hasBody ? 200 : 204,
-    headers: rangeOf(request, "*", affectedRows(row)),
+    headers: buildRangeHeaders(request, "*", readAffectedCount(row)),
   }),
 };
 
 /** @rule R-UPS-4 R-PUT-4 */
-const insertedRows = (row: ResultRow): number => Number(row.inserted ?? 0);
+const readInsertedCount = (row: ResultRow): number => Number(row.inserted ?? 0);
 
 /** The location of an inserted row: `/crew?vessel_id=eq.1&sailor_id=eq.4`. @rule R-WRT-2 R-PATH-9 */
 const encodeLocation = (
@@ -132,7 +135,7 @@ const encodeLocation = (
   if (
     envelope.location === undefined ||
     typeof row.location !== "string" ||
-    (countsInserted && insertedRows(row) !== 1)
+    (countsInserted && readInsertedCount(row) !== 1)
   )
     return undefined;
   // the statement wrote the key's values, in its order
@@ -141,7 +144,7 @@ const encodeLocation = (
     (column, i) =>
       `${percentEncode(column)}=${typeof parts[i] === "string" ? `eq.${percentEncode(parts[i])}` : "is.null"}`,
   );
-  return headerText(`/${percentEncode(relation.name)}?${query.join("&")}`);
+  return encodeHeaderText(`/${percentEncode(relation.name)}?${query.join("&")}`);
 };
 
 const METHODS: readonly WriteMethod[] = ["POST", "PUT", "PATCH", "DELETE"];
@@ -151,11 +154,14 @@ export const restWrites = definePlugin({
   name: "rest-writes",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const rest = restOf(context);
+    const rest = requireRest(context);
     const writes = prepareRequests(rest, "rest writes", planWrite);
     const handlers = METHODS.map(
       (method) =>
-        [method, onRelation((exchange, relation) => writeRelation(rest, exchange, relation, method, writes))] as const,
+        [
+          method,
+          createRelationHandler((exchange, relation) => writeRelation(rest, exchange, relation, method, writes)),
+        ] as const,
     );
     hooks.buildRestRoute.tap("rest-writes", (route) =>
       route.target.kind === "relation" ? withMethods(route, handlers) : route,

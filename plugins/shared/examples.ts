@@ -1,16 +1,16 @@
 /** The example relations and columns that surfaces show to newcomers, the same on each surface. */
-import { baseTypeOf, nameKey, relationOf, type Column, type Model, type Relation } from "../../core/index.ts";
+import { findBaseType, nameKey, findRelation, type Column, type Model, type Relation } from "../../core/index.ts";
 
 /** Matches a name that needs no quotes or escapes, such as `home_port`. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /** The relations in order of suitability: plain names first, then those with most references to others. */
-export const exampleOrder = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
+export const sortForExamples = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
   const seen = new Set(relations.map(nameKey));
   const rank = (relation: Relation): number => {
     const parents = relation.relationships.filter(
       ({ isToOne, routine, target }) =>
-        isToOne && routine === undefined && seen.has(nameKey(target)) && relationOf(model, target) !== relation,
+        isToOne && routine === undefined && seen.has(nameKey(target)) && findRelation(model, target) !== relation,
     ).length;
     return (PLAIN_NAME.test(relation.name) ? 1000 : 0) + parents;
   };
@@ -23,8 +23,8 @@ export const exampleOrder = (model: Model, relations: readonly Relation[]): read
 const MAX_COLUMNS = 3;
 
 /** The first column, and text columns, which distinguish rows best. */
-export const exampleColumns = (model: Model, columns: readonly Column[]): readonly Column[] => {
-  const isText = ({ type }: Column): boolean => baseTypeOf(model, type)?.category === "S";
+export const chooseExampleColumns = (model: Model, columns: readonly Column[]): readonly Column[] => {
+  const isText = ({ type }: Column): boolean => findBaseType(model, type)?.category === "S";
   const [first, ...more] = columns;
   if (first === undefined) return [];
   const texts = more.filter(isText);
@@ -32,5 +32,5 @@ export const exampleColumns = (model: Model, columns: readonly Column[]): readon
 };
 
 /** The column that identifies a row best. */
-export const exampleLabel = (model: Model, columns: readonly Column[]): Column | undefined =>
-  columns.find(({ type }) => baseTypeOf(model, type)?.category === "S") ?? columns[0];
+export const chooseLabelColumn = (model: Model, columns: readonly Column[]): Column | undefined =>
+  columns.find(({ type }) => findBaseType(model, type)?.category === "S") ?? columns[0];

@@ -1,8 +1,8 @@
 /** Helpers for hints in error messages, shared by the surfaces: the position of a JSON syntax error, and similar
  *  names. */
 import {
-  baseTypeOf,
-  closestNames,
+  findBaseType,
+  findClosestNames,
   type Column,
   type Json,
   type Model,
@@ -12,7 +12,7 @@ import {
 } from "../../core/index.ts";
 
 /** The position of a JSON syntax error. Lines and columns start at 1, and columns count characters. */
-export type JsonFault = {
+export type JsonSyntaxError = {
   readonly line: number;
   readonly column: number;
   /** For example `expected "," or "}", found "b"`. */
@@ -25,7 +25,7 @@ const WORD = /[A-Za-z0-9_.+-]+/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
 /** The end of a match at this position; the same position if there is no match. */
-const endOfMatch = (expression: RegExp, text: string, at: number): number => {
+const findMatchEnd = (expression: RegExp, text: string, at: number): number => {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : at;
 };
@@ -42,7 +42,7 @@ const readString = (text: string, start: number): number | MismatchPosition => {
     if (character === '"') return at + 1;
     if (character < " ") return { at, expected: "a string without control characters" };
     if (character !== "\\") continue;
-    const end = endOfMatch(ESCAPE, text, at);
+    const end = findMatchEnd(ESCAPE, text, at);
     if (end === at) return { at, expected: "an escape that JSON has" };
     at = end - 1;
   }
@@ -51,10 +51,10 @@ const readString = (text: string, start: number): number | MismatchPosition => {
 
 const readScalar = (text: string, at: number, expected: string): number | MismatchPosition => {
   if (text[at] === '"') return readString(text, at);
-  const end = endOfMatch(WORD, text, at);
+  const end = findMatchEnd(WORD, text, at);
   const word = text.slice(at, end);
   if (word === "true" || word === "false" || word === "null") return end;
-  return end > at && endOfMatch(NUMBER, text, at) === end ? end : { at, expected };
+  return end > at && findMatchEnd(NUMBER, text, at) === end ? end : { at, expected };
 };
 
 const VALUE = "a value";
@@ -63,7 +63,7 @@ const KEY = "a key in double quotes";
 /** The first position at which the text is not JSON. It is a loop, because texts may be deeply nested. */
 const findMismatch = (text: string): MismatchPosition | undefined => {
   const open: ("}" | "]")[] = [];
-  let at = endOfMatch(BLANKS, text, 0);
+  let at = findMatchEnd(BLANKS, text, 0);
   /** The expected token: a value or key, or the first one of a list or object that may also end here. */
   let wanted: "value" | "first value" | "key" | "first key" = "value";
   for (;;) {
@@ -74,9 +74,9 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
       if (text[at] !== '"') return { at, expected };
       const end = readString(text, at);
       if (typeof end !== "number") return end;
-      at = endOfMatch(BLANKS, text, end);
+      at = findMatchEnd(BLANKS, text, end);
       if (text[at] !== ":") return { at, expected: '":"' };
-      at = endOfMatch(BLANKS, text, at + 1);
+      at = findMatchEnd(BLANKS, text, at + 1);
       wanted = "value";
     }
     if (isEmpty) {
@@ -86,7 +86,7 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
       const isObject = text[at] === "{";
       open.push(isObject ? "}" : "]");
       wanted = isObject ? "first key" : "first value";
-      at = endOfMatch(BLANKS, text, at + 1);
+      at = findMatchEnd(BLANKS, text, at + 1);
       continue;
     } else {
       const end = readScalar(text, at, wanted === "first value" ? `${VALUE} or "]"` : VALUE);
@@ -94,12 +94,12 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
       at = end;
     }
     for (;;) {
-      at = endOfMatch(BLANKS, text, at);
+      at = findMatchEnd(BLANKS, text, at);
       const around = open.at(-1);
       if (around === undefined) return at === text.length ? undefined : { at, expected: "the end" };
       if (text[at] === ",") {
         wanted = around === "}" ? "key" : "value";
-        at = endOfMatch(BLANKS, text, at + 1);
+        at = findMatchEnd(BLANKS, text, at + 1);
         break;
       }
       if (text[at] !== around) return { at, expected: `"," or "${around}"` };
@@ -110,13 +110,13 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
 };
 
 /** Returns undefined if the text is JSON. */
-export const jsonFault = (text: string): JsonFault | undefined => {
+export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   const stop = findMismatch(text);
   if (stop === undefined) return undefined;
   const before = text.slice(0, stop.at);
   const lineStart = before.lastIndexOf("\n") + 1;
   let line = 1;
-  for (let feed = before.indexOf("\n"); feed !== -1; feed = before.indexOf("\n", feed + 1)) line++;
+  for (let lineEnd = before.indexOf("\n"); lineEnd !== -1; lineEnd = before.indexOf("\n", lineEnd + 1)) line++;
   const code = text.codePointAt(stop.at);
   const found = code === undefined ? "the end" : JSON.stringify(String.fromCodePoint(code));
   return {
@@ -127,7 +127,8 @@ export const jsonFault = (text: string): JsonFault | undefined => {
 };
 
 /** For example `line 2, column 5: expected ":", found "}"`. */
-export const faultText = ({ line, column, reason }: JsonFault): string => `line ${line}, column ${column}: ${reason}`;
+export const formatJsonError = ({ line, column, reason }: JsonSyntaxError): string =>
+  `line ${line}, column ${column}: ${reason}`;
 
 // for example: invalid input value for enum sea.mood: "hapy"
 const ENUM_ERROR = "invalid input value for enum ";
@@ -145,35 +146,35 @@ const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
 
 /** Labels that are similar to the invalid one of a database error. Undefined for other errors, or if no column that the
  *  caller knows has the enum. */
-export const similarLabels = (
+export const suggestLabels = (
   model: Model,
-  sight: Visibility,
+  visibility: Visibility,
   { code, message }: { readonly code: string; readonly message: string },
 ): readonly string[] | undefined => {
   const [shown = "", given = ""] = (code === "22P02" ? readEnumError(message) : undefined) ?? [];
   if (shown === "") return undefined;
-  const isOfIt = ({ type }: Column): boolean => {
-    const found = baseTypeOf(model, type);
-    const element = found?.element === undefined ? found : baseTypeOf(model, found.element);
+  const hasEnum = ({ type }: Column): boolean => {
+    const found = findBaseType(model, type);
+    const element = found?.element === undefined ? found : findBaseType(model, found.element);
     return element?.labels !== undefined && isNamed(element, shown);
   };
-  const columnOfIt = (relation: Relation): Column | undefined =>
-    relation.columns.find((column) => isOfIt(column) && sight.knows(relation, column));
+  const findColumn = (relation: Relation): Column | undefined =>
+    relation.columns.find((column) => hasEnum(column) && visibility.mayNameColumn(relation, column));
   for (const relation of model.relations.values()) {
-    const column = columnOfIt(relation);
-    const found = column && baseTypeOf(model, column.type);
+    const column = findColumn(relation);
+    const found = column && findBaseType(model, column.type);
     const labels =
-      found?.labels ?? (found?.element === undefined ? [] : (baseTypeOf(model, found.element)?.labels ?? []));
-    if (column !== undefined) return closestNames(given, labels);
+      found?.labels ?? (found?.element === undefined ? [] : (findBaseType(model, found.element)?.labels ?? []));
+    if (column !== undefined) return findClosestNames(given, labels);
   }
   return undefined;
 };
 
 /** For example `'a' or 'b'`. */
-export const orList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
+export const joinWithOr = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
 /** Facts of an error about an unknown name, for `similarNames`. */
-export const unknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
+export const buildUnknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
   known: [...known],
 });
@@ -182,10 +183,10 @@ export const unknownNameFacts = (name: string, known: Iterable<string>): Readonl
 const MAX_LISTED_NAMES = 5000;
 
 /** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
-export const similarNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
+export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
   if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
   const names = known as readonly string[]; // `misspelt` wrote them
   const lower = name.toLowerCase();
   const same = names.filter((one) => one.toLowerCase() === lower);
-  return same.length > 0 ? same : closestNames(name, names);
+  return same.length > 0 ? same : findClosestNames(name, names);
 };

@@ -15,9 +15,9 @@ export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // it is one of the keys
 
 /** JSON inside a script element, in which no `<` may end the element. */
-export const inlineJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
+export const encodeInlineJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 
-const PAGE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const ANY_TYPE = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
 const REFUSED_TYPE = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
@@ -27,7 +27,7 @@ export const acceptsPage = (accept: string | undefined, orAnything = false): boo
     ? orAnything
     : accept
         .split(",")
-        .some((item) => (PAGE.test(item) || (orAnything && ANY_TYPE.test(item))) && !REFUSED_TYPE.test(item));
+        .some((item) => (PAGE_TYPE.test(item) || (orAnything && ANY_TYPE.test(item))) && !REFUSED_TYPE.test(item));
 
 export interface Page {
   readonly title: string;
@@ -40,7 +40,7 @@ export interface Page {
   readonly sources?: Readonly<Record<string, string>>;
 }
 
-const policyOf = (nonce: string, sources: Page["sources"]): string =>
+const buildPolicy = (nonce: string, sources: Page["sources"]): string =>
   Object.entries({
     "default-src": "'none'",
     "script-src": `'nonce-${nonce}'`,
@@ -54,14 +54,14 @@ const policyOf = (nonce: string, sources: Page["sources"]): string =>
     .map((directive) => directive.join(" "))
     .join("; ");
 
-export const sendPage = (build: (nonce: string) => Page): Answer & { readonly body: string } => {
+export const buildPageAnswer = (build: (nonce: string) => Page): Answer & { readonly body: string } => {
   const nonce = randomBytes(16).toString("base64url");
   const { title, head = "", style, body, sources } = build(nonce);
   return {
     status: 200,
     headers: [
       ["Content-Type", "text/html; charset=utf-8"],
-      ["Content-Security-Policy", policyOf(nonce, sources)],
+      ["Content-Security-Policy", buildPolicy(nonce, sources)],
       ["Cache-Control", "no-store"],
       ["Referrer-Policy", "no-referrer"],
       ["Vary", "Accept"],
@@ -93,7 +93,7 @@ export interface Asset {
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
-export const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">, cacheControl: string): Answer => {
+export const buildAssetAnswer = (asset: Asset, exchange: Omit<Exchange, "session">, cacheControl: string): Answer => {
   const isGzipped = GZIP.test(exchange.header("accept-encoding") ?? "");
   return {
     status: 200,
@@ -109,7 +109,7 @@ export const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">, cac
 };
 
 /** Creates a store that reads each file once, on first use. It returns undefined for other names. */
-export const createAssets = (
+export const createAssetStore = (
   contentTypes: Readonly<Record<string, string>>,
   read: (name: string) => Promise<Omit<Asset, "contentType">>,
 ): ((name: string) => Promise<Asset> | undefined) => {

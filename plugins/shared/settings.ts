@@ -27,13 +27,13 @@ const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?[^\s*/?#@]+)$/i;
 
 const isOrigin = (item: unknown): boolean => typeof item === "string" && ORIGIN.test(item);
 
-const list = listOf("origins");
+const originList = listOf("origins");
 
 /** @rule R-COR-4 */
 const origins: SettingKind<readonly string[]> = {
   accepts: "origins such as https://app.example or https://*.app.example, without a path, separated by commas, or *",
-  read: (given) => {
-    const read = list.read(given) ?? [];
+  parse: (given) => {
+    const read = originList.parse(given) ?? [];
     return read.every(isOrigin) ? read : undefined;
   },
   option: {
@@ -82,7 +82,7 @@ export const metadataPermissionsForRest = defineOption({
   description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
 });
 
-const options = [
+const sharedOptions = [
   anonRole,
   compatMode,
   corsAllowedOrigins,
@@ -121,6 +121,6 @@ export const maxPathKeys = defineLimit(
 const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
 declare module "../../core/index.ts" {
-  interface ResolvedOptions extends ValuesOf<typeof options> {}
+  interface ResolvedOptions extends ValuesOf<typeof sharedOptions> {}
   interface Limits extends ValuesOf<typeof limits> {}
 }

@@ -1,8 +1,8 @@
 /** The types and the token of streamed answers, for the surfaces. */
 import { defineService, type Answer, type Execution, type ResultRow } from "../../core/index.ts";
 
-/** The consumer of a value. */
-export interface ValueTaker {
+/** The receiver of a value. */
+export interface ValueReceiver {
   /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
   write(bytes: Buffer): boolean;
   /** Called when the value is complete. */
@@ -12,13 +12,13 @@ export interface ValueTaker {
 }
 
 /** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory. */
-export interface LongBody {
+export interface LongBodyHandler {
   /** Shorter bodies are returned with their row. */
   readonly aboveBytes: number;
   /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
    *  taker is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
    *  undefined is returned, the body is buffered. */
-  take(row: ResultRow, body: ArrivingBody): ValueTaker | undefined;
+  onBody(row: ResultRow, body: ArrivingBody): ValueReceiver | undefined;
 }
 
 export interface ArrivingBody {
@@ -27,7 +27,7 @@ export interface ArrivingBody {
   /** Continues after `write` has returned false. */
   resume(): void;
   /** Discards the remainder of the body. */
-  drop(): void;
+  discard(): void;
 }
 
 /** The bytes that are written around a body. */
@@ -39,7 +39,7 @@ export interface BodyFrame {
 }
 
 /** Takes the long body of one execution, which arrives when its answer has begun. */
-export interface StreamedBody extends LongBody {
+export interface StreamedBody extends LongBodyHandler {
   /** The answer with the body that was taken; without one, the answer as it is. */
   addTo(answer: Answer, around?: BodyFrame): Answer;
 }
@@ -47,9 +47,9 @@ export interface StreamedBody extends LongBody {
 export interface StreamedAnswers {
   readonly aboveBytes: number;
   /** For each execution. */
-  open(): StreamedBody;
+  openBody(): StreamedBody;
   /** Returns the reader of an execution whose body goes to `body` if it is long. */
-  read(body: LongBody): Execution["longRows"];
+  createRowReader(body: LongBodyHandler): Execution["longRows"];
 }
 
 /** Offered by the plugin `streamed-answers`. */

@@ -1,7 +1,7 @@
 /** Writes the computed fields of a relation for `relapi types`. */
-import { computedFieldOf, type Model, type Relation, type Routine } from "../../core/index.ts";
+import { findComputedField, type Model, type Relation, type Routine } from "../../core/index.ts";
 
-export interface Writer {
+export interface TypeContext {
   readonly model: Model;
   readonly extraSearchPath: readonly string[];
   /** The oids of functions that belong to extensions. */
@@ -11,7 +11,7 @@ export interface Writer {
 }
 
 /** The functions that clients may select by name beside columns, fields and relationships. @rule R-CMP-1 */
-export const computedFieldsOf = ({ model, extraSearchPath }: Writer, relation: Relation): readonly Routine[] => {
+export const listComputedFields = ({ model, extraSearchPath }: TypeContext, relation: Relation): readonly Routine[] => {
   const path = [relation.schema, ...extraSearchPath];
   const names = new Set(
     [...model.routines.values()]
@@ -21,16 +21,17 @@ export const computedFieldsOf = ({ model, extraSearchPath }: Writer, relation: R
       ),
   );
   return [...names].flatMap((name) => {
-    const found = computedFieldOf(model, relation, name, path);
+    const found = findComputedField(model, relation, name, path);
     return found === undefined ? [] : [found];
   });
 };
 
 /** Whether the function returns a single value instead of rows. */
-export const isField = (routine: Routine): boolean => routine.returns.relation === undefined && !routine.returns.isSet;
+export const returnsSingleValue = (routine: Routine): boolean =>
+  routine.returns.relation === undefined && !routine.returns.isSet;
 
 /** The computed fields that `Row` lists beside the columns. */
-export const fieldsBesideColumns = (writer: Writer, relation: Relation): readonly Routine[] =>
-  computedFieldsOf(writer, relation).filter(
-    (routine) => isField(routine) && relation.columns.every(({ name }) => name !== routine.name),
+export const listFieldsBesideColumns = (writer: TypeContext, relation: Relation): readonly Routine[] =>
+  listComputedFields(writer, relation).filter(
+    (routine) => returnsSingleValue(routine) && relation.columns.every(({ name }) => name !== routine.name),
   );

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
-import { closestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
-import { knownSettings } from "../server/environment.ts";
-import { unserved } from "../server/unsupported-settings.ts";
+import { findClosestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
+import { listKnownSettings } from "../server/environment.ts";
+import { unsupportedAdvice } from "../server/unsupported-settings.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -43,7 +43,7 @@ const interpolateText = (text: string, environment: Environment, missing: (name:
  * Parses lines of `name = value` as PostgREST does. Undefined if the text has another format. @throws RelApiError
  * `preset` with a line for each error
  */
-const readAssignments = (file: string, text: string, environment: Environment): Values | undefined => {
+const parseAssignments = (file: string, text: string, environment: Environment): Values | undefined => {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const isBlank = (line: string): boolean => line === "" || line.startsWith("#");
   const first = lines.find((line) => !isBlank(line));
@@ -64,14 +64,14 @@ const readAssignments = (file: string, text: string, environment: Environment): 
   return values;
 };
 
-const readValues = (file: string, environment: Environment): Values => {
+const loadValues = (file: string, environment: Environment): Values => {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw presetError(`cannot read the settings file "${file}": ${(error as Error).message}`);
   }
-  const assigned = readAssignments(file, text, environment);
+  const assigned = parseAssignments(file, text, environment);
   if (assigned !== undefined) return assigned;
   let read: unknown;
   try {
@@ -85,17 +85,17 @@ const readValues = (file: string, environment: Environment): Values => {
 };
 
 /** The value in the form that the environment would have. */
-const textOf = (given: unknown, { kind }: SettingSpec<unknown>): string => {
+const encodeVariable = (given: unknown, { kind }: SettingSpec<unknown>): string => {
   if (typeof given === "string") return given;
   const json = JSON.stringify(given);
   if (!Array.isArray(given) || given.some((item) => typeof item !== "string")) return json;
-  return isDeepStrictEqual(kind.read(json), given) ? json : given.join(",");
+  return isDeepStrictEqual(kind.parse(json), given) ? json : given.join(",");
 };
 
 const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
 
 /** All names of a setting in a file: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
-const fileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly string[] => [
+const listFileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly string[] => [
   name,
   ...environment,
   ...environment.flatMap((variable) =>
@@ -107,9 +107,9 @@ const fileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly s
  * Adds the settings of the file to the environment. @throws RelApiError `preset` with one line per unknown name
  * @rule C-CLI-3
  */
-export const withConfigFile = (file: string, environment: Environment): Environment => {
+export const addConfigFile = (file: string, environment: Environment): Environment => {
   const settings = new Map(
-    knownSettings().flatMap((setting) => fileNames(setting).map((name) => [name, setting] as const)),
+    listKnownSettings().flatMap((setting) => listFileNames(setting).map((name) => [name, setting] as const)),
   );
   const faults: string[] = [];
   const added: Record<string, string> = {};
@@ -118,7 +118,7 @@ export const withConfigFile = (file: string, environment: Environment): Environm
     if (environment[key] === undefined && environment[`PGRST_${key}`] === undefined)
       added[key] = typeof given === "string" ? given : JSON.stringify(given);
   };
-  for (const [name, given] of Object.entries(readValues(file, environment))) {
+  for (const [name, given] of Object.entries(loadValues(file, environment))) {
     if (given === null || given === undefined) continue;
     const app = APP_SETTINGS.exec(name);
     if (app !== null) addAppSetting(app[1] as string, given);
@@ -127,13 +127,13 @@ export const withConfigFile = (file: string, environment: Environment): Environm
     else {
       const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
-      if (setting === undefined && (unserved.has(name) || unserved.has(old))) {
+      if (setting === undefined && (unsupportedAdvice.has(name) || unsupportedAdvice.has(old))) {
         // a PostgREST or Hasura file is accepted; unsupported settings are reported as for variables
-        added[unserved.has(name) ? name : old] = typeof given === "string" ? given : JSON.stringify(given);
+        added[unsupportedAdvice.has(name) ? name : old] = typeof given === "string" ? given : JSON.stringify(given);
         continue;
       }
       if (setting === undefined) {
-        const near = closestNames(name, settings.keys()).map((one) => `"${one}"`);
+        const near = findClosestNames(name, settings.keys()).map((one) => `"${one}"`);
         faults.push(
           `unknown setting "${name}" in ${file}${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`,
         );
@@ -142,7 +142,7 @@ export const withConfigFile = (file: string, environment: Environment): Environm
       const [variable, ...aliases] = setting.environment ?? [];
       if (variable === undefined) faults.push(`the setting "${name}" in ${file} is one for JavaScript only`);
       else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
-        added[variable] = textOf(given, setting);
+        added[variable] = encodeVariable(given, setting);
     }
   }
   if (faults.length > 0) throw presetError(faults.join("\n"));

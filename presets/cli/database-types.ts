@@ -1,9 +1,9 @@
 /** `relapi types`: writes the database as the TypeScript type that typed clients of the REST surface use. */
 import {
-  baseTypeOf,
-  relationOf,
+  findBaseType,
+  findRelation,
   sql,
-  writableColumns,
+  listWritableColumns,
   type Column,
   type Model,
   type Relation,
@@ -11,44 +11,45 @@ import {
   type Routine,
 } from "../../core/index.ts";
 import type { EnvironmentSettings } from "../server/environment.ts";
-import { computedFieldsOf, fieldsBesideColumns, isField, type Writer } from "./computed-types.ts";
+import { listComputedFields, listFieldsBesideColumns, returnsSingleValue, type TypeContext } from "./computed-types.ts";
 import { withApi } from "./open-api.ts";
 import {
-  attributesOf,
-  columnType,
-  key,
-  listOf,
-  object,
-  orNull,
-  rowOf,
+  encodeAttributes,
+  encodeColumnType,
+  encodeKey,
+  encodeList,
+  encodeObject,
+  addNull,
+  encodeRowReference,
   isTable,
-  typeOf,
-  union,
-  type Field,
+  encodeType,
+  encodeUnion,
+  type TypeField,
 } from "./value-types.ts";
 
 const needsValue = (relation: Relation, { notNull, default: own, baseDefault, identity }: Column): boolean =>
   isTable(relation) && notNull && own === undefined && baseDefault === undefined && identity === undefined;
 
-const writtenFields = (writer: Writer, relation: Relation, isInsert: boolean): readonly Field[] => {
-  const takes = new Set(writableColumns(relation));
-  return relation.columns.flatMap((column): readonly Field[] => {
+const buildWrittenFields = (writer: TypeContext, relation: Relation, isInsert: boolean): readonly TypeField[] => {
+  const takes = new Set(listWritableColumns(relation));
+  return relation.columns.flatMap((column): readonly TypeField[] => {
     const isTaken = takes.has(column);
     if (!isTaken && !isTable(relation)) return [];
     const mark = isInsert && isTaken && needsValue(relation, column) ? "" : "?";
-    const type = isTaken ? orNull(columnType(writer, relation, column), !column.notNull) : "never";
-    return [[`${key(column.name)}${mark}`, type]];
+    const type = isTaken ? addNull(encodeColumnType(writer, relation, column), !column.notNull) : "never";
+    return [[`${encodeKey(column.name)}${mark}`, type]];
   });
 };
 
-const keyOf = (relationship: Relationship, indent: string): string => {
-  const list = (at: 0 | 1): string => `[${relationship.columns.map((pair) => JSON.stringify(pair[at])).join(", ")}]`;
+const encodeForeignKey = (relationship: Relationship, indent: string): string => {
+  const encodeColumns = (at: 0 | 1): string =>
+    `[${relationship.columns.map((pair) => JSON.stringify(pair[at])).join(", ")}]`;
   return `${indent}{
 ${indent}  foreignKeyName: ${JSON.stringify(relationship.constraint)};
-${indent}  columns: ${list(0)};
+${indent}  columns: ${encodeColumns(0)};
 ${indent}  isOneToOne: ${relationship.cardinality === "one-to-one"};
 ${indent}  referencedRelation: ${JSON.stringify(relationship.target.name)};
-${indent}  referencedColumns: ${list(1)};
+${indent}  referencedColumns: ${encodeColumns(1)};
 ${indent}}`;
 };
 
@@ -56,7 +57,7 @@ ${indent}}`;
  * The foreign keys of the relation, or of the tables that it shows. Clients derive inverse relationships and junctions
  * from them.
  */
-const keysOf = (relation: Relation, indent: string): string => {
+const encodeForeignKeys = (relation: Relation, indent: string): string => {
   const keys = relation.relationships
     .filter(
       ({ isOwnKey, junction, routine, constraint, target }) =>
@@ -66,29 +67,29 @@ const keysOf = (relation: Relation, indent: string): string => {
         constraint !== "" &&
         target.schema === relation.schema,
     )
-    .map((relationship) => keyOf(relationship, `${indent}  `));
+    .map((relationship) => encodeForeignKey(relationship, `${indent}  `));
   return keys.length === 0 ? "[]" : `[\n${keys.join(",\n")},\n${indent}]`;
 };
 
-const relationType = (writer: Writer, relation: Relation, indent: string): string => {
+const encodeRelation = (writer: TypeContext, relation: Relation, indent: string): string => {
   const inner = `${indent}  `;
-  const row: Field[] = [
-    ...relation.columns.map((column): Field => [
-      key(column.name),
-      orNull(columnType(writer, relation, column), !column.notNull),
+  const row: TypeField[] = [
+    ...relation.columns.map((column): TypeField => [
+      encodeKey(column.name),
+      addNull(encodeColumnType(writer, relation, column), !column.notNull),
     ]),
-    ...fieldsBesideColumns(writer, relation).map((routine): Field => [
-      key(routine.name),
-      orNull(typeOf(writer, routine.returns.type), true),
+    ...listFieldsBesideColumns(writer, relation).map((routine): TypeField => [
+      encodeKey(routine.name),
+      addNull(encodeType(writer, routine.returns.type), true),
     ]),
   ];
-  const parts = [`${inner}Row: ${object(row, inner)};\n`];
+  const parts = [`${inner}Row: ${encodeObject(row, inner)};\n`];
   const { insert, update } = relation.writable;
   if (insert || isTable(relation))
-    parts.push(`${inner}Insert: ${object(writtenFields(writer, relation, true), inner)};\n`);
+    parts.push(`${inner}Insert: ${encodeObject(buildWrittenFields(writer, relation, true), inner)};\n`);
   if (update || isTable(relation))
-    parts.push(`${inner}Update: ${object(writtenFields(writer, relation, false), inner)};\n`);
-  parts.push(`${inner}Relationships: ${keysOf(relation, inner)};\n`);
+    parts.push(`${inner}Update: ${encodeObject(buildWrittenFields(writer, relation, false), inner)};\n`);
+  parts.push(`${inner}Relationships: ${encodeForeignKeys(relation, inner)};\n`);
   return `{\n${parts.join("")}${indent}}`;
 };
 
@@ -96,75 +97,77 @@ const relationType = (writer: Writer, relation: Relation, indent: string): strin
  * Types of a single unnamed parameter, which takes the whole body. Other calls name their arguments, or pass a row to a
  * computed field. @rule R-RPC-7
  */
-const BODIES = new Set(["json", "jsonb", "text", "xml", "bytea"]);
+const BODY_TYPES = new Set(["json", "jsonb", "text", "xml", "bytea"]);
 
-const argsOf = (writer: Writer, { parameters }: Routine): string | undefined => {
+const encodeArguments = (writer: TypeContext, { parameters }: Routine): string | undefined => {
   const [first] = parameters;
   if (first === undefined) return "never";
-  const row = parameters.length === 1 ? rowTypeOf(writer, first.type) : undefined;
-  if (row !== undefined) return `{ "": ${rowOf(row)} }`;
+  const row = parameters.length === 1 ? findRowRelation(writer, first.type) : undefined;
+  if (row !== undefined) return `{ "": ${encodeRowReference(row)} }`;
   if (parameters.every(({ name }) => name !== ""))
     return `{ ${[...parameters]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, type, hasDefault }) => `${key(name)}${hasDefault ? "?" : ""}: ${typeOf(writer, type)}`)
+      .map(({ name, type, hasDefault }) => `${encodeKey(name)}${hasDefault ? "?" : ""}: ${encodeType(writer, type)}`)
       .join("; ")} }`;
-  const body = baseTypeOf(writer.model, first.type)?.name ?? "";
-  return parameters.length === 1 && BODIES.has(body) ? `{ "": ${typeOf(writer, first.type)} }` : undefined;
+  const body = findBaseType(writer.model, first.type)?.name ?? "";
+  return parameters.length === 1 && BODY_TYPES.has(body) ? `{ "": ${encodeType(writer, first.type)} }` : undefined;
 };
 
-const rowTypeOf = ({ model }: Writer, oid: number): Relation | undefined => {
+const findRowRelation = ({ model }: TypeContext, oid: number): Relation | undefined => {
   const type = model.types.get(oid);
-  return type?.relation && model.schemas.includes(type.relation.schema) ? relationOf(model, type.relation) : undefined;
+  return type?.relation && model.schemas.includes(type.relation.schema)
+    ? findRelation(model, type.relation)
+    : undefined;
 };
 
 /** The relation whose row the function takes, if it is a computed field or relationship. */
-const rowParameter = (writer: Writer, { parameters }: Routine): Relation | undefined => {
+const findRowParameter = (writer: TypeContext, { parameters }: Routine): Relation | undefined => {
   const [first] = parameters;
-  return parameters.length === 1 && first !== undefined ? rowTypeOf(writer, first.type) : undefined;
+  return parameters.length === 1 && first !== undefined ? findRowRelation(writer, first.type) : undefined;
 };
 
-const returnsOf = (writer: Writer, { returns }: Routine, indent: string): string => {
+const encodeReturns = (writer: TypeContext, { returns }: Routine, indent: string): string => {
   const of = (): string => {
     const { kind, hasOutParameters, columns, type, relation } = returns;
     if (kind === "record") return "Record<string, unknown>";
     if (kind === "composite" && relation === undefined && hasOutParameters)
-      return object(
-        columns.map((column) => [key(column.name), typeOf(writer, column.type)]),
+      return encodeObject(
+        columns.map((column) => [encodeKey(column.name), encodeType(writer, column.type)]),
         indent,
       );
-    return typeOf(writer, type);
+    return encodeType(writer, type);
   };
   return of();
 };
 
-const setOf = (writer: Writer, routine: Routine, indent: string): string => {
+const encodeSetOptions = (writer: TypeContext, routine: Routine, indent: string): string => {
   const { relation: name, isSet } = routine.returns;
-  const target = name && relationOf(writer.model, name);
+  const target = name && findRelation(writer.model, name);
   if (target === undefined || target.schema !== routine.schema) return "";
-  const from = rowParameter(writer, routine);
+  const from = findRowParameter(writer, routine);
   return `${indent}  SetofOptions: {
 ${indent}    from: ${JSON.stringify(from?.name ?? "*")};
 ${indent}    to: ${JSON.stringify(target.name)};
-${indent}    isOneToOne: ${isOne(routine)};
+${indent}    isOneToOne: ${returnsOneRow(routine)};
 ${indent}    isSetofReturn: ${isSet};
 ${indent}  };
 `;
 };
 
 /** Whether a computed relationship returns at most one row. @rule R-REL-9 */
-const isOne = ({ returns, rows }: Routine): boolean => !returns.isSet || rows === 1;
+const returnsOneRow = ({ returns, rows }: Routine): boolean => !returns.isSet || rows === 1;
 
-const routineType = (writer: Writer, routine: Routine, indent: string): string | undefined => {
-  const args = argsOf(writer, routine);
+const encodeRoutine = (writer: TypeContext, routine: Routine, indent: string): string | undefined => {
+  const args = encodeArguments(writer, routine);
   if (args === undefined) return undefined;
-  const one = returnsOf(writer, routine, `${indent}  `);
+  const one = encodeReturns(writer, routine, `${indent}  `);
   const { isSet, relation } = routine.returns;
   // for a set of at most one row, the client itself makes a list
-  const returns = isSet && !(relation !== undefined && isOne(routine)) ? listOf(one) : one;
-  return `{\n${indent}  Args: ${args};\n${indent}  Returns: ${returns};\n${setOf(writer, routine, indent)}${indent}}`;
+  const returns = isSet && !(relation !== undefined && returnsOneRow(routine)) ? encodeList(one) : one;
+  return `{\n${indent}  Args: ${args};\n${indent}  Returns: ${returns};\n${encodeSetOptions(writer, routine, indent)}${indent}}`;
 };
 
-const functionsOf = (writer: Writer, schema: string, relations: readonly Relation[]): readonly Field[] => {
+const encodeFunctions = (writer: TypeContext, schema: string, relations: readonly Relation[]): readonly TypeField[] => {
   const byName = new Map<string, Set<Routine>>();
   const add = (routine: Routine): void => {
     byName.set(routine.name, (byName.get(routine.name) ?? new Set()).add(routine));
@@ -172,15 +175,17 @@ const functionsOf = (writer: Writer, schema: string, relations: readonly Relatio
   for (const routine of [...writer.model.routines.values()].flat())
     if (routine.schema === schema && !writer.ofExtensions.has(routine.oid)) add(routine);
   // computed fields of the extra search path, which clients need to know what `*` leaves out
-  for (const relation of relations) computedFieldsOf(writer, relation).forEach(add);
-  return [...byName].flatMap(([name, routines]): readonly Field[] => {
-    const fields = [...routines].filter((routine) => isField(routine) && rowParameter(writer, routine) !== undefined);
+  for (const relation of relations) listComputedFields(writer, relation).forEach(add);
+  return [...byName].flatMap(([name, routines]): readonly TypeField[] => {
+    const fields = [...routines].filter(
+      (routine) => returnsSingleValue(routine) && findRowParameter(writer, routine) !== undefined,
+    );
     const others = fields.length < 2 ? [...routines] : [...routines].filter((routine) => !fields.includes(routine));
     const types = [
-      ...(fields.length < 2 ? [] : [fieldOfSeveral(writer, fields, "      ")]),
-      ...others.flatMap((routine) => routineType(writer, routine, "      ") ?? []),
+      ...(fields.length < 2 ? [] : [encodeMergedFields(writer, fields, "      ")]),
+      ...others.flatMap((routine) => encodeRoutine(writer, routine, "      ") ?? []),
     ];
-    return types.length === 0 ? [] : [[key(name), types.join(" | ")]];
+    return types.length === 0 ? [] : [[encodeKey(name), types.join(" | ")]];
   });
 };
 
@@ -188,35 +193,40 @@ const functionsOf = (writer: Writer, schema: string, relations: readonly Relatio
  * Merges computed fields of one name into a function that takes the rows of all their relations. Clients leave a field
  * out of `*` only if a single function of its name takes the row.
  */
-const fieldOfSeveral = (writer: Writer, fields: readonly Routine[], indent: string): string => {
-  const rows = fields.flatMap((routine) => rowParameter(writer, routine) ?? []).map(rowOf);
-  const returns = new Set(fields.map((routine) => typeOf(writer, routine.returns.type)));
+const encodeMergedFields = (writer: TypeContext, fields: readonly Routine[], indent: string): string => {
+  const rows = fields.flatMap((routine) => findRowParameter(writer, routine) ?? []).map(encodeRowReference);
+  const returns = new Set(fields.map((routine) => encodeType(writer, routine.returns.type)));
   return `{\n${indent}  Args: { "": ${rows.join(" & ")} };\n${indent}  Returns: ${[...returns].join(" | ")};\n${indent}}`;
 };
 
-const schemaType = (writer: Writer, schema: string): string => {
+const encodeSchema = (writer: TypeContext, schema: string): string => {
   const { model } = writer;
   const relations = [...model.relations.values()].filter((relation) => relation.schema === schema);
   const types = [...model.types.values()].filter((type) => type.schema === schema);
-  const group = (name: string, fields: readonly Field[]): string => `    ${name}: ${object(fields, "    ")};\n`;
-  const relationsOf = (isWanted: (relation: Relation) => boolean): readonly Field[] =>
-    relations.filter(isWanted).map((relation) => [key(relation.name), relationType(writer, relation, "      ")]);
+  const encodeGroup = (name: string, fields: readonly TypeField[]): string =>
+    `    ${name}: ${encodeObject(fields, "    ")};\n`;
+  const encodeRelations = (isWanted: (relation: Relation) => boolean): readonly TypeField[] =>
+    relations
+      .filter(isWanted)
+      .map((relation) => [encodeKey(relation.name), encodeRelation(writer, relation, "      ")]);
   return `{\n${[
-    group("Tables", relationsOf(isTable)),
-    group(
+    encodeGroup("Tables", encodeRelations(isTable)),
+    encodeGroup(
       "Views",
-      relationsOf((relation) => !isTable(relation)),
+      encodeRelations((relation) => !isTable(relation)),
     ),
-    group("Functions", functionsOf(writer, schema, relations)),
-    group(
+    encodeGroup("Functions", encodeFunctions(writer, schema, relations)),
+    encodeGroup(
       "Enums",
-      types.filter(({ kind }) => kind === "enum").map(({ name, labels }) => [key(name), union(labels ?? [])]),
+      types
+        .filter(({ kind }) => kind === "enum")
+        .map(({ name, labels }) => [encodeKey(name), encodeUnion(labels ?? [])]),
     ),
-    group(
+    encodeGroup(
       "CompositeTypes",
       types
         .filter(({ kind, relation }) => kind === "composite" && relation === undefined)
-        .map(({ name, attributes }) => [key(name), attributesOf(writer, attributes ?? [], "      ")]),
+        .map(({ name, attributes }) => [encodeKey(name), encodeAttributes(writer, attributes ?? [], "      ")]),
     ),
   ].join("")}  }`;
 };
@@ -235,13 +245,13 @@ from pg_catalog.pg_attribute where attndims > 1 and not attisdropped`;
 const CLIENT_VERSION = "14";
 
 /** @rule C-TYP-1 */
-const databaseTypes = (
+const encodeDatabase = (
   model: Model,
   extraSearchPath: readonly string[],
-  catalog: Pick<Writer, "ofExtensions" | "dimensions">,
+  catalog: Pick<TypeContext, "ofExtensions" | "dimensions">,
 ): string => {
-  const writer: Writer = { model, extraSearchPath, ...catalog };
-  const schemas = model.schemas.map((schema) => `  ${key(schema)}: ${schemaType(writer, schema)};\n`).join("");
+  const writer: TypeContext = { model, extraSearchPath, ...catalog };
+  const schemas = model.schemas.map((schema) => `  ${encodeKey(schema)}: ${encodeSchema(writer, schema)};\n`).join("");
   return `// Made by \`relapi types\`. Do not edit: run it again when the schema has changed.
 
 export type Json = string | number | boolean | null | { [key: string]: Json | undefined } | Json[];
@@ -258,7 +268,7 @@ export const printTypes = (settings: EnvironmentSettings): Promise<string> =>
     const columns = await context.query<{ readonly oid: number; readonly name: string; readonly count: number }>(
       DIMENSIONS,
     );
-    return databaseTypes(model, context.options.dbExtraSearchPath, {
+    return encodeDatabase(model, context.options.dbExtraSearchPath, {
       ofExtensions: new Set(functions.map(({ oid }) => oid)),
       dimensions: new Map(columns.map(({ oid, name, count }) => [`${oid}.${name}`, count])),
     });

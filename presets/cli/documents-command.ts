@@ -1,10 +1,10 @@
 /** `relapi openapi` and `relapi schema`: print the description of each surface for a role. */
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import {
-  closestNames,
+  findClosestNames,
   presetError,
   resolveOptions,
-  settingsOf,
+  collectSettings,
   type Caller,
   type Model,
   type RelApiOptions,
@@ -13,20 +13,21 @@ import type { EnvironmentSettings } from "../server/environment.ts";
 import { fullCompat } from "../full-compat.ts";
 import { withApi } from "./open-api.ts";
 
-const isKnown = (model: Model, role: string): boolean =>
+const isKnownRole = (model: Model, role: string): boolean =>
   model.roles.has(role) || [...(model.loginRoles?.values() ?? [])].some((roles) => roles.has(role));
 
 /** @throws RelApiError `preset` for an unknown role */
-export const callerOf = (model: Model, role: string): Caller => {
-  if (!isKnown(model, role)) {
-    const near = closestNames(role, model.roles.keys()).map((one) => `"${one}"`);
+export const buildCaller = (model: Model, role: string): Caller => {
+  if (!isKnownRole(model, role)) {
+    const near = findClosestNames(role, model.roles.keys()).map((one) => `"${one}"`);
     throw presetError(`there is no role "${role}"${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`);
   }
   return { role };
 };
 
 /** The path of the REST root. */
-const pathOf = (options: RelApiOptions): string => resolveOptions(options, settingsOf(fullCompat(options))).restPath;
+const findRestPath = (options: RelApiOptions): string =>
+  resolveOptions(options, collectSettings(fullCompat(options))).restPath;
 
 const ADMIN: Caller = { role: "admin", isAdmin: true };
 
@@ -34,12 +35,12 @@ const ADMIN: Caller = { role: "admin", isAdmin: true };
 export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: string): Promise<string> => {
   const own: RelApiOptions = {
     // without a request there is no socket whose address the document could contain
-    openapiServerProxyUri: `http://${server.host ?? "localhost"}:${server.port}${pathOf(options)}`,
+    openapiServerProxyUri: `http://${server.host ?? "localhost"}:${server.port}${findRestPath(options)}`,
     ...options,
     ...(role === undefined ? { openapiMode: "ignore-privileges" } : {}),
   };
   return withApi({ options: own, server }, async ({ api, model }) => {
-    const session = callerOf(model, role ?? model.loginRole);
+    const session = buildCaller(model, role ?? model.loginRole);
     const { body } = await api.rest({ path: "/", headers: { accept: "application/openapi+json" }, session });
     return `${JSON.stringify(JSON.parse(String(body)), null, 2)}\n`;
   });
@@ -48,7 +49,7 @@ export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: st
 /** Prints the GraphQL schema. Without a role it is that of the administrator. @rule C-DOC-2 */
 export const printGraphqlSchema = (settings: EnvironmentSettings, role?: string): Promise<string> =>
   withApi(settings, async ({ api, model }) => {
-    const session = role === undefined ? ADMIN : callerOf(model, role);
+    const session = role === undefined ? ADMIN : buildCaller(model, role);
     const { data, errors } = await api.graphql({ query: getIntrospectionQuery(), session });
     if (data === undefined) throw presetError(errors?.[0]?.message ?? "no schema");
     return `${printSchema(buildClientSchema(data))}\n`;

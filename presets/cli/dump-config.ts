@@ -1,25 +1,25 @@
 /** `relapi dump-config`: prints the effective value of every setting under the name of its variable. */
 import type { SettingSpec } from "../../core/index.ts";
-import { knownSettings, type EnvironmentSettings } from "../server/environment.ts";
+import { listKnownSettings, type EnvironmentSettings } from "../server/environment.ts";
 
-const textOf = (given: unknown): string =>
+const encodeValue = (given: unknown): string =>
   Array.isArray(given) && given.every((item) => typeof item === "string")
     ? given.join(",")
     : typeof given === "string"
       ? given
       : JSON.stringify(given);
 
-const lineOf = (variable: string, isSecret: boolean | undefined, given: unknown): string =>
+const formatLine = (variable: string, isSecret: boolean | undefined, given: unknown): string =>
   given === undefined || (Array.isArray(given) && given.length === 0 && isSecret === true)
     ? `# ${variable}=`
-    : `${variable}=${isSecret === true ? "***" : textOf(given)}`;
+    : `${variable}=${isSecret === true ? "***" : encodeValue(given)}`;
 
 /** @rule C-DOC-3 */
 export const dumpConfig = ({ options, server }: EnvironmentSettings): string => {
   const given: Readonly<Record<string, unknown>> = { ...server, ...options };
-  const lines = knownSettings().flatMap(
+  const lines = listKnownSettings().flatMap(
     ({ name, environment = [], default: fallback, isSecret }: SettingSpec<unknown>) =>
-      environment.slice(0, 1).map((variable) => lineOf(variable, isSecret, given[name] ?? fallback)),
+      environment.slice(0, 1).map((variable) => formatLine(variable, isSecret, given[name] ?? fallback)),
   );
   // these settings may contain secrets for database functions
   const app = Object.keys(options.appSettings ?? {}).map((name) => `APP_SETTINGS_${name.toUpperCase()}=***`);

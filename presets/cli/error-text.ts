@@ -3,12 +3,12 @@ import { isRelApiError } from "../../core/index.ts";
 import { write, type Outputs } from "./terminal.ts";
 
 /** Errors of the operating system, such as an unreadable folder, need no explanation. */
-const isPlain = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
+const isSystemError = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
 
 /** Formats an error: only the message for wrong settings and system errors, otherwise with the stack trace. */
-export const errorText = (error: unknown): string => {
+export const formatError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  return isRelApiError(error) || isPlain(error) ? error.message : (error.stack ?? error.message);
+  return isRelApiError(error) || isSystemError(error) ? error.message : (error.stack ?? error.message);
 };
 
 /** @rule C-CLI-4 */

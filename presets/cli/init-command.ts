@@ -5,10 +5,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { presetError } from "../../core/index.ts";
-import { projectFiles } from "./project-files.ts";
+import { buildProjectFiles } from "./project-files.ts";
 
 /** The name in a form that npm accepts. */
-const packageName = (folder: string): string =>
+const buildPackageName = (folder: string): string =>
   basename(resolve(folder))
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
@@ -18,7 +18,7 @@ const packageName = (folder: string): string =>
 export const initProject = (folder: string): string => {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw presetError(`"${folder}" is not empty: name a folder that is, or that does not exist`);
-  const files = Object.entries(projectFiles(packageName(folder)));
+  const files = Object.entries(buildProjectFiles(buildPackageName(folder)));
   for (const [path, text] of files) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -10,9 +10,9 @@ export { liveTriggers };
 export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
   if (options.databaseUrl === undefined)
     throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");
-  let take: (text: string) => void = () => undefined;
+  let receiveText: (text: string) => void = () => undefined;
   const text = new Promise<string>((resolve) => {
-    take = resolve;
+    receiveText = resolve;
   });
-  return withApi({ options, server: readEnvironment({}).server }, () => text, undefined, [liveTriggers(take)]);
+  return withApi({ options, server: readEnvironment({}).server }, () => text, undefined, [liveTriggers(receiveText)]);
 };

@@ -1,5 +1,5 @@
 /** The `relapi` command as a function. */
-import { errorText, printErrors } from "./error-text.ts";
+import { formatError, printErrors } from "./error-text.ts";
 import { runServer } from "./serve-command.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -11,10 +11,10 @@ export const main = async (words: readonly string[], terminal: Terminal): Promis
   try {
     // most containers pass no arguments, so the parser of command lines is not loaded
     if (words.length === 0) return await runServer(terminal);
-    const { runWords } = await import("./program.ts");
+    const { runCommandLine: runWords } = await import("./program.ts");
     return await runWords(words, terminal);
   } catch (error) {
-    await printErrors(terminal, errorText(error));
+    await printErrors(terminal, formatError(error));
     return 1;
   }
 };

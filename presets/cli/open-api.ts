@@ -15,10 +15,10 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import type { EnvironmentSettings } from "../server/environment.ts";
-import { presetNamed } from "../preset-names.ts";
-import { withDatabase } from "../server/serve.ts";
+import { getPreset } from "../preset-names.ts";
+import { addEmbeddedDatabase } from "../server/serve.ts";
 
-export interface OpenApi {
+export interface CommandApi {
   readonly api: RelApi;
   readonly context: PluginContext;
   readonly model: Model;
@@ -29,7 +29,7 @@ export interface OpenApi {
 
 const LOAD_FAILED = "failed to load the schema";
 
-const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
+const formatMessage = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
   // the message "Database connection error." needs its details
   const said = [facts?.["reason"], facts?.["details"], facts?.["hint"]].flatMap((fact) =>
     typeof fact === "string" ? fact.replace(/\.$/, "") : [],
@@ -38,7 +38,7 @@ const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): str
 };
 
 /** Creates the api and closes the embedded database if that fails. Otherwise the api closes it. */
-const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<RelApi> => {
+const openOrClose = async ({ database }: RelApiOptions, open: () => RelApi): Promise<RelApi> => {
   try {
     return open();
   } catch (error) {
@@ -53,21 +53,21 @@ const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<
  */
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
-  work: (open: OpenApi) => Result | Promise<Result>,
+  work: (open: CommandApi) => Result | Promise<Result>,
   apply?: (context: PluginContext) => void,
   parts: readonly PresetPart[] = [],
 ): Promise<Result> => {
-  const options = await withDatabase(settings);
+  const options = await addEmbeddedDatabase(settings);
   const warnings: string[] = [];
   let context: PluginContext | undefined;
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const warn: Logger["warn"] = (message, facts) => void warnings.push(textOf(message, facts));
+  const warn: Logger["warn"] = (message, facts) => void warnings.push(formatMessage(message, facts));
   const logger: Logger = {
     error: (message, facts) =>
-      message === LOAD_FAILED ? fail(presetError(textOf(message, facts))) : warn(message, facts),
+      message === LOAD_FAILED ? fail(presetError(formatMessage(message, facts))) : warn(message, facts),
     warn,
     info: () => undefined,
     debug: () => undefined,
@@ -80,8 +80,8 @@ export const withApi = async <Result>(
       apply?.(given);
     },
   });
-  const api = await openOn(options, () =>
-    relApi(compose(presetNamed(settings.server.preset)({ ...options, logger }), commandLine, ...parts)),
+  const api = await openOrClose(options, () =>
+    relApi(compose(getPreset(settings.server.preset)({ ...options, logger }), commandLine, ...parts)),
   );
   try {
     await Promise.race([api.ready, failed]);

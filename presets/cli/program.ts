@@ -1,7 +1,7 @@
 /** The commands of `relapi` and their options. */
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { closestNames, VERSION } from "../../core/index.ts";
+import { findClosestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
 import { printErrors } from "./error-text.ts";
@@ -18,14 +18,14 @@ interface ServeOptions {
 }
 
 /** The context of one command line. */
-interface Run {
+interface CommandContext {
   readonly program: Command;
   readonly terminal: Terminal;
   /** The environment with the file of `--config` and the values of the command's own options. */
-  environmentOf(command: Command, more?: Environment): Promise<Environment>;
-  settingsOf(command: Command): Promise<EnvironmentSettings>;
+  loadEnvironment(command: Command, more?: Environment): Promise<Environment>;
+  loadSettings(command: Command): Promise<EnvironmentSettings>;
   /** Sets an exit code other than 0. */
-  endWith(exitCode: number): void;
+  setExitCode(exitCode: number): void;
 }
 
 /** Refuses unknown commands, which the parser passes to the default command, the server. */
@@ -33,9 +33,9 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
   const [word] = words;
   if (word === undefined) return;
   const names = program.commands.map((command) => command.name());
-  const [near] = closestNames(word, names);
+  const [near] = findClosestNames(word, names);
   program.error(`relapi: unknown command "${word}"${near === undefined ? "" : `; did you mean "${near}"?`}`, {
-    exitCode: WRONG_USE,
+    exitCode: USAGE_ERROR,
     code: "relapi.unknownCommand",
   });
 };
@@ -56,8 +56,8 @@ const createProgram = (output: OutputConfiguration): Command =>
     .showHelpAfterError("relapi: --help lists the options")
     .exitOverride();
 
-const addCommands = (run: Run): void => {
-  const { program, terminal, environmentOf } = run;
+const addCommands = (run: CommandContext): void => {
+  const { program, terminal, loadEnvironment } = run;
   program
     .command("serve", { isDefault: true })
     .description("serve the database over HTTP (the default)")
@@ -65,12 +65,12 @@ const addCommands = (run: Run): void => {
     .allowExcessArguments()
     .action(async ({ port }: ServeOptions, command: Command) => {
       refuseUnknownCommand(program, command.args);
-      const env = await environmentOf(command, port === undefined ? {} : { PORT: port });
+      const env = await loadEnvironment(command, port === undefined ? {} : { PORT: port });
       const { stdout, stderr } = terminal;
-      run.endWith(await runServer({ env, stdout, stderr }));
+      run.setExitCode(await runServer({ env, stdout, stderr }));
     });
-  addQuestions(run);
-  addDocuments(run);
+  addCheckCommands(run);
+  addDocumentCommands(run);
   program
     .command("init")
     .description("write an Express project: a preset, a plugin, a test, a Dockerfile")
@@ -89,22 +89,22 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-const collect = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
+const appendOption = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
 
 interface RoleOption {
   readonly role?: string;
 }
 
 /** Adds commands that check something and report the result as exit code too. */
-const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }: Run): void => {
+const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, setExitCode }: CommandContext): void => {
   program
     .command("check")
     .description("check settings, connection, roles, metadata and policies: exit code 1 and a line for each fault")
     .option("--strict", "count warnings as faults")
     .action(async ({ strict = false }: StrictOption, command: Command) => {
-      const { check, printCheck } = await import("./check-command.ts");
-      const checked = await check(terminal.env, () => environmentOf(command));
-      endWith(await printCheck(terminal, checked, strict));
+      const { checkSettings: check, printCheck } = await import("./check-command.ts");
+      const checked = await check(terminal.env, () => loadEnvironment(command));
+      setExitCode(await printCheck(terminal, checked, strict));
     });
   program
     .command("doctor")
@@ -112,11 +112,11 @@ const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }:
     .option("--strict", "exit code 1 if there is anything")
     .option("--json", "print a JSON document")
     .action(async ({ strict = false, json = false }: StrictOption & JsonOption, command: Command) => {
-      const { diagnose, findingText } = await import("./doctor/doctor-command.ts");
-      const findings = await diagnose(await settingsOf(command));
+      const { diagnose, formatFinding: findingText } = await import("./doctor/doctor-command.ts");
+      const findings = await diagnose(await loadSettings(command));
       const text = findings.length === 0 ? "nothing found" : findings.map(findingText).join("\n");
       await print(terminal, json ? JSON.stringify(findings, null, 2) : text);
-      if (strict && findings.length > 0) endWith(1);
+      if (strict && findings.length > 0) setExitCode(1);
     });
   program
     .command("explain")
@@ -127,7 +127,7 @@ const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }:
     )
     .option("-X, --method <method>", "of a REST path (default: GET, with a body POST)")
     .option("-d, --body <body>", "of a REST path: text, @file, or - for stdin")
-    .option("-H, --header <header>", "'Prefer: return=representation'; may be repeated", collect)
+    .option("-H, --header <header>", "'Prefer: return=representation'; may be repeated", appendOption)
     .option("--variables <json>", "of a GraphQL document: a JSON object, @file, or -")
     .option("--operation <name>", "of a GraphQL document with several")
     .option("--role <role>", "as this role (default: the administrator)")
@@ -136,25 +136,25 @@ const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }:
     .option("--no-counts", "do not count the rows that each condition takes away")
     .option("--json", "print a JSON document")
     .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
-      const { explain } = await import("./explain/explain-command.ts");
-      const { reportText } = await import("./explain/report.ts");
-      const explained = await explain(await settingsOf(command), request, words, terminal);
+      const { explainRequest: explain } = await import("./explain/explain-command.ts");
+      const { formatReport: reportText } = await import("./explain/report.ts");
+      const explained = await explain(await loadSettings(command), request, words, terminal);
       const text = json === true ? JSON.stringify(explained, null, 2) : reportText(explained);
       if (text !== "") await print(terminal, text);
       if (explained.error === undefined) return;
       await printErrors(terminal, `the request failed: ${explained.error}`);
-      endWith(1);
+      setExitCode(1);
     });
 };
 
 /** Adds commands that print a document. */
-const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
+const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext): void => {
   program
     .command("types")
     .description("print the database as a TypeScript type for typed REST clients")
     .action(async (_, command: Command) => {
       const { printTypes } = await import("./database-types.ts");
-      await print(terminal, await printTypes(await settingsOf(command)));
+      await print(terminal, await printTypes(await loadSettings(command)));
     });
   program
     .command("openapi")
@@ -162,7 +162,7 @@ const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
     .option("--role <role>", "what this role may do (default: everything)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printOpenapi } = await import("./documents-command.ts");
-      await print(terminal, await printOpenapi(await settingsOf(command), role));
+      await print(terminal, await printOpenapi(await loadSettings(command), role));
     });
   program
     .command("schema")
@@ -170,33 +170,33 @@ const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
     .option("--role <role>", "what this role sees (default: the administrator)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printGraphqlSchema } = await import("./documents-command.ts");
-      await print(terminal, await printGraphqlSchema(await settingsOf(command), role));
+      await print(terminal, await printGraphqlSchema(await loadSettings(command), role));
     });
   program
     .command("dump-config")
     .description("print every setting as it would be in force, secrets masked")
     .action(async (_, command: Command) => {
       const { dumpConfig } = await import("./dump-config.ts");
-      await print(terminal, dumpConfig(await settingsOf(command)));
+      await print(terminal, dumpConfig(await loadSettings(command)));
     });
   program
     .command("live-triggers")
     .description("print the SQL that installs the triggers of live queries")
     .action(async (_, command: Command) => {
       const { buildLiveTriggers } = await import("./live-triggers-command.ts");
-      const { options } = await settingsOf(command);
+      const { options } = await loadSettings(command);
       await print(terminal, await buildLiveTriggers(options));
     });
 };
 
 /** The exit code for invalid arguments. Faults have 1. */
-const WRONG_USE = 2;
+const USAGE_ERROR = 2;
 
 /** The width of help texts outside of a terminal. */
 const HELP_COLUMNS = 80;
 
 /** @returns the exit code @rule C-CLI-1 C-CLI-2 */
-export const runWords = async (words: readonly string[], terminal: Terminal): Promise<number> => {
+export const runCommandLine = async (words: readonly string[], terminal: Terminal): Promise<number> => {
   const { env, stdout, stderr } = terminal;
   let [out, err] = ["", ""];
   const program = createProgram({
@@ -208,16 +208,16 @@ export const runWords = async (words: readonly string[], terminal: Terminal): Pr
   const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
     // loaded only with a settings file, because its parser is large and most servers have no file
-    const given = config === undefined ? env : (await import("./config-file.ts")).withConfigFile(config, env);
+    const given = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
     return { ...given, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
   let exitCode = 0;
   addCommands({
     program,
     terminal,
-    environmentOf,
-    settingsOf: async (command) => readEnvironment(await environmentOf(command)),
-    endWith: (code) => void (exitCode = code),
+    loadEnvironment: environmentOf,
+    loadSettings: async (command) => readEnvironment(await environmentOf(command)),
+    setExitCode: (code) => void (exitCode = code),
   });
   try {
     await program.parseAsync(words, { from: "user" });
@@ -227,6 +227,6 @@ export const runWords = async (words: readonly string[], terminal: Terminal): Pr
     // the parser has already written its error or help text to `out`
     await write(stdout, out);
     await write(stderr, err);
-    return error.exitCode === 0 ? 0 : WRONG_USE;
+    return error.exitCode === 0 ? 0 : USAGE_ERROR;
   }
 };

@@ -1,7 +1,7 @@
 /** The files of the project that `relapi init` writes. */
 import { VERSION } from "../../core/index.ts";
 
-const packageFile = (name: string): string =>
+const buildPackageFile = (name: string): string =>
   `${JSON.stringify(
     {
       name,
@@ -169,7 +169,7 @@ ADMIN_SECRET=
 PORT=3000
 `;
 
-const readme = (name: string): string => `# ${name}
+const buildReadme = (name: string): string => `# ${name}
 
 REST and GraphQL APIs of a PostgreSQL database, in an Express application.
 
@@ -189,8 +189,8 @@ docker build --tag ${name} .
 `;
 
 /** The files by their path. @rule C-INI-1 */
-export const projectFiles = (name: string): Readonly<Record<string, string>> => ({
-  "package.json": packageFile(name),
+export const buildProjectFiles = (name: string): Readonly<Record<string, string>> => ({
+  "package.json": buildPackageFile(name),
   "app.js": APP,
   "server.js": SERVER,
   "plugins/starts-with.js": PLUGIN,
@@ -199,5 +199,5 @@ export const projectFiles = (name: string): Readonly<Record<string, string>> => 
   ".dockerignore": "node_modules\n.git\n.env\n",
   ".gitignore": "node_modules\n.env\n",
   ".env.example": ENVIRONMENT,
-  "README.md": readme(name),
+  "README.md": buildReadme(name),
 });

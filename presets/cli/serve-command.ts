@@ -2,30 +2,30 @@
 import cluster from "node:cluster";
 import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../server/banner.ts";
-import { demoNotice } from "../server/checks.ts";
-import { knownVariables, readEnvironment, type EnvironmentSettings } from "../server/environment.ts";
-import { surviveLogErrors } from "../server/log-errors.ts";
-import { unknownVariables } from "../server/unknown-variables.ts";
-import { serve, type Served } from "../server/serve.ts";
+import { buildDemoNotice } from "../server/checks.ts";
+import { listKnownVariables, readEnvironment, type EnvironmentSettings } from "../server/environment.ts";
+import { ignoreLogErrors } from "../server/log-errors.ts";
+import { findUnknownVariables } from "../server/unknown-variables.ts";
+import { serve, type StandaloneServer } from "../server/serve.ts";
 import { runWorkers, WORKER_INDEX } from "../server/workers.ts";
 import type { Outputs } from "./terminal.ts";
 
 /** The exit code if requests did not end in the grace period. */
-const CUT_OFF = 3;
+const CUT_OFF_EXIT_CODE = 3;
 
 /** @returns the exit code once a signal has stopped the server @rule R-ADM-4 R-SC-3 */
-const untilStopped = (served: Served): Promise<number> =>
+const waitForStop = (served: StandaloneServer): Promise<number> =>
   new Promise((resolve, reject) => {
     let isStopping = false;
     const stop = (): void => {
       if (isStopping) {
         served.logger.warn("requests are cut off: a second signal ends the server at once", {
-          count: served.running(),
+          count: served.countRunning(),
         });
         return resolve(1);
       }
       isStopping = true;
-      served.stop().then(() => resolve(served.cutOff() === 0 ? 0 : CUT_OFF), reject);
+      served.stop().then(() => resolve(served.countCutOff() === 0 ? 0 : CUT_OFF_EXIT_CODE), reject);
     };
     // a terminal sends SIGINT to the whole process group, but the primary stops the workers
     process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
@@ -35,7 +35,7 @@ const untilStopped = (served: Served): Promise<number> =>
     process.on("SIGUSR1", reload).on("SIGUSR2", reload);
   });
 
-const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): Promise<number> => {
+const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outputs): Promise<number> => {
   const isFirst = (env[WORKER_INDEX] ?? "1") === "1";
   const served = await serve(settings, isFirst);
   const { logLevel } = served.options;
@@ -46,7 +46,7 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
       served.logger.info("listening", { address: served.address, version: VERSION });
     else stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
   };
-  const stopped = untilStopped(served);
+  const stopped = waitForStop(served);
   const started = served.api.ready.then(logAddress).then(
     () => stopped,
     (error: unknown) => {
@@ -59,10 +59,10 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
 
 /** @rule C-SET-1 C-SET-4 */
 const logUnusualSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
-  const strays = unknownVariables(env, knownVariables());
-  const notice = demoNotice(settings, env, strays);
+  const strays = findUnknownVariables(env, listKnownVariables());
+  const notice = buildDemoNotice(settings, env, strays);
   if (settings.options.logLevel === "silent") return;
-  for (const { text } of strays) stderr.write(`relapi: ${text}\n`);
+  for (const { message } of strays) stderr.write(`relapi: ${message}\n`);
   if (notice !== undefined) stderr.write(`relapi: ${notice}\n`);
 };
 
@@ -71,8 +71,8 @@ const logUnusualSettings = (settings: EnvironmentSettings, { env, stderr }: Outp
  */
 export const runServer = async (outputs: Outputs): Promise<number> => {
   const settings = readEnvironment(outputs.env);
-  surviveLogErrors([outputs.stdout, outputs.stderr]);
+  ignoreLogErrors([outputs.stdout, outputs.stderr]);
   if (cluster.isPrimary) logUnusualSettings(settings, outputs);
   const { workers } = settings.server;
-  return workers > 1 && cluster.isPrimary ? runWorkers(workers, outputs) : start(settings, outputs);
+  return workers > 1 && cluster.isPrimary ? runWorkers(workers, outputs) : startServer(settings, outputs);
 };

@@ -2,19 +2,19 @@
 import {
   mayUseAnyColumn,
   mayUseColumn,
-  relationOf,
+  findRelation,
   VERSION,
   type Model,
   type Relation,
   type RelApiOptions,
 } from "../../core/index.ts";
-import { exampleLabel, exampleOrder } from "../../plugins/shared/examples.ts";
-import { restPrefixesOf } from "../../plugins/rest/syntax/resolve-target.ts";
+import { chooseLabelColumn, sortForExamples } from "../../plugins/shared/examples.ts";
+import { getRestPrefixes } from "../../plugins/rest/syntax/resolve-target.ts";
 
 export const buildBanner = (address: string, options: RelApiOptions, model: Model, dataDir?: string): string => {
   const isSocket = address.startsWith("/");
   const base = isSocket ? "http://localhost" : address;
-  const [root = ""] = restPrefixesOf(options);
+  const [root = ""] = getRestPrefixes(options);
   const database =
     options.database === undefined
       ? "your database"
@@ -29,12 +29,12 @@ export const buildBanner = (address: string, options: RelApiOptions, model: Mode
     `  WebSocket  ${base.replace(/^http/, "ws")}/v1/graphql/ws`,
   );
   if (!isSocket) lines.push(`  Browser    ${base}/`);
-  const requests = exampleRequests(base, root, isSocket ? ` --unix-socket ${address}` : "", options, model);
+  const requests = buildExampleRequests(base, root, isSocket ? ` --unix-socket ${address}` : "", options, model);
   if (requests.length > 0) lines.push("", "Try:", ...requests.map((request) => `  ${request}`));
   return `${lines.join("\n")}\n`;
 };
 
-const exampleRequests = (
+const buildExampleRequests = (
   base: string,
   root: string,
   via: string,
@@ -42,13 +42,13 @@ const exampleRequests = (
   model: Model,
 ): readonly string[] => {
   const role = options.anonRole ?? model.loginRole;
-  const relation = exampleRelation(model, role);
+  const relation = chooseExampleRelation(model, role);
   if (relation === undefined) return [];
   const { schema, name } = relation;
-  const column = labelOf(model, role, relation);
+  const column = chooseLabel(model, role, relation);
   const parent = relation.relationships
     .map((relationship) =>
-      relationship.isToOne && relationship.routine === undefined ? relationOf(model, relationship.target) : undefined,
+      relationship.isToOne && relationship.routine === undefined ? findRelation(model, relationship.target) : undefined,
     )
     .find((target) => target !== undefined && target !== relation && mayUseAnyColumn(model, role, target, "select"));
   const credential =
@@ -56,7 +56,7 @@ const exampleRequests = (
       ? ` -H "X-Session-Admin-Secret: $ADMIN_SECRET"`
       : "";
   const select =
-    parent === undefined ? `select=${column}` : `select=${column},${parent.name}(${labelOf(model, role, parent)})`;
+    parent === undefined ? `select=${column}` : `select=${column},${parent.name}(${chooseLabel(model, role, parent)})`;
   const field = schema === "public" ? name : `${schema}_${name}`;
   return [
     `curl${via}${credential} '${base}${root}/${name}?limit=3'`,
@@ -68,8 +68,8 @@ const exampleRequests = (
 const PLAIN_WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping in any syntax: `home_port`
 
 /** The relation of the default schema that makes the best example for the role. */
-const exampleRelation = (model: Model, role: string): Relation | undefined =>
-  exampleOrder(
+const chooseExampleRelation = (model: Model, role: string): Relation | undefined =>
+  sortForExamples(
     model,
     [...model.relations.values()].filter(
       (relation) =>
@@ -80,8 +80,8 @@ const exampleRelation = (model: Model, role: string): Relation | undefined =>
     ),
   )[0];
 
-const labelOf = (model: Model, role: string, relation: Relation): string =>
-  exampleLabel(
+const chooseLabel = (model: Model, role: string, relation: Relation): string =>
+  chooseLabelColumn(
     model,
     relation.columns.filter(
       (column) => PLAIN_WORD.test(column.name) && mayUseColumn(model, role, relation, column, "select"),

@@ -5,7 +5,7 @@ import {
   catalogText,
   ident,
   isRelApiError,
-  closestNames,
+  findClosestNames,
   presetError,
   sql,
   toStatement,
@@ -20,7 +20,7 @@ import type { UnknownVariable } from "./unknown-variables.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 /** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */
-const OF_A_DATABASE =
+const DATABASE_VARIABLE =
   /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|DATABASE_|PG(?:HOST|HOSTADDR|PORT|DATABASE|USER|PASSWORD|PASSFILE|SERVICE|SERVICEFILE)$)/;
 
 /** A connection string under any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
@@ -30,21 +30,21 @@ const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
  * The notice to print when the demo starts. Undefined if a database is configured. @throws RelApiError `preset` if the
  * demo must not start @rule C-SET-4
  */
-export const demoNotice = (
+export const buildDemoNotice = (
   { options, server }: { readonly options: RelApiOptions; readonly server: ServerSettings },
   environment: Environment,
   strays: readonly UnknownVariable[],
 ): string | undefined => {
   if (options.databaseUrl !== undefined || options.database !== undefined || server.dataDir !== undefined)
     return undefined;
-  const set = (name: string): boolean => (environment[name] ?? "") !== "";
+  const isSet = (name: string): boolean => (environment[name] ?? "") !== "";
   const named = [
     ...strays
-      .filter(({ meant = "" }) => /DATABASE_URL$|DB_URI$/.test(meant) || OF_A_DATABASE.test(meant))
-      .map(({ text }) => text),
+      .filter(({ suggestion = "" }) => /DATABASE_URL$|DB_URI$/.test(suggestion) || DATABASE_VARIABLE.test(suggestion))
+      .map(({ message }) => message),
     ...Object.keys(environment)
-      .filter((name) => set(name) && strays.every((stray) => stray.name !== name))
-      .filter((name) => OF_A_DATABASE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
+      .filter((name) => isSet(name) && strays.every((stray) => stray.name !== name))
+      .filter((name) => DATABASE_VARIABLE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
       .filter((name) => !name.startsWith("TEST_")) // variables for test suites, such as this project's
       .sort()
       .slice(0, 1)
@@ -59,7 +59,7 @@ export const demoNotice = (
   return "no DATABASE_URL: starting the embedded demo database";
 };
 
-const WORDS: readonly (readonly [parameter: string, known: readonly string[]])[] = [
+const PARAMETER_VALUES: readonly (readonly [parameter: string, known: readonly string[]])[] = [
   ["sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"]],
   ["target_session_attrs", ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]],
   ["load_balance_hosts", ["disable", "random"]],
@@ -85,22 +85,22 @@ const isReadable = (read: () => unknown): boolean => {
   }
 };
 
-const FILES: readonly (readonly [parameter: string, holds: string, test: (pem: string) => boolean])[] = [
+const PARAMETER_FILES: readonly (readonly [parameter: string, holds: string, test: (pem: string) => boolean])[] = [
   ["sslrootcert", "a PEM certificate", isCertificate],
   ["sslcert", "a PEM certificate", isCertificate],
   ["sslkey", "a PEM key", isKey],
 ];
 
 /** Checks a URL or a string such as `host=… sslmode=…`, which comes from `variable`. @rule C-SET-3 */
-export const encryptionFaults = (variable: string, url: string): readonly string[] => {
+export const findEncryptionFaults = (variable: string, url: string): readonly string[] => {
   const isUrl = /^\w+:\/\//.test(url);
-  const given = (name: string): string | undefined => {
+  const readParameter = (name: string): string | undefined => {
     const found = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
     const text = found?.[1] ?? found?.[2];
     return text === undefined || !isUrl ? text : decodeURIComponent(text);
   };
-  const files = FILES.flatMap(([parameter, holds, test]) => {
-    const file = given(parameter) ?? "";
+  const files = PARAMETER_FILES.flatMap(([parameter, holds, test]) => {
+    const file = readParameter(parameter) ?? "";
     if (file === "" || file === "system") return [];
     try {
       if (test(readFileSync(file, "utf8"))) return [];
@@ -111,8 +111,8 @@ export const encryptionFaults = (variable: string, url: string): readonly string
     }
     return [`${variable} names the file "${file}" (${parameter}), which does not hold ${holds}`];
   });
-  const words = WORDS.flatMap(([parameter, known]) => {
-    const word = given(parameter);
+  const words = PARAMETER_VALUES.flatMap(([parameter, known]) => {
+    const word = readParameter(parameter);
     return word === undefined || known.includes(word)
       ? []
       : [`${variable} has ${parameter}=${word}: expected one of ${known.join(", ")}`];
@@ -121,11 +121,11 @@ export const encryptionFaults = (variable: string, url: string): readonly string
 };
 
 const suggestion = (name: string, candidates: Iterable<string>): string => {
-  const near = closestNames(name, candidates).map((one) => `"${one}"`);
+  const near = findClosestNames(name, candidates).map((one) => `"${one}"`);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 
-const roleFindings = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
+const checkAnonRole = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
   if (anonRole === undefined) return [];
   // metadata may define roles that are not database roles
   if ([...(loginRoles?.values() ?? [])].some((known) => known.has(anonRole))) return [];
@@ -142,7 +142,7 @@ interface FunctionRow {
   readonly name: string;
 }
 
-const functionFindings = async (context: PluginContext): Promise<readonly string[]> => {
+const checkNamedFunctions = async (context: PluginContext): Promise<readonly string[]> => {
   const { dbPreRequest, dbRootSpec, dbPreConfig, dbSchemas, dbExtraSearchPath } = context.options;
   const named = Object.entries({
     DB_PRE_REQUEST: dbPreRequest,
@@ -168,9 +168,9 @@ const functionFindings = async (context: PluginContext): Promise<readonly string
 };
 
 /** The findings, one line each. @rule C-SET-3 */
-export const settingFindings = async (context: PluginContext): Promise<readonly string[]> => [
-  ...roleFindings(context.model(), context.options.anonRole),
-  ...(await functionFindings(context)),
+export const checkNamedObjects = async (context: PluginContext): Promise<readonly string[]> => [
+  ...checkAnonRole(context.model(), context.options.anonRole),
+  ...(await checkNamedFunctions(context)),
 ];
 
 export interface PolicyFinding {
@@ -179,17 +179,17 @@ export interface PolicyFinding {
 }
 
 /** The schemas of `DB_SCHEMAS` as a list for `in`. */
-export const schemasOf = ({ options }: PluginContext): Sql =>
+export const compileSchemaList = ({ options }: PluginContext): Sql =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
 /** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
-const disabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
+const findDisabledPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
   const rows = await context.query<{ readonly relation: string; readonly fault: "off" | "none" }>(sql`
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
       case when relation.relrowsecurity then 'none' else 'off' end as fault
     from pg_catalog.pg_class relation
     join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-    where schema.nspname in ${schemasOf(context)}
+    where schema.nspname in ${compileSchemaList(context)}
       and relation.relkind in ('r', 'p')
       and relation.relrowsecurity is distinct from exists (
         select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
@@ -219,24 +219,24 @@ const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704"
  * PostgreSQL prevents dropping objects that a policy names, but not settings or objects that its functions name. Each
  * policy is therefore evaluated for a row of nulls, in a transaction that is rolled back. @rule C-CHK-4
  */
-const brokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
+const findBrokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
   const expressions = await context.query<Expression>(sql`
     select schemaname::text as schema, tablename::text as name,
       pg_catalog.format('%I.%I', schemaname, tablename) as relation, policyname::text as policy, expression
     from pg_catalog.pg_policies
     cross join lateral (select distinct given as expression from (values (qual), (with_check)) as of_policy (given)) used
-    where schemaname in ${schemasOf(context)} and expression is not null
+    where schemaname in ${compileSchemaList(context)} and expression is not null
     order by 3, 4`);
   const findings: PolicyFinding[] = [];
   for (const { schema, name, relation, policy, expression } of expressions) {
-    const message = await failureOf(context, schema, name, expression);
+    const message = await findPolicyError(context, schema, name, expression);
     if (message !== undefined)
       findings.push({ isError: true, text: `policy "${policy}" on ${relation} fails for every row: ${message}` });
   }
   return findings;
 };
 
-const failureOf = async (
+const findPolicyError = async (
   context: PluginContext,
   schema: string,
   name: string,
@@ -264,7 +264,7 @@ const failureOf = async (
         },
       ],
       end: "rollback",
-      skipPreRequest: true,
+      skipsPreRequest: true,
     });
   } catch (error) {
     if (!isRelApiError(error)) throw error;
@@ -274,7 +274,7 @@ const failureOf = async (
 };
 
 /** The findings, one line each. */
-export const policyFindings = async (context: PluginContext): Promise<readonly PolicyFinding[]> => [
-  ...(await disabledPolicies(context)),
-  ...(await brokenPolicies(context)),
+export const checkPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => [
+  ...(await findDisabledPolicies(context)),
+  ...(await findBrokenPolicies(context)),
 ];

@@ -3,14 +3,14 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { endAndDiscard } from "../../core/index.ts";
 
-interface Refusal {
+interface ClientError {
   readonly status: number;
   readonly code: string;
   readonly message: string;
   readonly hint: string | null;
 }
 
-const refusalOf = ({ code = "", message }: NodeJS.ErrnoException): Refusal => {
+const describeError = ({ code = "", message }: NodeJS.ErrnoException): ClientError => {
   if (code === "HPE_HEADER_OVERFLOW")
     return {
       status: 431,
@@ -35,7 +35,7 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex):
   // Node keeps the current response in this property and checks it too
   const { _httpMessage: response } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null };
   if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) return void socket.destroy();
-  const { status, code, message, hint } = refusalOf(error);
+  const { status, code, message, hint } = describeError(error);
   const body = JSON.stringify({ code, details: null, hint, message });
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
   if (response === undefined || response === null) return endAndDiscard(socket, text);

@@ -1,19 +1,19 @@
 /** Reads the settings of the standalone server from environment variables. */
 import {
   presetError,
-  readVariables,
-  settingsOf,
+  parseVariables,
+  collectSettings,
   type Environment,
   type RelApiOptions,
   type Setting,
   type SettingSpec,
 } from "../../core/index.ts";
-import { encryptionFaults } from "./checks.ts";
+import { findEncryptionFaults } from "./checks.ts";
 import { plus } from "../plus.ts";
 import { readSecretFile, type SecretFile } from "./secret-files.ts";
 import {
-  APP_SETTING,
-  FEATURES,
+  APP_SETTING_VARIABLE,
+  EXPERIMENTAL_FEATURES,
   featureSetting,
   SERVER_DEFAULTS,
   serverSettings,
@@ -30,17 +30,17 @@ export interface EnvironmentSettings {
 }
 
 /** Every setting that the environment may set, needed to recognise names in settings files and unknown variables. */
-export const knownSettings = (): readonly SettingSpec<unknown>[] => [
-  ...settingsOf(plus({})),
+export const listKnownSettings = (): readonly SettingSpec<unknown>[] => [
+  ...collectSettings(plus({})),
   ...serverSettings,
   featureSetting,
 ];
 
-export const knownVariables = (): ReadonlySet<string> =>
-  new Set(knownSettings().flatMap(({ environment = [] }) => environment));
+export const listKnownVariables = (): ReadonlySet<string> =>
+  new Set(listKnownSettings().flatMap(({ environment = [] }) => environment));
 
 /** The variables, with values read from the files that they name. Any secret may be in a file. @rule C-SET-6 */
-const withFiles = (
+const loadSecretFiles = (
   given: Environment,
   settings: readonly Setting[],
   faults: string[],
@@ -68,24 +68,24 @@ const withFiles = (
 /** @throws RelApiError `preset` with one line per invalid setting */
 export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
-  const settings = settingsOf(plus({}));
-  const { environment, files } = withFiles(given, settings, ofFiles);
-  const ofPreset = readVariables(
+  const settings = collectSettings(plus({}));
+  const { environment, files } = loadSecretFiles(given, settings, ofFiles);
+  const ofPreset = parseVariables(
     settings.filter(({ isOption }) => isOption),
     environment,
   );
-  const ofServer = readVariables(serverSettings, environment);
-  const flags = readVariables([featureSetting], environment);
-  const faults = [...ofFiles, ...ofPreset.faults, ...flags.faults, ...ofServer.faults];
+  const ofServer = parseVariables(serverSettings, environment);
+  const flags = parseVariables([featureSetting], environment);
+  const faults = [...ofFiles, ...ofPreset.errors, ...flags.errors, ...ofServer.errors];
   const options: Record<string, unknown> = { ...ofPreset.values };
   for (const feature of (flags.values[featureSetting.name] ?? []) as readonly string[]) {
-    const option = FEATURES[feature];
+    const option = EXPERIMENTAL_FEATURES[feature];
     if (option !== undefined) options[option] ??= true;
   }
   const appSettings = readAppSettings(environment);
   if (Object.keys(appSettings).length > 0) options["appSettings"] = appSettings;
   const server = { ...SERVER_DEFAULTS, ...ofServer.values };
-  checkTogether(options, server, faults);
+  checkCombinations(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
   const found = files.length === 0 ? {} : { files };
   return { options: options as RelApiOptions, server, ...found }; // each setting's kind has parsed its value
@@ -97,14 +97,18 @@ const readAppSettings = (environment: Environment): Readonly<Record<string, stri
     (a, b) => Number(b.startsWith("PGRST_")) - Number(a.startsWith("PGRST_")),
   );
   for (const name of names) {
-    const match = APP_SETTING.exec(name);
+    const match = APP_SETTING_VARIABLE.exec(name);
     if (match !== null) settings[(match[1] as string).toLowerCase()] = environment[name] ?? "";
   }
   return settings;
 };
 
 /** Checks settings that exclude each other, or that apply to one kind of database only. @rule C-SET-7 */
-const checkTogether = (options: Readonly<Record<string, unknown>>, server: ServerSettings, faults: string[]): void => {
+const checkCombinations = (
+  options: Readonly<Record<string, unknown>>,
+  server: ServerSettings,
+  faults: string[],
+): void => {
   const isEmbedded = options["databaseUrl"] === undefined;
   if (!isEmbedded && server.dataDir !== undefined)
     faults.push(
@@ -125,9 +129,9 @@ const checkTogether = (options: Readonly<Record<string, unknown>>, server: Serve
   if (options["metadataPermissionsForRest"] === true && options["metadata"] === undefined)
     faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out");
   if (typeof options["databaseUrl"] === "string")
-    faults.push(...encryptionFaults("DATABASE_URL", options["databaseUrl"]));
+    faults.push(...findEncryptionFaults("DATABASE_URL", options["databaseUrl"]));
   if (typeof options["databaseDirectUrl"] === "string")
-    faults.push(...encryptionFaults("DATABASE_DIRECT_URL", options["databaseDirectUrl"]));
+    faults.push(...findEncryptionFaults("DATABASE_DIRECT_URL", options["databaseDirectUrl"]));
   for (const url of (options["databaseReplicaUrls"] as readonly string[] | undefined) ?? [])
-    faults.push(...encryptionFaults("DATABASE_REPLICA_URLS", url));
+    faults.push(...findEncryptionFaults("DATABASE_REPLICA_URLS", url));
 };

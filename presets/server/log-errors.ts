@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import { definePlugin } from "../../core/index.ts";
 
-const CACHE_MS = 60_000;
+const TROUBLE_MS = 60_000;
 
 const streams = [
   ["stdout", process.stdout],
@@ -10,7 +10,7 @@ const streams = [
 ] as const;
 
 /** Handles stream errors, with which Node would end the process. @rule C-CLI-8 */
-export const surviveLogErrors = (written: readonly Writable[]): void => {
+export const ignoreLogErrors = (written: readonly Writable[]): void => {
   for (const stream of written) stream.on("error", () => undefined);
 };
 
@@ -24,7 +24,7 @@ export const lostLog = definePlugin({
       const onLost = (error: NodeJS.ErrnoException): void => {
         context.troubles.set(about, `it cannot be written: ${error.code ?? error.message}`);
         clearTimeout(timer);
-        timer = setTimeout(() => context.troubles.set(about, undefined), CACHE_MS);
+        timer = setTimeout(() => context.troubles.set(about, undefined), TROUBLE_MS);
         timer.unref();
       };
       stream.on("error", onLost);

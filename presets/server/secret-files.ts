@@ -42,20 +42,20 @@ export interface SecretFiles {
 }
 
 /** @throws RelApiError `preset` */
-const valueOf = (file: SecretFile): unknown => {
+const loadValue = (file: SecretFile): unknown => {
   const { kind } = file.setting;
-  const value = kind.read(readSecretFile(file));
+  const value = kind.parse(readSecretFile(file));
   if (value === undefined)
     throw presetError(`${file.variable} names the file "${file.path}", which does not hold ${kind.accepts}`);
   return value;
 };
 
-const countOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+const countValues = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
 
 /** Follows the files. A file that becomes unreadable leaves its secret unchanged. @rule C-SET-8 */
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
   /** The last valid value by option, initially that of the start. */
-  const known = new Map<string, unknown>(files.map((file) => [file.setting.name, valueOf(file)]));
+  const known = new Map<string, unknown>(files.map((file) => [file.setting.name, loadValue(file)]));
   let troubles: HealthProblems | undefined;
 
   /**
@@ -63,7 +63,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
    * `preset`
    */
   const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {
-    const [before, now] = [known.get(setting.name), value].map(countOf);
+    const [before, now] = [known.get(setting.name), value].map(countValues);
     if (setting.isFixed === true && before !== now)
       throw presetError(
         `${variable} names the file "${path}", which holds ${now} connection strings, not ${before} as at the start: restart to change their number`,
@@ -73,7 +73,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
   const read = (file: SecretFile): unknown => {
     const about = `${PROBLEM_NAME}: ${file.variable}`;
     try {
-      const value = valueOf(file);
+      const value = loadValue(file);
       checkCount(file, value);
       known.set(file.setting.name, value);
       troubles?.set(about, undefined);

@@ -20,14 +20,14 @@ import { adminServer, metrics } from "../../plugins/operations/index.ts";
 import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
 import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
-import { settingFindings } from "./checks.ts";
+import { checkNamedObjects } from "./checks.ts";
 import { answerClientError } from "./client-errors.ts";
 import { lostLog } from "./log-errors.ts";
-import { presetNamed } from "../preset-names.ts";
+import { getPreset } from "../preset-names.ts";
 import { followSecretFiles } from "./secret-files.ts";
 import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
 
-export interface Served {
+export interface StandaloneServer {
   readonly api: RelApi;
   readonly server: Server;
   /** `http://127.0.0.1:3000`, or the path of the socket. */
@@ -40,9 +40,9 @@ export interface Served {
    */
   stop(): Promise<void>;
   /** The number of requests that did not end in the grace period, known after the stop. */
-  cutOff(): number;
+  countCutOff(): number;
   /** The number of requests in progress. */
-  running(): number;
+  countRunning(): number;
   /** The logger of the api. */
   readonly logger: Logger;
 }
@@ -66,7 +66,7 @@ const startReport = definePlugin({
   apply: (_, context) => {
     let told: readonly string[] = [];
     context.onModel(async () => {
-      const findings = await settingFindings(context);
+      const findings = await checkNamedObjects(context);
       for (const finding of findings) if (!told.includes(finding)) context.logger.warn(finding);
       told = findings;
     });
@@ -80,17 +80,17 @@ const startReport = definePlugin({
 export const serve = async (
   { options: given, server: settings, files = [] }: EnvironmentSettings,
   isFirst = true,
-): Promise<Served> => {
-  const options = await withDatabase({ options: given, server: settings });
+): Promise<StandaloneServer> => {
+  const options = await addEmbeddedDatabase({ options: given, server: settings });
   let isListening = false;
-  const admin =
+  const adminPlugins =
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  const measures = settings.adminPort === undefined ? [] : [metrics]; // measuring has a cost
+  const metricsPlugins = settings.adminPort === undefined ? [] : [metrics]; // measuring has a cost
   let counters: Counters | undefined;
   let logger: Logger | undefined;
-  const endReport = definePlugin({
+  const contextAccess = definePlugin({
     name: "end-report",
     apply: (_, context) => {
       counters = context.counters;
@@ -100,14 +100,14 @@ export const serve = async (
   const secrets = files.length === 0 ? undefined : followSecretFiles(files);
   const api = relApi(
     compose(
-      presetNamed(settings.preset)({ ...options, ...secrets?.options }),
+      getPreset(settings.preset)({ ...options, ...secrets?.options }),
       ...(secrets === undefined ? [] : [secrets.plugin]),
-      endReport,
+      contextAccess,
       ...(cluster.isWorker ? [workerLimits] : []),
       lostLog,
       ...(isFirst ? [startReport] : []),
-      ...measures,
-      ...admin,
+      ...metricsPlugins,
+      ...adminPlugins,
     ),
   );
   const { requestTimeout, maxUrlBytes } = resolveOptions(options, coreSettings);
@@ -136,7 +136,7 @@ export const serve = async (
   server.on("close", () => {
     isListening = false;
   });
-  const end = async (): Promise<void> => {
+  const stopGracefully = async (): Promise<void> => {
     isListening = false;
     // load balancers check readiness only every few seconds and send requests meanwhile
     for (const response of ["request", "checkContinue"] as const)
@@ -144,22 +144,25 @@ export const serve = async (
     await new Promise((resolve) =>
       setTimeout(resolve, (settings.shutdownDelay ?? SERVER_DEFAULTS.shutdownDelay) * 1000),
     );
-    await stop(server, api);
+    await closeServer(server, api);
   };
   return {
     api,
     server,
-    address: addressOf(server),
+    address: formatAddress(server),
     options,
-    stop: end,
-    cutOff: () => counters?.get("requests-cut-off") ?? 0,
-    running: () => counters?.get("requests-running") ?? 0,
+    stop: stopGracefully,
+    countCutOff: () => counters?.get("requests-cut-off") ?? 0,
+    countRunning: () => counters?.get("requests-running") ?? 0,
     logger: logger as Logger, // plugins were applied, so it is set
   };
 };
 
 /** The options, with the embedded database if they name no database. */
-export const withDatabase = async ({ options, server: { dataDir } }: EnvironmentSettings): Promise<RelApiOptions> => {
+export const addEmbeddedDatabase = async ({
+  options,
+  server: { dataDir },
+}: EnvironmentSettings): Promise<RelApiOptions> => {
   if (options.databaseUrl !== undefined || options.database !== undefined) return options;
   const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
   // nothing works if the database cannot start
@@ -168,7 +171,7 @@ export const withDatabase = async ({ options, server: { dataDir } }: Environment
 };
 
 /** Adds advice for the common causes of listen errors. @rule C-CLI-5 */
-const listenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Error => {
+const explainListenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Error => {
   if (error.code === "EADDRINUSE")
     return presetError(
       `port ${port} is in use: end the program that listens there, or choose another port with --port or PORT`,
@@ -187,7 +190,7 @@ const BACKLOG = 4096;
 const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>
   new Promise((resolve, reject) => {
     const { unixSocket, port } = settings;
-    server.once("error", (error) => reject(unixSocket === undefined ? listenError(error, settings) : error));
+    server.once("error", (error) => reject(unixSocket === undefined ? explainListenError(error, settings) : error));
     if (unixSocket === undefined) {
       const host = settings.host ?? (options.database === undefined ? "0.0.0.0" : "127.0.0.1");
       server.listen({ port, host, backlog: BACKLOG }, resolve);
@@ -207,7 +210,7 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
     });
   });
 
-const addressOf = (server: Server): string => {
+const formatAddress = (server: Server): string => {
   const address = server.address() as AddressInfo | string; // a listening server has an address
   if (typeof address === "string") return address;
   const host =
@@ -219,7 +222,7 @@ const addressOf = (server: Server): string => {
   return `http://${host}:${address.port}`;
 };
 
-const stop = async (server: Server, api: RelApi): Promise<void> => {
+const closeServer = async (server: Server, api: RelApi): Promise<void> => {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });

@@ -1,6 +1,6 @@
 /** Settings of the standalone server only: its address, and variables that set several options. */
 import { settingKinds, type RelApiOptions, type SettingKind, type SettingSpec } from "../../core/index.ts";
-import { presetName, type PresetName } from "../preset-names.ts";
+import { presetNameKind, type PresetName } from "../preset-names.ts";
 
 const { text, wholeNumber } = settingKinds;
 
@@ -31,12 +31,12 @@ const EVERY_ADDRESS: Readonly<Record<string, string>> = {
 
 const host: SettingKind<string> = {
   accepts: "a host name or address",
-  read: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined),
+  parse: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined),
 };
 
 const fileMode: SettingKind<number> = {
   accepts: "a file mode from 600 to 777",
-  read: (given) => (/^0?[67][0-7]{2}$/.test(given.trim()) ? Number.parseInt(given.trim(), 8) : undefined),
+  parse: (given) => (/^0?[67][0-7]{2}$/.test(given.trim()) ? Number.parseInt(given.trim(), 8) : undefined),
 };
 
 const port = wholeNumber(0, 65_535);
@@ -53,7 +53,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
   {
     name: "preset",
     environment: ["PRESET"],
-    kind: presetName,
+    kind: presetNameKind,
     default: SERVER_DEFAULTS.preset,
     description:
       "what the command line serves: `full-compat`, or `plus`, which has in addition what neither engine has ([plus.md](plus.md))",
@@ -125,7 +125,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
 ];
 
 /** Features with an option here. The others are recognised, but are always on or not supported. */
-export const FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
+export const EXPERIMENTAL_FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
   disable_postgres_arrays: "disablePostgresArrays",
   no_null_unbound_variable_default: "noNullUnboundVariableDefault",
   apollo_federation: undefined,
@@ -144,13 +144,13 @@ export const featureSetting: SettingSpec<readonly string[]> = {
   name: "features",
   environment: ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"],
   kind: {
-    accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas`,
-    read: (given) => {
+    accepts: `a list of ${Object.keys(EXPERIMENTAL_FEATURES).join(", ")}, separated by commas`,
+    parse: (given) => {
       const words = given
         .split(",")
         .map((word) => word.trim())
         .filter((word) => word !== "");
-      return words.every((word) => Object.hasOwn(FEATURES, word)) ? words : undefined;
+      return words.every((word) => Object.hasOwn(EXPERIMENTAL_FEATURES, word)) ? words : undefined;
     },
   },
   description:
@@ -160,7 +160,7 @@ export const featureSetting: SettingSpec<readonly string[]> = {
 /**
  * `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL. This name takes precedence over the one with `PGRST_`.
  */
-export const APP_SETTING = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
+export const APP_SETTING_VARIABLE = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
 
 /** The entry of the settings page, since each variable of this pattern is a separate setting. */
 export const appSettings: SettingSpec<string> = {

@@ -35,7 +35,7 @@ const HASURA = `
   STREAMING_QUERIES_MULTIPLEXED_REFETCH_INTERVAL=LIVE_QUERY_INTERVAL STRIPES_PER_READ_REPLICA=DB_POOL TX_ISOLATION
   USE_PREPARED_STATEMENTS=DB_PREPARED_STATEMENTS WEBSOCKET_COMPRESSION WEBSOCKET_CONNECTION_INIT_TIMEOUT WS_READ_COOKIE`;
 
-const adviceFor = (prefix: string, names: string, guide: string): readonly (readonly [string, string])[] =>
+const buildAdvice = (prefix: string, names: string, guide: string): readonly (readonly [string, string])[] =>
   names
     .trim()
     .split(/\s+/)
@@ -45,10 +45,10 @@ const adviceFor = (prefix: string, names: string, guide: string): readonly (read
     });
 
 /** Advice by the full name of the variable. @rule C-SET-2 */
-export const unserved: ReadonlyMap<string, string> = new Map([
-  ...adviceFor("PGRST_", POSTGREST, "move-from-postgrest.md"),
-  ...adviceFor("HASURA_GRAPHQL_", HASURA, "move-from-hasura.md"),
+export const unsupportedAdvice: ReadonlyMap<string, string> = new Map([
+  ...buildAdvice("PGRST_", POSTGREST, "move-from-postgrest.md"),
+  ...buildAdvice("HASURA_GRAPHQL_", HASURA, "move-from-hasura.md"),
 ]);
 
 /** Variables of the engine's tools, which have no effect on a server and are not reported. */
-export const OF_TOOLS: ReadonlySet<string> = new Set(["HASURA_GRAPHQL_ENDPOINT"]);
+export const TOOL_VARIABLES: ReadonlySet<string> = new Set(["HASURA_GRAPHQL_ENDPOINT"]);

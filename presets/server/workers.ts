@@ -17,7 +17,7 @@ const send = (worker: Worker | undefined, message: object): boolean => {
 };
 
 /** Passes a message on. A message to all others is answered with the list of receivers. */
-const relay = (from: Worker, message: unknown): void => {
+const relayMessage = (from: Worker, message: unknown): void => {
   const { relay: to, topic, ask } = (message ?? {}) as RelayedMessage; // workers may send any value
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
@@ -39,7 +39,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
   /** Workers whose process has not exited. Node's own list keeps a worker until its channel is closed too. */
   const running = new Set<Worker>();
   const listening = new Set<Worker>();
-  const countFor = createWorkerCounter();
+  const countTokensFor = createWorkerCounter();
   let isStopping = false;
   let exitCode = 0;
   let end: (exitCode: number) => void = () => undefined;
@@ -47,8 +47,8 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
   const fork = (index: number): void => {
     const worker = cluster.fork({ ...env, [WORKER_INDEX]: String(index) });
     running.add(worker);
-    worker.on("message", (message) => relay(worker, message));
-    countFor(worker);
+    worker.on("message", (message) => relayMessage(worker, message));
+    countTokensFor(worker);
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code, signal) => {
       running.delete(worker);
@@ -70,18 +70,18 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
     if (running.size === 0) end(exitCode);
   };
 
-  const forward = (signal: NodeJS.Signals): void => {
+  const forwardSignal = (signal: NodeJS.Signals): void => {
     for (const worker of running) worker.process.kill(signal);
   };
 
   const stop = (): void => {
     isStopping = true;
-    forward("SIGTERM");
+    forwardSignal("SIGTERM");
     endWithLastWorker();
   };
 
   process.on("SIGTERM", stop).on("SIGINT", stop);
-  process.on("SIGUSR1", forward).on("SIGUSR2", forward);
+  process.on("SIGUSR1", forwardSignal).on("SIGUSR2", forwardSignal);
   for (let index = 1; index <= count; index++) fork(index);
   return new Promise((resolve) => {
     end = resolve;

@@ -1,6 +1,6 @@
 /** `relapi doctor`: each finding, and that the SQL it prints fixes the cause. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { callsPerRow, withSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
+import { listCallsPerRow, addSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
 import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
 import type { Finding } from "../../presets/cli/doctor/finding.ts";
 import { readEnvironment } from "../../presets/server/environment.ts";
@@ -348,7 +348,7 @@ test.each([
   ["auth.owns(id)", []],
   ["(owner = current_setting(('app.'::text || kind)))", []],
 ])("C-DOK-1 calls per row of %s", (expression, calls) => {
-  expect(callsPerRow(expression)).toEqual(calls);
+  expect(listCallsPerRow(expression)).toEqual(calls);
 });
 
 test.each([
@@ -366,6 +366,6 @@ test.each([
     "(home = (NULLIF((select current_setting('a'::text, true)), ''::text))::uuid)",
   ],
 ])("C-DOK-1 %s in a subselect", (expression, mended) => {
-  expect(withSubselects(expression)).toBe(mended);
-  expect(callsPerRow(mended)).toEqual([]);
+  expect(addSubselects(expression)).toBe(mended);
+  expect(listCallsPerRow(mended)).toEqual([]);
 });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { projectFiles } from "../../presets/cli/project-files.ts";
-import { knownVariables } from "../../presets/server/environment.ts";
+import { buildProjectFiles } from "../../presets/cli/project-files.ts";
+import { listKnownVariables } from "../../presets/server/environment.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { freePort } from "../support/ports.ts";
@@ -64,7 +64,7 @@ test("C-IMG-1 the files that the stages copy and run exist", () => {
 });
 
 test("C-IMG-1 an application of init gets an image of the same kind", () => {
-  const files = projectFiles("shop");
+  const files = buildProjectFiles("shop");
   const own = readDockerfile(files["Dockerfile"] ?? "");
   expect(own.map(({ image }) => image)).toEqual([stages[1]?.image, final.image]);
   const last = own.at(-1) as Stage; // it has two
@@ -139,7 +139,7 @@ test.skipIf(!capabilities.realServer)(
 );
 
 test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", () => {
-  const known = knownVariables();
+  const known = listKnownVariables();
   const [{ services }] = documentsOf("docs/deploy/compose.yaml");
   for (const name of Object.keys(services.relapi.environment)) expect(known).toContain(name);
   expect(join("docs/deploy", services.relapi.build.context, services.relapi.build.dockerfile)).toBe(

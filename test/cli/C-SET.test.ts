@@ -2,15 +2,15 @@
  * Settings that are misspelt, not served, or name objects that the database does not have; and the rules of the demo.
  */
 import { describe, expect, test } from "vitest";
-import { knownVariables } from "../../presets/server/environment.ts";
-import { unserved } from "../../presets/server/unsupported-settings.ts";
-import { unknownVariables, type UnknownVariable } from "../../presets/server/unknown-variables.ts";
+import { listKnownVariables } from "../../presets/server/environment.ts";
+import { unsupportedAdvice } from "../../presets/server/unsupported-settings.ts";
+import { findUnknownVariables, type UnknownVariable } from "../../presets/server/unknown-variables.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
 
 const textsOf = (environment: Environment): readonly string[] =>
-  unknownVariables(environment, knownVariables()).map(({ text }: UnknownVariable) => text);
+  findUnknownVariables(environment, listKnownVariables()).map(({ message }: UnknownVariable) => message);
 
 test.each([
   ["DATABSE_URL", "DATABASE_URL"],
@@ -27,7 +27,7 @@ test("C-SET-1 unrelated names are not reported", () => {
   const names =
     "PATH HOME USER HOSTNAME SHELL LANG NODE_ENV NODE_OPTIONS PGUSER LOGNAME EDITOR npm_config_cache PWD TERM CI";
   expect(textsOf(Object.fromEntries(names.split(" ").map((name) => [name, "x"])))).toEqual([]);
-  expect(textsOf(Object.fromEntries([...knownVariables()].map((name) => [name, "x"])))).toEqual([]);
+  expect(textsOf(Object.fromEntries([...listKnownVariables()].map((name) => [name, "x"])))).toEqual([]);
   expect(textsOf({ PGRST_APP_SETTINGS_X: "1", APP_SETTINGS_Y: "2" })).toEqual([]);
 });
 
@@ -68,13 +68,13 @@ const engineNames = Object.entries(ENGINES).flatMap(([prefix, names]) =>
 );
 
 test("C-SET-2 every setting of the engines is either served or has advice", () => {
-  const known = knownVariables();
-  expect(engineNames.filter((name) => known.has(name) === unserved.has(name))).toEqual([]);
+  const known = listKnownVariables();
+  expect(engineNames.filter((name) => known.has(name) === unsupportedAdvice.has(name))).toEqual([]);
 });
 
 test("C-SET-2 the advice names only settings that exist", () => {
-  const known = knownVariables();
-  const named = [...unserved.values()].flatMap((advice) =>
+  const known = listKnownVariables();
+  const named = [...unsupportedAdvice.values()].flatMap((advice) =>
     [...advice.matchAll(/\bset ([A-Z_0-9]+)/g)].map((match) => match[1] as string),
   );
   expect(named.filter((name) => !known.has(name))).toEqual([]);

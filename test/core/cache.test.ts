@@ -9,7 +9,7 @@ import {
   type Caches,
   type Question,
   type Session,
-  type WithSession,
+  type SessionSource,
 } from "../../core/index.ts";
 
 interface Source {
@@ -18,10 +18,10 @@ interface Source {
   readonly model?: object;
 }
 
-const NAME: Question<Source, string> = { name: "name", of: ({ name }) => name };
-const HAS_LIMIT: Question<Source, boolean> = { name: "has limit", of: ({ limit }) => limit !== undefined };
-const LIMIT: Question<Source, number | undefined> = { name: "limit", of: ({ limit }) => limit };
-const MODEL: Question<Source, object | undefined> = { name: "model", of: ({ model }) => model };
+const NAME: Question<Source, string> = { name: "name", read: ({ name }) => name };
+const HAS_LIMIT: Question<Source, boolean> = { name: "has limit", read: ({ limit }) => limit !== undefined };
+const LIMIT: Question<Source, number | undefined> = { name: "limit", read: ({ limit }) => limit };
+const MODEL: Question<Source, object | undefined> = { name: "model", read: ({ model }) => model };
 
 const open = (
   limits: Partial<CacheLimits> = {},
@@ -43,7 +43,7 @@ const keeping = (make: (ask: Ask<Source>) => string, limits: Partial<CacheLimits
       made++;
       return make(ask);
     },
-    bytesOf: () => bytes,
+    estimateBytes: () => bytes,
   });
   const get = (source: Source): string => {
     const found = cache.get(source);
@@ -88,8 +88,8 @@ describe("keys", () => {
   });
 
   test("R-CAC-1 strings that look alike when joined are different keys", () => {
-    const FIRST: Question<Source, string> = { name: "first", of: ({ name }) => name.split("|")[0] ?? "" };
-    const SECOND: Question<Source, string> = { name: "second", of: ({ name }) => name.split("|")[1] ?? "" };
+    const FIRST: Question<Source, string> = { name: "first", read: ({ name }) => name.split("|")[0] ?? "" };
+    const SECOND: Question<Source, string> = { name: "second", read: ({ name }) => name.split("|")[1] ?? "" };
     const { get, made } = keeping((ask) => JSON.stringify([ask(FIRST), ask(SECOND)]));
     expect([get({ name: "a b|c" }), get({ name: "a|b c" }), get({ name: "a b|c" })]).toEqual([
       '["a b","c"]',
@@ -101,7 +101,11 @@ describe("keys", () => {
 
   test("R-CAC-1 a value made from a cached value depends on that value's questions", () => {
     const { caches } = open();
-    const inner = caches.create({ name: "inner", make: (ask: Ask<Source>) => `<${ask(NAME)}>`, bytesOf: () => 10 });
+    const inner = caches.create({
+      name: "inner",
+      make: (ask: Ask<Source>) => `<${ask(NAME)}>`,
+      estimateBytes: () => 10,
+    });
     let made = 0;
     const outer = caches.create({
       name: "outer",
@@ -111,7 +115,7 @@ describe("keys", () => {
         found.commit();
         return `${found.value}${ask(LIMIT)}`;
       },
-      bytesOf: () => 10,
+      estimateBytes: () => 10,
     });
     const get = (source: Source): string => {
       const found = outer.get(source);
@@ -194,7 +198,7 @@ describe("cached values", () => {
 });
 
 describe("sessions", () => {
-  const session = (variables: Record<string, string>, more: Partial<Session> = {}): WithSession => ({
+  const session = (variables: Record<string, string>, more: Partial<Session> = {}): SessionSource => ({
     session: { role: "clerk", isAdmin: false, claims: {}, variables, ...more },
   });
 
@@ -203,13 +207,13 @@ describe("sessions", () => {
     let made = 0;
     const cache = caches.create({
       name: "of sessions",
-      make: (ask: Ask<WithSession>) => {
+      make: (ask: Ask<SessionSource>) => {
         made++;
         return make(observeSession(ask));
       },
-      bytesOf: () => 10,
+      estimateBytes: () => 10,
     });
-    return (...sources: readonly WithSession[]): number => {
+    return (...sources: readonly SessionSource[]): number => {
       made = 0;
       for (const source of sources) cache.get(source).commit();
       return made;

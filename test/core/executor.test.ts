@@ -1,7 +1,7 @@
 /** Transactions on a real database: their settings, their traces on the connection, their end and their errors. */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connectionUrls, mayBeEncryption } from "../../plugins/database/connector/connection-string.ts";
+import { buildConnectionUrls, mayConcernEncryption } from "../../plugins/database/connector/connection-string.ts";
 import type { Connector } from "../../core/engine/database/connector.ts";
 import { createConnector } from "../../plugins/database/connector/connector.ts";
 import { connectorSettings } from "../../plugins/database/settings.ts";
@@ -234,7 +234,7 @@ describe("settings", () => {
   test("R-TX-7 the pre-request function runs as the acting role, and can be skipped", async () => {
     const on = open({ dbPreRequest: "exe.before" });
     expect(await bodyOf("select current_setting('exe.before', true)", { on })).toBe("sea_anon");
-    expect(await bodyOf("select current_setting('exe.before', true)", { on, skipPreRequest: true })).toBe("");
+    expect(await bodyOf("select current_setting('exe.before', true)", { on, skipsPreRequest: true })).toBe("");
     expect(await bodyOf("select current_setting('exe.before', true)", { on: open({ dbPreRequest: "before" }) })).toBe(
       "sea_anon",
     );
@@ -600,7 +600,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const running = failureOf(
       run("select pg_sleep(600)", {
         on,
-        onGone: (listener) => {
+        onDisconnect: (listener) => {
           leave = listener;
           return silent;
         },
@@ -626,7 +626,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     const first = run("select 1", { on });
     let leave: () => void = silent;
     const second = failureOf(
-      run("insert into exe.notes values (77, 'x')", { on, onGone: (listener) => ((leave = listener), silent) }),
+      run("insert into exe.notes values (77, 'x')", { on, onDisconnect: (listener) => ((leave = listener), silent) }),
     );
     leave();
     await first;
@@ -719,7 +719,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   });
 
   test("encryption follows sslmode as in libpq: with prefer it may be missing, and without sslmode it is preferred", async () => {
-    const urls = (text: string) => connectionUrls(text, {});
+    const urls = (text: string) => buildConnectionUrls(text, {});
     expect(urls("postgres://u@h/d")).toEqual([
       "postgres://u@h/d",
       "postgres://u@h/d?sslmode=require&uselibpqcompat=true",
@@ -733,15 +733,15 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(urls("postgres://u@h/d?sslmode=require")).toEqual(["postgres://u@h/d?sslmode=require&uselibpqcompat=true"]);
     expect(urls("postgres:///d?host=/tmp")).toEqual(["postgres:///d?host=/tmp"]);
     expect(urls("postgres://u@h/d?ssl=true")).toEqual(["postgres://u@h/d?ssl=true"]);
-    expect(connectionUrls("postgres://u@h/d", { PGSSLMODE: "require" })).toEqual(["postgres://u@h/d"]);
+    expect(buildConnectionUrls("postgres://u@h/d", { PGSSLMODE: "require" })).toEqual(["postgres://u@h/d"]);
     for (const [message, code] of [
       ['no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", no encryption', "28000"],
       ["SSL connection is required", "08P01"],
       ["The server does not support SSL connections", undefined],
     ] as const)
-      expect(mayBeEncryption(message, code)).toBe(true);
-    expect(mayBeEncryption('password authentication failed for user "u"', "28P01")).toBe(false);
-    expect(mayBeEncryption("connect ECONNREFUSED 127.0.0.1:1", undefined)).toBe(false);
+      expect(mayConcernEncryption(message, code)).toBe(true);
+    expect(mayConcernEncryption('password authentication failed for user "u"', "28P01")).toBe(false);
+    expect(mayConcernEncryption("connect ECONNREFUSED 127.0.0.1:1", undefined)).toBe(false);
   });
 
   test.skipIf(!capabilities.realServer)(

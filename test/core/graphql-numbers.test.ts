@@ -1,6 +1,6 @@
 import fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { fixedText, numberText, parseJson, shownNumber, writeJson } from "../../plugins/graphql/coerce/numbers.ts";
+import { formatFixed, numberText, parseJson, formatNumber, writeJson } from "../../plugins/graphql/coerce/numbers.ts";
 
 test("G-TYP-29 JSON is parsed as by JSON.parse, and written with the same digits", () => {
   fc.assert(
@@ -47,7 +47,7 @@ test("G-COE-10 numbers are written in messages as the dialect does", () => {
     "1e3": "1000.0",
     "2147483648": "2.147483648e9",
   };
-  for (const [text, wanted] of Object.entries(shown)) expect(shownNumber(text)).toBe(wanted);
+  for (const [text, wanted] of Object.entries(shown)) expect(formatNumber(text)).toBe(wanted);
 });
 
 test("G-TYP-7 money has no exponents, and is rounded to two decimals", () => {
@@ -60,7 +60,7 @@ test("G-TYP-7 money has no exponents, and is rounded to two decimals", () => {
     "12.345": "12.35",
     "9.999": "10.00",
   };
-  for (const [text, wanted] of Object.entries(fixed)) expect(fixedText(text, 2)).toBe(wanted);
+  for (const [text, wanted] of Object.entries(fixed)) expect(formatFixed(text, 2)).toBe(wanted);
 });
 
 test("G-TYP-29 an own __proto__ stays a key", () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { RelApiError } from "../../core/index.ts";
-import { errorWords } from "../../plugins/graphql/errors.ts";
+import { translateError } from "../../plugins/graphql/errors.ts";
 
-const words = (code: string) => errorWords(new RelApiError({ code, status: 500, message: "the driver's words" }));
+const words = (code: string) => translateError(new RelApiError({ code, status: 500, message: "the driver's words" }));
 
 test("G-DBE-13 a lost or refused connection has the dialect's message", () => {
   for (const code of ["connection-failed", "connection-lost"])

@@ -122,7 +122,7 @@ describe("hooks", async () => {
 
   test("R-SC-1 introspect: the model has an additional part", () => {
     const relation = api.relApi.model().relations.get("public\0many");
-    const estimates = api.relApi.model().parts["row-estimates"] as ReadonlyMap<number, number>;
+    const estimates = api.relApi.model().pluginFacts["row-estimates"] as ReadonlyMap<number, number>;
     expect(estimates.get(relation?.oid ?? 0)).toBe(150);
   });
 

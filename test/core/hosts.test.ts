@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTarget } from "../../plugins/database/connector/open-target.ts";
-import { readHosts } from "../../plugins/database/connector/hosts.ts";
+import { parseHosts } from "../../plugins/database/connector/hosts.ts";
 import { settingKinds } from "../../core/index.ts";
 import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -24,7 +24,7 @@ const fileWith = (name: string, text: string): string => {
 };
 
 const urls = (text: string, environment: Readonly<Record<string, string>> = {}): readonly string[] =>
-  readHosts(text, environment).urls.map(([first]) => first ?? "");
+  parseHosts(text, environment).urls.map(([first]) => first ?? "");
 
 describe("connection strings", () => {
   test("R-HST-1 several hosts are tried in order, with their ports", () => {
@@ -54,28 +54,28 @@ describe("connection strings", () => {
   });
 
   test("R-HST-1 commas separate connection strings, and the hosts of one", () => {
-    const { read } = settingKinds.databaseUrls;
-    expect(read("postgres://a,b:2/d?x=y,postgresql://c/d, host=d,e port=1,2")).toEqual([
+    const { parse } = settingKinds.databaseUrls;
+    expect(parse("postgres://a,b:2/d?x=y,postgresql://c/d, host=d,e port=1,2")).toEqual([
       "postgres://a,b:2/d?x=y",
       "postgresql://c/d",
       "host=d,e port=1,2",
     ]);
-    expect(read("nonsense")).toBeUndefined();
-    expect(read("postgres://a/d,")).toBeUndefined();
+    expect(parse("nonsense")).toBeUndefined();
+    expect(parse("postgres://a/d,")).toBeUndefined();
   });
 
   test("R-HST-2 target_session_attrs and load_balance_hosts are read", () => {
-    expect(readHosts("postgres://a,b/d?target_session_attrs=read-write&load_balance_hosts=random", {})).toMatchObject({
+    expect(parseHosts("postgres://a,b/d?target_session_attrs=read-write&load_balance_hosts=random", {})).toMatchObject({
       wanted: "read-write",
       isShuffled: true,
       connectMs: 2000,
     });
-    expect(readHosts("postgres://a/d", {})).toMatchObject({ wanted: "any", isShuffled: false, connectMs: undefined });
-    expect(readHosts("postgres://a/d?connect_timeout=5", {})).toMatchObject({ connectMs: 5000 });
-    expect(() => readHosts("postgres://a/d?target_session_attrs=readwrite", {})).toThrow(
+    expect(parseHosts("postgres://a/d", {})).toMatchObject({ wanted: "any", isShuffled: false, connectMs: undefined });
+    expect(parseHosts("postgres://a/d?connect_timeout=5", {})).toMatchObject({ connectMs: 5000 });
+    expect(() => parseHosts("postgres://a/d?target_session_attrs=readwrite", {})).toThrow(
       "expected one of any, read-write",
     );
-    expect(() => readHosts("postgres://a/d?load_balance_hosts=yes", {})).toThrow("expected disable or random");
+    expect(() => parseHosts("postgres://a/d?load_balance_hosts=yes", {})).toThrow("expected disable or random");
   });
 
   test("R-HST-3 libpq's variables supply the missing parts of the string", () => {
@@ -85,7 +85,7 @@ describe("connection strings", () => {
     ]);
     expect(urls("postgres://own/d", { PGHOST: "one" })).toEqual(["postgres://own/d"]);
     expect(
-      readHosts("postgres://a,b/d", {
+      parseHosts("postgres://a,b/d", {
         PGTARGETSESSIONATTRS: "standby",
         PGLOADBALANCEHOSTS: "random",
         PGCONNECT_TIMEOUT: "4",

@@ -319,7 +319,7 @@ describe("answers", () => {
 
   test("R-HDR-10 phases are measured when timing is on, and only then", async () => {
     const timed: Handler = (exchange) => {
-      exchange.mark("parse");
+      exchange.endPhase("parse");
       return text([...exchange.timings.keys()].join());
     };
     expect(
@@ -892,7 +892,7 @@ describe("servers and applications", () => {
       echo({
         wait: (exchange) =>
           new Promise((resolve) => {
-            exchange.onGone(() => {
+            exchange.onDisconnect(() => {
               heard.emit("gone");
               resolve(text(""));
             });

@@ -1,15 +1,15 @@
 // @runs-also-on postgresql-15-postgis
 import { beforeAll, describe, expect, test } from "vitest";
 import {
-  columnOf,
+  findColumn,
   mayExecute,
   mayUseAnyColumn,
   mayUseColumn,
   mayUseRelation,
   mayUseSchema,
   nameKey,
-  relationOf,
-  routinesOf,
+  findRelation,
+  findRoutines,
   type Model,
   type Privilege,
 } from "../../core/index.ts";
@@ -34,7 +34,7 @@ describe("relations", () => {
   });
 
   test("R-PATH-5 a partition is not a relation, and no relationship leads to one", () => {
-    expect(relationOf(model, { schema: "sea", name: "soundings_2023" })).toBeUndefined();
+    expect(findRelation(model, { schema: "sea", name: "soundings_2023" })).toBeUndefined();
     expect(ways(model, "ports").filter((way) => way.includes("soundings"))).toEqual([
       "one-to-many soundings by id=port_id",
     ]);
@@ -164,9 +164,9 @@ describe("relations", () => {
 describe("routines", () => {
   test("R-RPC-1 procedures, aggregates and trigger functions are left out", () => {
     for (const name of ["tidy", "product", "announce_bell", "notice_text"])
-      expect(routinesOf(model, { schema: "sea", name })).toEqual([]);
-    expect(routinesOf(model, { schema: "sea", name: "unnamed" })).toHaveLength(1);
-    expect(routinesOf(model, { schema: "sea", name: "find" })).toHaveLength(2);
+      expect(findRoutines(model, { schema: "sea", name })).toEqual([]);
+    expect(findRoutines(model, { schema: "sea", name: "unnamed" })).toHaveLength(1);
+    expect(findRoutines(model, { schema: "sea", name: "find" })).toHaveLength(2);
   });
 
   test("R-RPC-4 parameters have names, modes, defaults, and types without length limits", () => {
@@ -240,14 +240,14 @@ describe("routines", () => {
 
   test("R-CMP-1 functions of a row are loaded from the extra search path too, its other functions are not", () => {
     expect(routineIn(model, "hull_code", "public").parameters).toHaveLength(1);
-    expect(routinesOf(model, { schema: "hold", name: "secret_label" })).toEqual([]);
+    expect(findRoutines(model, { schema: "hold", name: "secret_label" })).toEqual([]);
     expect(
       [...model.routines.values()]
         .flat()
         .filter(({ schema }) => schema === "public")
         .map(({ name }) => name),
     ).toEqual(["hull_code"]);
-    expect(routinesOf(model, { schema: "sea", name: "label" })).toHaveLength(2);
+    expect(findRoutines(model, { schema: "sea", name: "label" })).toHaveLength(2);
   });
 });
 
@@ -382,7 +382,7 @@ describe("privileges", () => {
       await ask(
         `select r.rolname as role, n.nspname as schema, c.relname as name, a.attname as col, has_column_privilege(r.oid, c.oid, a.attnum, '${privilege}') as allowed
          ${relations} join pg_attribute a on a.attrelid = c.oid ${where} and a.attnum > 0 and not a.attisdropped`,
-        (row) => mayUseColumn(of, row["role"]!, relation(row), columnOf(relation(row), row["col"]!)!, privilege),
+        (row) => mayUseColumn(of, row["role"]!, relation(row), findColumn(relation(row), row["col"]!)!, privilege),
       );
     }
     await ask(

@@ -1,7 +1,7 @@
 /** The position of the error in invalid JSON, compared with the engine's own parser on broken texts. */
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
-import { faultText, jsonFault } from "../../plugins/shared/hints.ts";
+import { formatJsonError, findJsonError } from "../../plugins/shared/hints.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
 const isJson = (text: string): boolean => {
@@ -36,8 +36,8 @@ describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
     ["\uFEFF{}", 'line 1, column 1: expected a value, found "\uFEFF"'],
     ["NaN", 'line 1, column 1: expected a value, found "N"'],
   ])("%j", (text, told) => {
-    const fault = jsonFault(text);
-    expect(fault && faultText(fault)).toBe(told);
+    const fault = findJsonError(text);
+    expect(fault && formatJsonError(fault)).toBe(told);
   });
 
   test("every invalid text has a position, and no valid text has one", () => {
@@ -54,7 +54,7 @@ describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
       });
     fc.assert(
       fc.property(fc.oneof(fc.json(), broken), (text) => {
-        expect(jsonFault(text) === undefined).toBe(isJson(text));
+        expect(findJsonError(text) === undefined).toBe(isJson(text));
       }),
       { numRuns: 5000 },
     );
@@ -65,7 +65,7 @@ describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
     ["a string without end", (n: number) => `"${"a".repeat(n)}`, (n: number) => ({ line: 1, column: n + 2 })],
     ["lines", (n: number) => `${"\n".repeat(n)}x`, (n: number) => ({ line: n + 1, column: 1 })],
   ])("deep and long texts take no stack and linear time: %s", async (_, textOf, place) => {
-    expect(jsonFault(textOf(1_000_000))).toMatchObject(place(1_000_000));
-    await requireLinearTime((n) => jsonFault(textOf(n)), 50_000);
+    expect(findJsonError(textOf(1_000_000))).toMatchObject(place(1_000_000));
+    await requireLinearTime((n) => findJsonError(textOf(n)), 50_000);
   });
 });

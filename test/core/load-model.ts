@@ -1,12 +1,12 @@
 /** Runs the introspect taps on the test database, as at a start. */
 import {
-  columnOf,
+  findColumn,
   createHooks,
-  emptyModel,
-  relationOf,
+  createEmptyModel,
+  findRelation,
   resolveOptions,
-  routinesOf,
-  settingsOf,
+  findRoutines,
+  collectSettings,
   toStatement,
   type Column,
   type IntrospectContext,
@@ -26,7 +26,7 @@ export interface LoadSettings {
   /** The login role. */
   readonly as?: string;
   /** The parts that an earlier plugin left in the model. */
-  readonly parts?: Model["parts"];
+  readonly parts?: Model["pluginFacts"];
 }
 
 export interface Loaded {
@@ -65,9 +65,9 @@ const loadWith = async (
     schemas,
     hiddenSchemas: [],
     extraSearchPath,
-    options: resolveOptions({}, settingsOf({ plugins: PLUGINS })),
+    options: resolveOptions({}, collectSettings({ plugins: PLUGINS })),
     warn: (message) => warnings.push(message),
-    afterwards: () => Promise.resolve([]), // none of these plugins calls it
+    queryLater: () => Promise.resolve([]), // none of these plugins calls it
     query: <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
       queryCount += 1;
       const { text, slots } = toStatement(statement);
@@ -82,7 +82,7 @@ const loadWith = async (
       "begin isolation level repeatable read read only; set local search_path = ''; set local jit = off",
     );
     if (as !== undefined) await client.query(`set session authorization ${as}`);
-    const model = await hooks.introspect.promise({ ...emptyModel(1, []), parts }, context);
+    const model = await hooks.introspect.promise({ ...createEmptyModel(1, []), pluginFacts: parts }, context);
     return { model, warnings, queryCount };
   } finally {
     await client.query("rollback");
@@ -93,19 +93,19 @@ const loadWith = async (
 };
 
 export const relationIn = (model: Model, name: string, schema = "sea"): Relation => {
-  const relation = relationOf(model, { schema, name });
+  const relation = findRelation(model, { schema, name });
   if (relation === undefined) throw new Error(`no relation ${schema}.${name}`);
   return relation;
 };
 
 export const columnIn = (model: Model, relation: string, name: string, schema = "sea"): Column => {
-  const column = columnOf(relationIn(model, relation, schema), name);
+  const column = findColumn(relationIn(model, relation, schema), name);
   if (column === undefined) throw new Error(`no column ${relation}.${name}`);
   return column;
 };
 
 export const routineIn = (model: Model, name: string, schema = "sea"): Routine => {
-  const [routine] = routinesOf(model, { schema, name });
+  const [routine] = findRoutines(model, { schema, name });
   if (routine === undefined) throw new Error(`no routine ${schema}.${name}`);
   return routine;
 };

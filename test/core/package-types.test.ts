@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { settingsOf } from "../../core/index.ts";
+import { collectSettings } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -55,7 +55,7 @@ describe("types of the package", () => {
       });
       export const name: OperatorSpec["graphql"] = "_near";
       export const surface = (given: Surface): Surface => ({ ...given, credentialRules: given.credentialRules });
-      export const judge = (rules: CredentialRules): TokenRules["judge"] => rules.judge;
+      export const judge = (rules: CredentialRules): TokenRules["checkClaims"] => rules.judge;
       export const call = (api: RelApi) => [api.rest({ path: "/vessels" }), api.graphql({ query: "{ vessels { id } }" })];
     `,
     unknown: `import type { OperatorSpec } from "relapi";\nexport const soap: OperatorSpec["soap"] = 1;\n`,
@@ -88,7 +88,7 @@ test("X-PAT-6 relapi/live-client has its types", () => {
 test("X-SET-8 each preset has the options of all presets, with their types", () => {
   const head = 'import { minimal } from "relapi/presets/minimal";\n';
   const using = (name: string): string => `${head}export const preset = minimal({ dbMaxRows: 5, ${name}: 7 });`;
-  const names = settingsOf(plus({})).flatMap(({ isOption, name }) => (isOption ? name : []));
+  const names = collectSettings(plus({})).flatMap(({ isOption, name }) => (isOption ? name : []));
   const symbols = names.map((name) => `minimal({ ${name}: Symbol() });`); // one line for each
   const errors = errorsOf({
     right: using("maxAliases"),

@@ -1,9 +1,9 @@
 /** The figures of a plan that the limits on estimated cost use. */
 import { expect, test } from "vitest";
-import { readEstimate } from "../../plugins/limits/plan-cost.ts";
+import { parseEstimate } from "../../plugins/limits/plan-cost.ts";
 
 test("R-LIM-8 a LIMIT costs its share of the plan, nodes that read everything cost all of it, loops multiply", () => {
-  const rows = (plan: object): number => readEstimate(JSON.stringify([{ Plan: plan }])).rows;
+  const rows = (plan: object): number => parseEstimate(JSON.stringify([{ Plan: plan }])).rows;
   const scan = { "Node Type": "Seq Scan", "Plan Rows": 1000 };
   expect(rows({ "Node Type": "Limit", "Plan Rows": 10, Plans: [scan] })).toBe(10);
   const sorted = { "Node Type": "Sort", "Plan Rows": 1000, Plans: [scan] };
@@ -14,5 +14,5 @@ test("R-LIM-8 a LIMIT costs its share of the plan, nodes that read everything co
   expect(rows({ "Node Type": "Seq Scan", "Plan Rows": 20, Plans: [sub] })).toBe(1000);
   const once = { ...inner, "Parent Relationship": "InitPlan" };
   expect(rows({ "Node Type": "Seq Scan", "Plan Rows": 20, Plans: [once] })).toBe(50);
-  expect(readEstimate("[]")).toEqual({ cost: 0, rows: 0 });
+  expect(parseEstimate("[]")).toEqual({ cost: 0, rows: 0 });
 });

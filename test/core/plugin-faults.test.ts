@@ -109,10 +109,14 @@ describe("X-FLT-1 an error in a request is logged with plugin and hook, and answ
       ),
       "/vessels",
     ],
-    ['addStep("odd").before', faulty((_, context) => context.addStep({ name: "odd", before: boom })), "/vessels"],
+    [
+      'addStep("odd").before',
+      faulty((_, context) => context.addStep({ name: "odd", beforeAuthorize: boom })),
+      "/vessels",
+    ],
     [
       'addStep("odd").authorized',
-      faulty((_, context) => context.addStep({ name: "odd", authorized: async () => boom() })),
+      faulty((_, context) => context.addStep({ name: "odd", afterAuthorize: async () => boom() })),
       "/vessels",
     ],
     ["buildRestRoute", faulty((hooks) => hooks.buildRestRoute.tap("faulty", boom)), "/vessels"],

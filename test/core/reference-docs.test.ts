@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
-import { coreSettings, settingsOf, type AggregateSpec, type OperatorSpec } from "../../core/index.ts";
+import { coreSettings, collectSettings, type AggregateSpec, type OperatorSpec } from "../../core/index.ts";
 import { adminServer } from "../../plugins/operations/admin/index.ts";
-import { aggregateName, operatorName } from "../../plugins/graphql/part-names.ts";
-import { restName } from "../../plugins/rest/syntax/part-names.ts";
+import { getAggregateName, getOperatorName } from "../../plugins/graphql/part-names.ts";
+import { getRestName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, knownOptions, plus } from "../../presets/index.ts";
 import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { settingsPage } from "../support/settings-page.ts";
@@ -45,8 +45,8 @@ const operatorsPage = (): string => {
     .filter((plugin) => (plugin.operators ?? []).length > 0)
     .map((plugin) => {
       const rows = (plugin.operators ?? []).map((spec) => [
-        code(restName(spec)),
-        code(operatorName(spec)),
+        code(getRestName(spec)),
+        code(getOperatorName(spec)),
         typesOf(spec),
         operandOf(spec),
         spec.description ?? "",
@@ -73,8 +73,8 @@ const operatorsPage = (): string => {
     (plugin.aggregates ?? [])
       .filter(isNamed)
       .map((spec) => [
-        code(restName(spec)),
-        code(spec.types === undefined && spec.predicate === undefined ? undefined : aggregateName(spec)),
+        code(getRestName(spec)),
+        code(spec.types === undefined && spec.predicate === undefined ? undefined : getAggregateName(spec)),
         spec.types === undefined ? "" : typesOf({ types: spec.types, exceptTypes: spec.exceptTypes }),
         spec.result ?? "",
         spec.predicate === undefined ? "" : `${spec.predicate.type ?? "any"} to ${spec.predicate.result}`,
@@ -108,7 +108,7 @@ test("X-SET-3 settings.md lists the settings that core, the plugins and the stan
 
 test("X-SET-6 the presets know the options of every plugin of the package, and no others", () => {
   const ofCore = new Set<string>(coreSettings.map(({ name }) => name));
-  const all = settingsOf({ plugins: [...plugins, liveTriggers(() => undefined), adminServer({ port: 0 })] });
+  const all = collectSettings({ plugins: [...plugins, liveTriggers(() => undefined), adminServer({ port: 0 })] });
   const ofPlugins = all.map(({ name }) => name).filter((name) => !ofCore.has(name));
   expect([...knownOptions].sort()).toEqual(ofPlugins.sort());
 });
@@ -116,7 +116,7 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
 test("X-SET-8 an editor shows a description of each option of the presets", () => {
   const file = readFileSync(docs("../dist/presets/options.d.ts"), "utf8");
   const shown = [...file.matchAll(/\/\*\* .+ \*\/\n +readonly (\w+)\?:/g)].map(([, name]) => name);
-  const options = settingsOf(plus({})).filter(({ isOption }) => isOption);
+  const options = collectSettings(plus({})).filter(({ isOption }) => isOption);
   expect(shown, "npm run build:ts writes it").toEqual(options.map(({ name }) => name));
   expect(file).toContain("/** Connections at most per process. Default: `10`. */\n    readonly dbPool?:");
 });

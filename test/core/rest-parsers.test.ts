@@ -1,6 +1,6 @@
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
-import { isRelApiError, resolveOptions, settingsOf } from "../../core/index.ts";
+import { isRelApiError, resolveOptions, collectSettings } from "../../core/index.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { parseFilter } from "../../plugins/rest/syntax/filter.ts";
@@ -17,7 +17,7 @@ import { parseSelect } from "../../plugins/rest/syntax/select.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
 const preset = fullCompat({});
-const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, settingsOf(preset)));
+const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, collectSettings(preset)));
 
 /** Checks that the parser succeeds or refuses with its own error. Any other error is a bug. */
 const parses = (parse: () => unknown): boolean => {

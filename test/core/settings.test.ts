@@ -9,7 +9,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { settingsOf } from "../../core/index.ts";
+import { collectSettings } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { readEnvironment, type Environment } from "../../presets/server/environment.ts";
 import { startBusyServer, waitingForLocks } from "../cli/busy-server.ts";
@@ -18,7 +18,7 @@ import { capabilities, testDatabase } from "../support/database.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/until.ts";
 
-const settings = settingsOf(fullCompat({}));
+const settings = collectSettings(fullCompat({}));
 const url = "postgres://user:pa55word@127.0.0.1:5432/db";
 
 const refusal = (environment: Environment): string => {

@@ -1,13 +1,13 @@
 /** A preset without the plugins of `plugins/speed`. */
 import { expect, test } from "vitest";
-import { compose, definePlugin, relApi, transactionSignal, without, type RanTransaction } from "../../core/index.ts";
+import { compose, definePlugin, relApi, transactionSignal, without, type EndedTransaction } from "../../core/index.ts";
 import * as speed from "../../plugins/speed/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 import { hasSpeed } from "../support/families.ts";
 
 test("X-SPD-1 without the plugins of speed no statement is proven, and the response is the same", async () => {
-  const ran: RanTransaction[] = [];
+  const ran: EndedTransaction[] = [];
   const watching = definePlugin({
     name: "watching",
     apply: (_hooks, context) => context.use(transactionSignal).listen((transaction) => ran.push(transaction)),

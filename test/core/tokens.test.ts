@@ -10,20 +10,22 @@ import { createSharedValues } from "../../core/kernel/token.ts";
 import { createHealthProblems } from "../../core/kernel/health-problems.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
-import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";
+import { resolveOptions, collectSettings } from "../../core/kernel/resolve-options.ts";
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
-import { parseClaims, readClaimPath, claimText } from "../../plugins/auth/claims.ts";
+import { parseClaims, readClaimPath, encodeClaim } from "../../plugins/auth/claims.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/role-path.ts";
 import type { JsonObject } from "../../plugins/auth/keys.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
-import { fixedKeys, refreshDelayMs, remoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
+import { createFixedKeys, computeRefreshDelayMs, createRemoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
 import { MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";
 import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
 const settings = (secret: JwtSecret, more: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
-  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...more }, () => fixedKeys([]));
+  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...more }, () =>
+    createFixedKeys([]),
+  );
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -123,8 +125,8 @@ describe("numbers of claims", () => {
     (number) => {
       const text = `{"a":"12345678901234567890 \\" 1","n":${number},"l":[${number}]}`;
       const exact = parseClaims(text) as JsonObject;
-      expect(claimText(exact)).toBe(text);
-      expect(claimText(exact.n as Json)).toBe(number);
+      expect(encodeClaim(exact)).toBe(text);
+      expect(encodeClaim(exact.n as Json)).toBe(number);
     },
   );
   test("R-TX-6 ordinary numbers stay numbers, also beside large ones", () => {
@@ -169,7 +171,7 @@ describe("key settings", () => {
     ["Ed25519", { type: "Ed25519", key: pemOf(ed.publicKey) }, {}, ["EdDSA", "Ed25519"]],
   ];
   test.each(accepted)("R-AUT-3 %s", (_title, secret, more = {}, algorithms = []) => {
-    const keys = settings(secret, more)[0]?.keys.keys();
+    const keys = settings(secret, more)[0]?.keys.getKeys();
     expect(keys?.map((key) => key.algorithms)).toEqual([algorithms]);
   });
 
@@ -252,7 +254,7 @@ describe("key settings", () => {
 });
 
 describe("reading a token", () => {
-  const keys = (secret: JwtSecret) => settings(secret)[0]!.keys.keys();
+  const keys = (secret: JwtSecret) => settings(secret)[0]!.keys.getKeys();
   const failure = (token: string, secret: JwtSecret = jwtSecret): unknown => {
     const reading = readToken(token, keys(secret), 500);
     return "failure" in reading ? reading.failure.kind : "verified";
@@ -321,11 +323,11 @@ describe("reading a token", () => {
   });
   test("R-AUT-3 numbers of the payload keep their digits", () => {
     const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret), 500);
-    expect("signed" in reading && claimText(reading.signed.exact)).toBe('{"id":12345678901234567890}');
+    expect("signed" in reading && encodeClaim(reading.signed.exactClaims)).toBe('{"id":12345678901234567890}');
   });
 });
 
-const declared = settingsOf({ plugins: [jwtTokens] });
+const declared = collectSettings({ plugins: [jwtTokens] });
 
 /** Runs only the plugin. `change` does what a reload of settings does. */
 const plugin = (given: RelApiOptions) => {
@@ -432,7 +434,7 @@ describe("keys by address", () => {
     ["nothing", {}, 60 * MINUTE],
     ["an age that is none", { "cache-control": "max-age=soon" }, 60 * MINUTE],
   ])("G-AUTH-11 refresh by %s", (_title, headers, delay) => {
-    expect(refreshDelayMs(new Headers(headers), now)).toBe(delay);
+    expect(computeRefreshDelayMs(new Headers(headers), now)).toBe(delay);
   });
 
   test.each([
@@ -488,7 +490,7 @@ describe("keys by address", () => {
     return new URL(`http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}/keys?token=hidden-word`);
   };
   const openRing = (url: URL, log: unknown[] = [], changed = vi.fn()): KeyRing => {
-    ring = remoteKeys({ url, changed, logger: { error: (...told) => log.push(told), info: () => {} } });
+    ring = createRemoteKeys({ url, onChange: changed, logger: { error: (...told) => log.push(told), info: () => {} } });
     return ring;
   };
 
@@ -504,31 +506,31 @@ describe("keys by address", () => {
     const changed = vi.fn();
     const log: unknown[] = [];
     const opened = openRing(url, log, changed);
-    expect(opened.keys()).toEqual([]);
-    await opened.pending;
-    expect(opened.pending).toBeUndefined();
+    expect(opened.getKeys()).toEqual([]);
+    await opened.firstFetch;
+    expect(opened.firstFetch).toBeUndefined();
     expect(authorization).toBe(`Basic ${Buffer.from("user:pass-word").toString("base64")}`);
-    expect(opened.keys().map((key) => key.kid)).toEqual(["one"]);
+    expect(opened.getKeys().map((key) => key.kid)).toEqual(["one"]);
     expect(changed).toHaveBeenCalledTimes(1);
 
     keys = [jwkOf(ec.publicKey, { kid: "two" })];
     vi.advanceTimersByTime(119_000);
-    expect(opened.keys().map((key) => key.kid)).toEqual(["one"]);
+    expect(opened.getKeys().map((key) => key.kid)).toEqual(["one"]);
     vi.advanceTimersByTime(1_000);
-    await until(() => opened.keys()[0]?.kid === "two", "the new keys have been fetched");
-    expect(opened.keys()).toHaveLength(1);
+    await until(() => opened.getKeys()[0]?.kid === "two", "the new keys have been fetched");
+    expect(opened.getKeys()).toHaveLength(1);
     expect(changed).toHaveBeenCalledTimes(2);
 
     status = 500;
     vi.advanceTimersByTime(120_000);
     await until(() => log.length > 0, "the fetch has failed");
     expect(log).toHaveLength(1);
-    expect(opened.keys().map((key) => key.kid)).toEqual(["two"]);
+    expect(opened.getKeys().map((key) => key.kid)).toEqual(["two"]);
     expect(JSON.stringify(log)).not.toMatch(/hidden-word|pass-word/);
     status = 200;
     keys = [jwkOf(ed.publicKey, { kid: "three" })];
     vi.advanceTimersByTime(5_000);
-    await until(() => opened.keys()[0]?.kid === "three", "the keys have been fetched again");
+    await until(() => opened.getKeys()[0]?.kid === "three", "the keys have been fetched again");
   });
 
   test.each([
@@ -539,8 +541,8 @@ describe("keys by address", () => {
   ])("G-AUTH-11 %s is logged and gives no keys", async (_title, body) => {
     const log: unknown[] = [];
     const opened = openRing(await serve(() => ({ body })), log);
-    await opened.pending;
-    expect(opened.keys()).toEqual([]);
+    await opened.firstFetch;
+    expect(opened.getKeys()).toEqual([]);
     expect(log).toHaveLength(1);
   });
 });

@@ -160,7 +160,7 @@ const writes: Plan = {
         rows: { cells: [{ column: "a", value: { param: 1 } }, { column: "b" }] },
         set: [{ column: "c", value: { param: 2 } }],
         check: compare("d", 3),
-        only: [{ column: "e", value: { param: 4 } }],
+        onlyKeys: [{ column: "e", value: { param: 4 } }],
         onConflict: {
           target: { columns: ["a"] },
           update: [],

@@ -2,7 +2,7 @@
 /** The responses of the GraphQL surface without a plugin. Several that do not touch each other are left out of one
  *  preset. */
 import { describe, expect, test } from "vitest";
-import { operatorName } from "../../plugins/graphql/part-names.ts";
+import { getOperatorName } from "../../plugins/graphql/part-names.ts";
 import { capabilities, forGraphql, startApi, type StartOptions } from "../support/api.ts";
 import { gqlCases, type GqlCase } from "../support/cases.ts";
 import { schemaOf } from "../support/schema.ts";
@@ -203,7 +203,7 @@ const COMPARED: Readonly<Record<string, readonly [comparison: string, relation: 
 const comparisonsOf = (name: string): readonly string[] =>
   (pluginOf(name).operators ?? []).flatMap((spec) => {
     const [comparison] = spec.types.flatMap((type) => COMPARED[type] ?? []);
-    const member = operatorName(spec);
+    const member = getOperatorName(spec);
     return comparison === undefined || member === undefined ? [] : `G-OP-1 ${comparison}.${member}`;
   });
 

@@ -2,7 +2,7 @@
 /** The responses of the REST surface without a plugin. Several that do not touch each other are left out of one
  *  preset. */
 import { describe, expect, test } from "vitest";
-import { restName } from "../../plugins/rest/syntax/part-names.ts";
+import { getRestName } from "../../plugins/rest/syntax/part-names.ts";
 import { capabilities, startApi, type StartOptions } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 import { leftOut, pluginOf } from "./left-out.ts";
@@ -114,7 +114,7 @@ describe("bodies, hints, raised errors, event streams", async () => {
 /** A filter by each operator that the plugin declares: plain, negated, with a quantifier or a language. */
 const filtersOf = (name: string): readonly Case[] =>
   (pluginOf(name).operators ?? []).flatMap((spec) => {
-    const operator = restName(spec);
+    const operator = getRestName(spec);
     if (operator === undefined) return [];
     const forms = [operator, `not.${operator}`];
     if (spec.isQuantifiable === true) forms.push(`${operator}(any)`);

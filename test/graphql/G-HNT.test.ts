@@ -109,7 +109,7 @@ describe("what a role may not see", () => {
         errorHints: true,
         parts: [
           withMetadata(() => ({
-            view: (session) =>
+            findAccess: (session) =>
               session.role === "closed"
                 ? {
                     key: "closed",

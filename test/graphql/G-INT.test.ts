@@ -207,7 +207,7 @@ const closed = await startApi(
   forGraphql({
     parts: [
       withMetadata(() => ({
-        view: (session) =>
+        findAccess: (session) =>
           session.role === "closed"
             ? { key: "closed", role: "closed", rights: () => ({}), mayCall: () => false, isIntrospectionClosed: true }
             : undefined,

@@ -40,7 +40,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
       apply: (_, context) =>
         context.onModel(() => {
           engine = context.use(graphqlService);
-          found.push(engine?.prepare(request, session), engine?.example(session));
+          found.push(engine?.prepare(request, session), engine?.buildExampleQuery(session));
         }),
     });
     const api = await startApi(forGraphql({ parts: [early] }));
@@ -50,7 +50,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
       expect.stringContaining("query {"),
     ]);
     expect(engine?.prepare(request, session)).toMatchObject({ operation: "query" });
-    expect(engine?.example(session)).toContain("query {");
+    expect(engine?.buildExampleQuery(session)).toContain("query {");
     // if a caller has sent a document, the names of the next model are created in advance
     found.length = 0;
     await api.reload();

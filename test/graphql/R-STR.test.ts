@@ -191,8 +191,8 @@ describe("the same answer", () => {
       apply: (_hooks, context) =>
         context.addStep({
           name: "looking",
-          before: (exchange) => void Object.defineProperty(exchange, "needsBody", { value: true }),
-          after: (_, { bytes }) => void (seen = bytes),
+          beforeAuthorize: (exchange) => void Object.defineProperty(exchange, "needsBody", { value: true }),
+          afterResponse: (_, { bytes }) => void (seen = bytes),
         }),
     });
     const looked = await startMeasured({ ...options, parts: [...(options.parts ?? []), looking] });

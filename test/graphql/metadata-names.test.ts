@@ -61,7 +61,7 @@ const api = await startApi(
           { routine: inPublic("volatile_albums"), exposedAs: "query" },
           { routine: inPublic("sell_album") },
         ],
-        view: (session) =>
+        findAccess: (session) =>
           session.role !== "visitor"
             ? undefined
             : {

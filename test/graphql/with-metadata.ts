@@ -1,4 +1,4 @@
-import { definePlugin, relationOf, type Model } from "../../core/index.ts";
+import { definePlugin, findRelation, type Model } from "../../core/index.ts";
 import type { GqlMetadata, GqlTableEntry } from "../../plugins/graphql/api.ts";
 
 /** Adds the configuration of metadata to the model. */
@@ -9,12 +9,15 @@ export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>)
     apply: (hooks) =>
       hooks.introspect.tap("metadata-of-the-test", (model) => ({
         ...model,
-        parts: { ...model.parts, metadata: { view: () => undefined, ...metadataOf(model) } satisfies GqlMetadata },
+        pluginFacts: {
+          ...model.pluginFacts,
+          metadata: { findAccess: () => undefined, ...metadataOf(model) } satisfies GqlMetadata,
+        },
       })),
   });
 
 const idOf = (model: Model, table: string, target: string): string => {
-  const relation = relationOf(model, { schema: "public", name: table });
+  const relation = findRelation(model, { schema: "public", name: table });
   const found = relation?.relationships.find(
     (relationship) =>
       relationship.target.name === target && relationship.junction === undefined && relationship.routine === undefined,

@@ -3,7 +3,7 @@
  * logic trees, orders, windows, calls by GET and POST, writes. The same shape comes with several values.
  */
 import {
-  relationOf,
+  findRelation,
   type Column,
   type Model,
   type Relation,
@@ -101,10 +101,10 @@ const buildSelect = (request: RestShape, relation: Relation, depth: number): Bui
   if (shape.chance(0.05)) parts.push("count()");
   const embeds: Embedded[] = [];
   const ways = relation.relationships.filter(
-    ({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && relationOf(model, target) !== undefined,
+    ({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && findRelation(model, target) !== undefined,
   );
   for (const relationship of depth >= 2 ? [] : shape.some(ways, shape.int(3))) {
-    const target = relationOf(model, relationship.target)!;
+    const target = findRelation(model, relationship.target)!;
     const name = relationship.routine?.name ?? target.name;
     const hint =
       relationship.constraint !== "" && PLAIN.test(relationship.constraint) && shape.chance(0.6)
@@ -194,7 +194,7 @@ const drawCall = (request: RestShape, routine: Routine): Asked => {
   const given = routine.parameters.filter(
     (parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)),
   );
-  const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
+  const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
   const pairs = relation === undefined ? [] : queryOf(request, relation);
   const name = `rpc/${routine.name}`;
   const path = (more: readonly (readonly [string, string])[]): string => pathOf(name, more).replace("rpc%2F", "rpc/");

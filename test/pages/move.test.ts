@@ -1,14 +1,14 @@
 /** Checks the guides for users of other engines: their tables name only settings that exist, and every such setting. */
 import { describe, expect, test } from "vitest";
-import { knownSettings, knownVariables, readEnvironment } from "../../presets/server/environment.ts";
-import { unknownVariables } from "../../presets/server/unknown-variables.ts";
+import { listKnownSettings, listKnownVariables, readEnvironment } from "../../presets/server/environment.ts";
+import { findUnknownVariables } from "../../presets/server/unknown-variables.ts";
 import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer, jwtSecret } from "../support/tokens.ts";
 import { blocksOf, readPage } from "../support/pages/pages.ts";
 import { openEmbedded } from "../support/pages/server.ts";
 
-const known = knownVariables();
+const known = listKnownVariables();
 
 /** The cells of the rows of the tables. */
 const rowsOf = (page: string): readonly (readonly string[])[] =>
@@ -35,7 +35,7 @@ describe.each([
   const served = rows.filter(({ ours }) => ours !== "not served" && !ours.includes("<"));
 
   test("lists every setting that is accepted, with its name here", () => {
-    const taken = knownSettings().flatMap(({ environment: [own = "", ...aliases] = [] }) =>
+    const taken = listKnownSettings().flatMap(({ environment: [own = "", ...aliases] = [] }) =>
       aliases.filter((alias) => alias.startsWith(prefix)).map((theirs) => ({ theirs, ours: `\`${own}\`` })),
     );
     const inOrder = (all: readonly { readonly theirs: string }[]) =>
@@ -47,7 +47,7 @@ describe.each([
     const left = rows.filter(({ ours }) => ours === "not served");
     expect(left).not.toEqual([]);
     for (const { theirs } of left)
-      expect(unknownVariables({ [theirs]: "x" }, known).map(({ text }) => text)).toEqual([
+      expect(findUnknownVariables({ [theirs]: "x" }, known).map(({ message }) => message)).toEqual([
         expect.stringMatching(new RegExp(`^${theirs} is not served: (?!see docs/reference/settings)`)),
       ]);
   });

@@ -14,8 +14,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { projectFiles } from "../../presets/cli/project-files.ts";
-import { knownVariables, readEnvironment } from "../../presets/server/environment.ts";
+import { buildProjectFiles } from "../../presets/cli/project-files.ts";
+import { listKnownVariables, readEnvironment } from "../../presets/server/environment.ts";
 import { serve } from "../../presets/server/serve.ts";
 import { capabilities, openDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
@@ -129,11 +129,11 @@ describe("tokens", async () => {
 describe("containers", () => {
   test("the Dockerfile is the one that `relapi init` writes", () => {
     const [block] = recipe("docker").filter(({ language }) => language === "dockerfile");
-    expect(block?.text).toBe(projectFiles("my-api")["Dockerfile"]);
+    expect(block?.text).toBe(buildProjectFiles("my-api")["Dockerfile"]);
   });
 
   test("the files name only settings that exist", () => {
-    const known = knownVariables();
+    const known = listKnownVariables();
     const [, own] = recipe("docker").filter(({ language }) => language === "dockerfile");
     const ofImage = Array.from(
       /^ENV (.*)$/m.exec(own?.text ?? "")?.[1]?.matchAll(/([A-Z_]+)=/g) ?? [],

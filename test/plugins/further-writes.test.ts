@@ -40,13 +40,13 @@ const log =
         { message: "nothing to log", path: input.path },
         { atMost: 1, message: "too much to log", path: input.path },
       ],
-      after: (step) => {
+      addLaterSteps: (step) => {
         const cells = [
           { column: "piece_id", value: { step, column: "id", type: "int" } },
-          { column: "reason", value: writing.value(input, text) },
+          { column: "reason", value: writing.bindValue(input, text) },
         ];
         const write = { kind: "insert", into: named("piece_log"), rows: { cells } } as const;
-        writing.step(() => ({ write, path: input.path }));
+        writing.addStep(() => ({ write, path: input.path }));
       },
     };
   };
@@ -58,7 +58,7 @@ const log =
 const fromThird = (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | undefined => {
   if (!input.isTrue()) return undefined;
   const third = { kind: "read", from: { relation: named("piece") }, shape: "rows", output: [] } as const;
-  const step = writing.step((own) => ({
+  const step = writing.addStep((own) => ({
     write: { ...third, where: eq("id", "3") },
     path: input.path,
     requires: [{ step: own, message: "piece 3 is gone", path: input.path }],
@@ -66,16 +66,16 @@ const fromThird = (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | u
   const operand = { step, column: "name", type: "text" };
   return {
     assignments: [{ column: "name", operator: "set", operand }],
-    after: (update) => {
-      writing.step(() => ({ write: { kind: "delete", from: named("piece"), where: eq("id", "3") } }));
+    addLaterSteps: (update) => {
+      writing.addStep(() => ({ write: { kind: "delete", from: named("piece"), where: eq("id", "3") } }));
       const ofPieces = { kind: "written", step: update, columns: [["piece_id", "id"]] } as const;
       const assignments = [{ column: "name", operator: "set", operand }];
-      writing.step(() => ({ write: { kind: "update", relation: named("part"), where: ofPieces, assignments } }));
+      writing.addStep(() => ({ write: { kind: "update", relation: named("part"), where: ofPieces, assignments } }));
       const same = { kind: "written", step: update, columns: [["id", "id"]] } as const;
       const shown = [{ column: "shown", operator: "set", operand: { constant: "true", type: "boolean" } }];
-      writing.step(() => ({
+      writing.addStep(() => ({
         write: { kind: "update", relation: named("piece"), where: same, assignments: shown },
-        again: update,
+        rewrittenStep: update,
       }));
     },
   };

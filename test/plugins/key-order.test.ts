@@ -31,7 +31,7 @@ const echo = definePlugin({
       const withName: RestHandler = async (exchange, target) => {
         const answer = await get(exchange, target);
         const preferences = context.use(restPreferencesService);
-        if (preferences?.of(exchange).get("echo") !== "relation") return answer;
+        if (preferences?.read(exchange).get("echo") !== "relation") return answer;
         return { ...answer, headers: [...answer.headers, ["X-Relation", name]] };
       };
       return { ...route, methods: new Map([...route.methods, ["GET", withName]]) };

@@ -1,4 +1,4 @@
-import { definePlugin, relationOf } from "../../core/index.ts";
+import { definePlugin, findRelation } from "../../core/index.ts";
 
 /** `Prefer: order=key`: rows come in the order of their primary key where the request names none, so that pages do not
  *  overlap. */
@@ -10,7 +10,7 @@ export const keyOrder = definePlugin({
       values: ["key"],
       plan: (plan, _value, { model }) => {
         if (plan.kind !== "read" || plan.orderBy !== undefined || !("relation" in plan.from)) return plan;
-        const key = relationOf(model, plan.from.relation)?.primaryKey ?? [];
+        const key = findRelation(model, plan.from.relation)?.primaryKey ?? [];
         if (key.length === 0 || plan.output.some((output) => output.kind === "aggregate")) return plan;
         return { ...plan, orderBy: key.map((name) => ({ by: { kind: "column", name } })) };
       },

@@ -2,7 +2,7 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { fieldsLogger, without, type Logger } from "../../core/index.ts";
+import { createFieldsLogger, without, type Logger } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { messageFirstLogger } from "./loggers.ts";
@@ -45,7 +45,7 @@ test("X-LOG-2 pino gets fields, and decides about levels", async () => {
       done();
     },
   });
-  const api = await startApi({ logger: fieldsLogger(pino({ level: "warn" }, stream)) });
+  const api = await startApi({ logger: createFieldsLogger(pino({ level: "warn" }, stream)) });
   await api.get("/ports?select=id&limit=1");
   await api.get("/no-such-table");
   await api.close();

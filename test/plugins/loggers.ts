@@ -1,4 +1,4 @@
-import { fieldsLogger, type Logger } from "../../core/index.ts";
+import { createFieldsLogger, type Logger } from "../../core/index.ts";
 
 type Write = (message: string, fields: object) => unknown;
 
@@ -11,7 +11,7 @@ interface MessageFirst {
 }
 
 export const messageFirstLogger = (target: MessageFirst): Logger =>
-  fieldsLogger({
+  createFieldsLogger({
     error: (fields, message) => void target.error(message, fields),
     warn: (fields, message) => void target.warn(message, fields),
     info: (fields, message) => void target.info(message, fields),

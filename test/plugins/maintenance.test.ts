@@ -10,8 +10,8 @@ import {
   optionsFromEnvironment,
   relApi,
   settingKinds,
-  settingRows,
-  settingsOf,
+  buildSettingRows,
+  collectSettings,
   without,
   type Counters,
   type Limit,
@@ -91,9 +91,9 @@ test("X-SET-4 a limit of a plugin is counted under its name", async () => {
       counters = context.counters;
       context.addStep({
         name: "wishes",
-        before: (exchange) => {
+        beforeAuthorize: (exchange) => {
           // a published plugin would extend `Limits` in its types
-          const most = limits[0].of(context.options);
+          const most = limits[0].get(context.options);
           if (Number(exchange.header("x-wishes") ?? 0) <= most) return undefined;
           throw limitExceeded(limits[0].name as Limit, {
             code: "too-many-wishes",
@@ -107,7 +107,7 @@ test("X-SET-4 a limit of a plugin is counted under its name", async () => {
   expect((await own.get("/ports?limit=1", { headers: { "x-wishes": "2" } })).status).toBe(200);
   expect((await own.get("/ports?limit=1", { headers: { "x-wishes": "3" } })).status).toBe(400);
   expect(counters?.get("refused-maxWishes")).toBe(1);
-  expect(settingRows([wishes])).toEqual(["| `MAX_WISHES` |  | `2` | wishes of one request |"]);
+  expect(buildSettingRows([wishes])).toEqual(["| `MAX_WISHES` |  | `2` | wishes of one request |"]);
 });
 
 test("X-SET-5 a declaration that several plugins list counts once, also one of the product", () => {
@@ -116,7 +116,7 @@ test("X-SET-5 a declaration that several plugins list counts once, also one of t
     settings: fullCompat({}).plugins.flatMap((each) => each.settings ?? []),
   });
   expect(() => start(fullCompat(nowhere), reader)).not.toThrow();
-  expect(settingsOf(compose(fullCompat({}), reader)).filter(({ name }) => name === "dbMaxRows")).toHaveLength(1);
+  expect(collectSettings(compose(fullCompat({}), reader)).filter(({ name }) => name === "dbMaxRows")).toHaveLength(1);
 });
 
 const option = (name: string, environment: readonly string[] = []): Plugin =>

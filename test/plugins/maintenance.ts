@@ -23,7 +23,7 @@ export const maintenance = definePlugin({
   apply: (_hooks, context) => {
     context.addStep({
       name: "maintenance",
-      before: ({ method }) => {
+      beforeAuthorize: ({ method }) => {
         const { maintenance: refused } = context.options;
         if (refused === "off" || (refused === "writes" && method === "GET")) return undefined;
         throw new RelApiError({ code: "maintenance", status: 503, message: "Back in a minute" });

@@ -4,7 +4,7 @@
 import { GraphQLInt } from "graphql";
 import { expect, test } from "vitest";
 import {
-  columnOf,
+  findColumn,
   compareColumn,
   definePlugin,
   mapPlan,
@@ -34,7 +34,7 @@ await database.query(`
   grant all on all tables in schema zoo to sea_anon;
 `);
 
-const isRanked = (relation: Relation): boolean => columnOf(relation, "rank") !== undefined;
+const isRanked = (relation: Relation): boolean => findColumn(relation, "rank") !== undefined;
 
 /** Rows of rank 9 are secret. `keeper_archived(atLeast: 1)` reads the archive. */
 const ranks = definePlugin({
@@ -72,7 +72,7 @@ const ranks = definePlugin({
           ? build.rowsField(keeper, {
               description: "keepers of old",
               args: { atLeast: { type: GraphQLInt } },
-              change: (read, { argument }) => ({
+              transformRead: (read, { argument }) => ({
                 ...read,
                 notes: { ranks: argument("atLeast", "int4") ?? { constant: "0" } },
               }),

@@ -28,7 +28,7 @@ const observed = async (options: StartOptions = {}) => {
 /** The checksum of the catalogs that the last load has read. */
 const versionOf = async (api: TestApi): Promise<unknown> => {
   await api.reload();
-  return api.relApi.model().parts["reload-poll"];
+  return api.relApi.model().pluginFacts["reload-poll"];
 };
 
 /** The parts of the checksum that belong to the whole server. `except`: a role whose settings do not count. */

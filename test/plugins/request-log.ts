@@ -8,7 +8,7 @@ export const requestLog = (schema: string, table: string) =>
       const columns = join(["method", "path", "status", "role"].map((name) => ident(name)));
       context.addStep({
         name: "request-log",
-        after: ({ method, path, session }, { status }) => {
+        afterResponse: ({ method, path, session }, { status }) => {
           const values = join([
             value(method, "text"),
             value(path, "text"),

@@ -363,8 +363,8 @@ describe("fields under a namespace", async () => {
     requires: ["relationships"],
     apply: (hooks) =>
       hooks.introspect.tap("namespace", (model) => {
-        const metadata: GqlMetadata = { view: () => undefined, customization: { namespace: "music" } };
-        return { ...model, parts: { ...model.parts, metadata } };
+        const metadata: GqlMetadata = { findAccess: () => undefined, customization: { namespace: "music" } };
+        return { ...model, pluginFacts: { ...model.pluginFacts, metadata } };
       }),
   });
   const api = await startApi(forGraphql({ parts: [namespace, rootFields(rates)] }));

@@ -11,7 +11,7 @@ export const searchRoute = definePlugin({
       methods: ["GET"],
       handle: async (exchange) => {
         const text = new URLSearchParams(exchange.query).get("text") ?? "";
-        const read = (path: string) => context.call({ method: "GET", path: `/api/${path}`, within: exchange });
+        const read = (path: string) => context.call({ method: "GET", path: `/api/${path}`, parent: exchange });
         const pattern = encodeURIComponent(`*${text}*`);
         try {
           const artists = await read(`artist?select=id,name&order=name&limit=10&name=ilike.${pattern}`);

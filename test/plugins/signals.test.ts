@@ -1,12 +1,18 @@
 /** The events of an api that plugins can listen to. */
 import { expect, test } from "vitest";
-import { definePlugin, fieldsLogger, transactionSignal, type Logger, type RanTransaction } from "../../core/index.ts";
+import {
+  definePlugin,
+  createFieldsLogger,
+  transactionSignal,
+  type Logger,
+  type EndedTransaction,
+} from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 
 const quiet = (): void => undefined;
 
 test("X-SIG-1 a listener gets each transaction, with its request, times and result", async () => {
-  const heard: RanTransaction[] = [];
+  const heard: EndedTransaction[] = [];
   const listener = definePlugin({
     name: "listener",
     apply: (_, context) => context.use(transactionSignal).listen((event) => heard.push(event)),
@@ -59,7 +65,12 @@ test("X-SIG-1 an error of a listener is logged, and changes no response", async 
 test("X-LOG-2 logs to a logger that takes fields first, and to a plugin that sends the log elsewhere", async () => {
   const said: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) => said.push([level, fields, message]);
-  const own = fieldsLogger({ error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") });
+  const own = createFieldsLogger({
+    error: write("error"),
+    warn: write("warn"),
+    info: write("info"),
+    debug: write("debug"),
+  });
   const elsewhere = definePlugin({
     name: "elsewhere",
     before: ["access-log"],

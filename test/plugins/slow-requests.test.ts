@@ -6,7 +6,7 @@ import {
   defineSetting,
   relApi,
   settingKinds,
-  settingRows,
+  buildSettingRows,
   type PresetPart,
 } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
@@ -50,7 +50,7 @@ describe("X-STEP-1 a step around each request", () => {
     const counting = definePlugin({
       name: "counting",
       apply: (_, context) =>
-        context.addStep({ name: "counting", after: (_exchange, { planKey }) => void keys.push(planKey) }),
+        context.addStep({ name: "counting", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
     });
     const api = await startApi({ on: first.database, parts: [counting] });
     await api.get("/ports?id=eq.1");
@@ -88,7 +88,7 @@ describe("X-STEP-1 a step around each request", () => {
           headers: () => {
             throw new Error("no headers");
           },
-          after: () => {
+          afterResponse: () => {
             throw new Error("no end");
           },
         }),
@@ -141,7 +141,7 @@ describe("X-SET settings of plugins", () => {
   });
 
   test("X-SET-3 a settings page lists the rows of the plugin", () => {
-    expect(settingRows([slowRequests])).toEqual([
+    expect(buildSettingRows([slowRequests])).toEqual([
       "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
       "| `BANNED_ROLES` |  | `[]` | roles that are turned away |",
     ]);

@@ -23,12 +23,12 @@ export const slowRequests = definePlugin({
   apply: (_hooks, context) =>
     context.addStep({
       name: "slow-requests",
-      authorized: ({ session }) => {
-        if (!banned.of(context.options).includes(session.role)) return undefined;
+      afterAuthorize: ({ session }) => {
+        if (!banned.get(context.options).includes(session.role)) return undefined;
         throw new RelApiError({ code: "role-banned", status: 403, message: "This role is turned away" });
       },
-      after: ({ method, path }, { durationMs, status, session }) => {
-        if (durationMs < slowAfter.of(context.options)) return;
+      afterResponse: ({ method, path }, { durationMs, status, session }) => {
+        if (durationMs < slowAfter.get(context.options)) return;
         context.logger.warn("slow answer", { method, path, status, role: session?.role, ms: Math.round(durationMs) });
       },
     }),

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { definePlugin, membersOf, sql, Stage, tokenRefused, value, type Ask, type Session } from "../../core/index.ts";
+import {
+  definePlugin,
+  defineMemberQuestions,
+  sql,
+  Stage,
+  tokenRefused,
+  value,
+  type Ask,
+  type Session,
+} from "../../core/index.ts";
 import { credentialsChangedSignal } from "../../plugins/auth/api.ts";
 
 interface Key {
@@ -7,7 +16,7 @@ interface Key {
   readonly owner: string;
 }
 
-const member = membersOf<Key>();
+const member = defineMemberQuestions<Key>();
 const ROLE = member("role");
 const OWNER = member("owner");
 
@@ -22,7 +31,7 @@ export const storedKeys = definePlugin({
   name: "stored-keys",
   stage: Stage.early,
   apply: (hooks, context) => {
-    const sessions = context.caches.create({ name: "stored-keys", make: sessionOfKey, bytesOf: () => 1000 });
+    const sessions = context.caches.create({ name: "stored-keys", make: sessionOfKey, estimateBytes: () => 1000 });
     hooks.authorize.tapPromise("stored-keys", async (credentials) => {
       const key = credentials.header("x-api-key");
       if (key === undefined) return undefined; // the scheme does not apply, so the next one runs
@@ -31,7 +40,7 @@ export const storedKeys = definePlugin({
         sql`select role, owner from app.api_key where hash = ${value(hash, "text")} and expires_at > pg_catalog.now()`,
       );
       if (found === undefined) throw tokenRefused("unknown API key");
-      return sessions.take(found);
+      return sessions.getAndCommit(found);
     });
     const checkSockets = (): void => context.use(credentialsChangedSignal).emit(undefined);
     context.listen("api_key_changed", checkSockets, checkSockets); // also if a notification may have been lost

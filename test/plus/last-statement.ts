@@ -1,5 +1,5 @@
 /** The last statement of an API with its values inserted, so that it can be explained. */
-import { boundOf, definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
+import { getBoundValue, definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
 
 const literal = (value: BoundValue): string =>
   value === null ? "null" : `'${(typeof value === "string" ? value : "?").replaceAll("'", "''")}'`;
@@ -20,7 +20,7 @@ export const lastStatement = (): { readonly plugin: Plugin; readonly text: () =>
         execute: (next) => (execution) => {
           const { program, values } = execution.programs[execution.programs.length - 1] ?? {};
           const statement = program?.statements[program.main];
-          if (statement !== undefined) text = written(statement, (values ?? []).map(boundOf));
+          if (statement !== undefined) text = written(statement, (values ?? []).map(getBoundValue));
           return next(execution);
         },
       }),

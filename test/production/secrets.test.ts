@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironment } from "../../presets/server/environment.ts";
-import { serve, type Served } from "../../presets/server/serve.ts";
+import { serve, type StandaloneServer } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { startPrimary } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -32,7 +32,7 @@ const secretB = "secret-b-of-thirty-two-bytes-or-more";
 
 describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   const postgres = hasPostgres ? await startPrimary([], "first") : undefined;
-  let served: Served;
+  let served: StandaloneServer;
   let admin = "";
   const postgresUrl = (password: string): string => (postgres?.url ?? "").replace("postgres@", `postgres:${password}@`);
   if (postgres !== undefined) {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { settingsOf } from "../../core/index.ts";
+import { collectSettings } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { serve, type Served } from "../../presets/server/serve.ts";
+import { serve, type StandaloneServer } from "../../presets/server/serve.ts";
 import { capabilities, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { lockTable, untilLocked } from "../support/locks.ts";
@@ -23,7 +23,7 @@ const options = {
   appSettings: { key: "very secret" },
 } as const;
 
-let served: Served;
+let served: StandaloneServer;
 let admin: string;
 
 beforeAll(async () => {
@@ -147,7 +147,7 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () 
   const batch = JSON.stringify(Array.from({ length: 101 }, () => ({ query: "{ __typename }" })));
   expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
-  const limits = settingsOf(fullCompat({})).filter(({ isLimit }) => isLimit);
+  const limits = collectSettings(fullCompat({})).filter(({ isLimit }) => isLimit);
   expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(["maxEmbeds", "maxBatchEntries"]));
   for (const { name: limit } of limits) {
     const name = `relapi_refused_total{limit="${limit}"}`;

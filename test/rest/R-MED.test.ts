@@ -647,8 +647,8 @@ describe("X-MED-1 X-MED-2 a media type with something around the whole statement
       },
     ],
     apply: (_hooks, context) => {
-      context.use(chooseMediaHook).tap("digest-media", ({ name }, { choose, isWholeRow }) => {
-        const csv = name === "text/x-digest" ? choose(CSV) : undefined;
+      context.use(chooseMediaHook).tap("digest-media", ({ name }, { chooseFor, isWholeRow }) => {
+        const csv = name === "text/x-digest" ? chooseFor(CSV) : undefined;
         const options = isWholeRow ? "all " : "some ";
         return (
           csv && { envelope: { ...csv.envelope, wrapper: { name: "digest", options } }, contentType: "text/x-md5" }

@@ -213,10 +213,10 @@ describe("a surface with credential rules of its own", () => {
   /** `Authorization: Soap eyJ…`, the role in the claim `soap`. */
   const rules: TokenRules = {
     readBearer: (value) => /^Soap (.*)$/.exec(value)?.[1],
-    failed: ({ kind }) => refused(`failed: ${kind}`),
-    severalTokens: () => refused("several"),
-    strangeIssuer: () => refused("strange"),
-    judge: ({ audiences }) => {
+    createFailureError: ({ kind }) => refused(`failed: ${kind}`),
+    createSeveralTokensError: () => refused("several"),
+    createUnknownIssuerError: () => refused("strange"),
+    checkClaims: ({ audiences }) => {
       if (audiences === "wrong") throw refused("no audience");
     },
     grant: ({ claims }) => ({
@@ -224,8 +224,8 @@ describe("a surface with credential rules of its own", () => {
       allowedRoles: undefined,
       claims: new Map([["x-session-brand", "Marseille"]]),
     }),
-    choose: ({ defaultRole }) => defaultRole,
-    missing: ({ takesTokens }) => refused(`nobody, tokens ${takesTokens}`),
+    chooseRole: ({ defaultRole }) => defaultRole,
+    createMissingCredentialError: ({ takesTokens }) => refused(`nobody, tokens ${takesTokens}`),
   };
   const soap = definePlugin({
     name: "soap",

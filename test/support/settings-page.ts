@@ -1,27 +1,27 @@
 /** Generates the tables of docs/reference/settings.md from the declarations. `npm run docs:settings` writes them. */
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { settingRow, settingsOf, type Setting } from "../../core/index.ts";
+import { buildSettingRow, collectSettings, type Setting } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { appSettings, featureSetting, serverSettings } from "../../presets/server/server-settings.ts";
 
 const BEGIN = "<!-- Written by `npm run docs:settings` from the declarations. -->";
 const END = "<!-- End of what is written. -->";
 
-const table = (heading: string, settings: readonly Parameters<typeof settingRow>[0][]): string =>
+const table = (heading: string, settings: readonly Parameters<typeof buildSettingRow>[0][]): string =>
   [
     `## ${heading}`,
     "",
     "| Environment variable | Aliases | Default | Meaning |",
     "|---|---|---|---|",
-    ...settings.map(settingRow),
+    ...settings.map(buildSettingRow),
   ].join("\n");
 
 /** Settings by the plugin that declares them, those of core under the empty name. */
 const groups = (): ReadonlyMap<string, readonly Setting[]> => {
   const preset = plus({});
   const found = new Map<string, Setting[]>();
-  for (const setting of settingsOf(preset)) {
+  for (const setting of collectSettings(preset)) {
     const owners = preset.plugins.filter(({ settings = [] }) => settings.some(({ name }) => name === setting.name));
     const key = owners.map(({ name }) => `\`${name}\``).join(", ");
     found.set(key, [...(found.get(key) ?? []), setting]);

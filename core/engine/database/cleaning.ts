@@ -12,33 +12,40 @@ import { FollowingBatch, type WirePlan, type WireStatement } from "./wire.ts";
  *  `plans`: user code ran as an unknown role, so the plans of functions are discarded too (R-TX-14). */
 export type CleaningKind = "sequences" | "all" | "plans";
 
-const unnamed = (statement: Sql): WireStatement => ({ text: toStatement(statement).text, name: "", values: [] });
+const createUnnamedStatement = (statement: Sql): WireStatement => ({
+  text: toStatement(statement).text,
+  name: "",
+  values: [],
+});
 
 /** Prepared, because the last statement of a transaction without user code may be this one. */
 export const FORGET_SEQUENCES = plainStatement("discard sequences");
 
-const DISCARD_PLANS = unnamed(sql`discard plans`);
+const DISCARD_PLANS = createUnnamedStatement(sql`discard plans`);
 
 /** Runs before user code on a shared backend: discards the plans that functions made for another role, and the sequence
  *  values of other transactions. @rule R-TX-14 R-TX-15 */
-export const FORGET_OTHERS: readonly WireStatement[] = [DISCARD_PLANS, unnamed(sql`discard sequences`)];
+export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [
+  DISCARD_PLANS,
+  createUnnamedStatement(sql`discard sequences`),
+];
 
 /** The cleaning that a rollback performs too. */
 const TRANSACTIONAL: readonly WireStatement[] = [
-  unnamed(sql`reset all`),
-  unnamed(sql`discard temp`),
-  unnamed(sql`close all`),
-  unnamed(sql`unlisten *`),
-  unnamed(sql`set session authorization default`),
+  createUnnamedStatement(sql`reset all`),
+  createUnnamedStatement(sql`discard temp`),
+  createUnnamedStatement(sql`close all`),
+  createUnnamedStatement(sql`unlisten *`),
+  createUnnamedStatement(sql`set session authorization default`),
 ];
 
 /** A rollback keeps advisory locks, and statements that functions have prepared by `PREPARE`. Statements that the
  *  protocol has prepared belong to relapi or to a pooler. */
 const unlockAndDeallocate = (hasPlpgsql: boolean): readonly WireStatement[] => [
-  unnamed(sql`select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)`),
+  createUnnamedStatement(sql`select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)`),
   ...(hasPlpgsql
     ? [
-        unnamed(sql`do language plpgsql $$
+        createUnnamedStatement(sql`do language plpgsql $$
 declare
   undo text;
 begin
@@ -54,27 +61,27 @@ end $$`),
     : []),
 ];
 
-const deallocateWithPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
-const deallocateWithoutPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
+const CLEANING_WITH_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
+const CLEANING_WITHOUT_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
 
 /** Runs before the end of a transaction on a shared backend, after its deferred triggers, which need its settings.
  *  @rule R-TX-13 R-TX-15 */
-export const fullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
-  unnamed(sql`set constraints all immediate`),
-  ...(hasPlpgsql ? deallocateWithPlpgsql : deallocateWithoutPlpgsql),
+export const buildFullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
+  createUnnamedStatement(sql`set constraints all immediate`),
+  ...(hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
 ];
 
 /** Replaces `rollback` on a shared backend after user code. The pooler keeps the backend until all of these statements
  *  are answered. */
-export const rollBackAll = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
+export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   ...ROLLBACK,
   ...unlockAndDeallocate(hasPlpgsql),
 ];
 
-const WITHOUT_JIT = unnamed(sql`select pg_catalog.set_config('jit', 'off', false)`);
+const WITHOUT_JIT = createUnnamedStatement(sql`select pg_catalog.set_config('jit', 'off', false)`);
 
 /** `channels` are those of relapi's own listeners on a backend that all connections share. */
-const statementsFor = (
+const buildCleaning = (
   kind: CleaningKind,
   { hasNoJit, sharing }: Backend,
   channels: readonly string[],
@@ -82,8 +89,8 @@ const statementsFor = (
   kind === "sequences"
     ? [FORGET_SEQUENCES]
     : [
-        ...(sharing.hasPlpgsql ? deallocateWithPlpgsql : deallocateWithoutPlpgsql),
-        ...channels.map((channel) => unnamed(sql`listen ${ident(channel)}`)),
+        ...(sharing.hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
+        ...channels.map((channel) => createUnnamedStatement(sql`listen ${ident(channel)}`)),
         FORGET_SEQUENCES,
         ...(hasNoJit ? [WITHOUT_JIT] : []),
         ...(kind === "plans" ? [DISCARD_PLANS] : []),
@@ -91,19 +98,19 @@ const statementsFor = (
 
 export interface Cleaner {
   /** Returns the batch to send after the one that ends the transaction. */
-  follow(kind: CleaningKind): FollowingBatch;
+  createFollowingBatch(kind: CleaningKind): FollowingBatch;
   /** Resolves after the last cleaning, with whether it succeeded. Undefined if none is running. */
-  readonly cleaned: Promise<boolean> | undefined;
+  readonly lastCleaning: Promise<boolean> | undefined;
 }
 
 /** Creates the cleaner of one connection. @rule R-TX-13 */
 export const createCleaner = (backend: () => Backend, channels: () => readonly string[]): Cleaner => {
   let cleaned: Promise<boolean> | undefined;
   return {
-    get cleaned() {
+    get lastCleaning() {
       return cleaned;
     },
-    follow: (kind) => {
+    createFollowingBatch: (kind) => {
       let settle: (isClean: boolean) => void = () => undefined;
       const settled = new Promise<boolean>((resolve) => {
         settle = (isClean) => {
@@ -113,7 +120,7 @@ export const createCleaner = (backend: () => Backend, channels: () => readonly s
       });
       cleaned = settled;
       const encode = (): WirePlan => {
-        const statements = statementsFor(kind, backend(), channels()).map((statement) => ({ ...statement, name: "" }));
+        const statements = buildCleaning(kind, backend(), channels()).map((statement) => ({ ...statement, name: "" }));
         return { statements, parses: statements.map(() => true), closes: [] };
       };
       return new FollowingBatch(encode, (error) => settle(error === undefined));

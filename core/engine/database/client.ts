@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import type Pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type CleaningKind } from "./cleaning.ts";
-import type { Address, Connection, ConnectionKind } from "./connection.ts";
+import type { Address, Connection, ConnectionOptions } from "./connection.ts";
 import type { ScriptResult } from "./script-result.ts";
 import type { LongRow, LongRows, RowReader } from "./long-row.ts";
 import { PreparedStatements } from "./prepared.ts";
@@ -63,7 +63,7 @@ const KEEP_ALIVE_MS = 10_000;
 const clientConfig = (
   to: Address,
   timeoutMs: number,
-  purpose: ConnectionKind["purpose"],
+  purpose: ConnectionOptions["purpose"],
 ): Pg.ClientConfig & { replication?: string } => {
   const common = {
     fallback_application_name: purpose === undefined ? "relapi" : `relapi ${purpose}`,
@@ -80,31 +80,31 @@ const clientConfig = (
 export const createClient = (
   to: Address,
   timeoutMs: number,
-  { replicates = false, purpose }: ConnectionKind,
+  { replicates = false, purpose }: ConnectionOptions,
 ): Client => {
   const config = clientConfig(to, timeoutMs, purpose);
   return new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
-export const wrap = (
+export const wrapClient = (
   client: Client,
-  wantedHere: (() => readonly string[]) | undefined,
-  { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
+  getChannels: (() => readonly string[]) | undefined,
+  { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionOptions,
   reopen: Connection["reopen"],
 ): Connection => {
   const endListeners: (() => void)[] = [];
   let hasEnded = false;
-  const ended = (): void => {
+  const notifyEnd = (): void => {
     if (hasEnded) return;
     hasEnded = true;
     for (const listener of endListeners) listener();
   };
   // an error during a statement rejects that statement too; without a listener, Node would end the process
-  client.on("error", ended);
-  client.on("end", ended);
-  let watch: Watch | undefined;
+  client.on("error", notifyEnd);
+  client.on("end", notifyEnd);
+  let watch: ResultWatch | undefined;
   const watchStream = (): void => {
-    watch = watchAnswers(client.connection.stream, refused);
+    watch = watchResults(client.connection.stream, refused);
   };
   // before TLS only one byte arrives, and pg reads that itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
@@ -118,28 +118,28 @@ export const wrap = (
   };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
   const prepared = new PreparedStatements();
-  const cleaner = createCleaner(() => connection.backend, wantedHere ?? (() => []));
+  const cleaner = createCleaner(() => connection.backend, getChannels ?? (() => []));
   const send = (plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult> =>
     new Promise((resolve) => {
       if (watch !== undefined) {
         watch.limit = maxResultBytes;
         watch.long = long;
-        watch.done = 0;
+        watch.doneCount = 0;
       }
-      const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning);
+      const follower = cleaning === undefined ? undefined : cleaner.createFollowingBatch(cleaning);
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
     });
   /** The driver accepts one statement at a time, but a listener sends several. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
     prepared,
-    backend: wantedHere === undefined ? UNKNOWN_BACKEND : EMBEDDED_BACKEND,
+    backend: getChannels === undefined ? UNKNOWN_BACKEND : EMBEDDED_BACKEND,
     planOwner: undefined,
     // after a failed statement in an open transaction, the cleaning fails too
     run: (plan, cleaning, long) =>
-      cleaner.cleaned === undefined
+      cleaner.lastCleaning === undefined
         ? send(plan, cleaning, long)
-        : cleaner.cleaned.then(() => send(plan, cleaning, long)),
+        : cleaner.lastCleaning.then(() => send(plan, cleaning, long)),
     cleaner,
     query: async <Row>(text: string, values: readonly unknown[]) => {
       // statements of core itself: the catalog may be of any size, and notifications never end
@@ -161,7 +161,7 @@ export const wrap = (
       });
     },
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
-    cancel: () => (wantedHere !== undefined ? Promise.resolve() : sendCancel(client)),
+    cancel: () => (getChannels !== undefined ? Promise.resolve() : sendCancel(client)),
     onNotification: (listener) => {
       client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
     },
@@ -173,15 +173,15 @@ export const wrap = (
       return hasEnded || !client.connection.stream.writable;
     },
     // a server that waits for the client is not silent
-    isAwaiting: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
-    heardBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
+    isAwaitingResponse: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
+    getReceivedBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
     get processId() {
       return client.processID;
     },
-    place: `${client.host}:${client.port}`,
+    hostAndPort: `${client.host}:${client.port}`,
     reopen,
     kill: (error) => void client.connection.stream.destroy(error),
-    session: () => {
+    getServerState: () => {
       const standby = parameters.get("in_hot_standby");
       const readOnly = parameters.get("default_transaction_read_only");
       return standby === undefined || readOnly === undefined
@@ -194,7 +194,7 @@ export const wrap = (
       patience.unref();
       await client.end().catch(() => undefined); // the connection has ended in either case
       clearTimeout(patience);
-      ended();
+      notifyEnd();
     },
   };
   return connection;
@@ -241,13 +241,13 @@ const sendCancel = (client: Client): Promise<void> =>
 
 // --- limits ----------------------------------------------------------------------------------------------------------
 
-interface Watch {
+interface ResultWatch {
   /** The number of bytes that messages up to the next ReadyForQuery may have in total. */
   limit: number;
   /** Undefined if rows are not inspected. */
   long: LongRows | undefined;
   /** The number of completed statements, counted while `long` is defined. */
-  done: number;
+  doneCount: number;
 }
 
 /** The limit of a single message. A text of twice this length still fits into a JavaScript string of half a
@@ -264,14 +264,14 @@ const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
  *  never assembled, and a long row is streamed. Call it after pg has added its listeners to the stream and before the
  *  first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no other code
  *  could catch them. `refused` is called for each result that exceeds the limit. */
-const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
+const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // listeners of "data" have this type
-  const watch: Watch = { limit: MAX_MESSAGE_BYTES, long: undefined, done: 0 };
+  const watch: ResultWatch = { limit: MAX_MESSAGE_BYTES, long: undefined, doneCount: 0 };
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
   let bodyBytes = 0;
   let total = 0;
-  let isOver = false;
+  let hasFailed = false;
   let row: LongRow | undefined;
 
   const pass = (bytes: Buffer): void => {
@@ -295,8 +295,9 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
       total = 0;
       watch.long = undefined;
     } else if (watch.long !== undefined) {
-      if (COMPLETION_MESSAGES.includes(from[at])) watch.done++;
-      if (from[at] === DATA_ROW && bytes > watch.long.aboveBytes) row = watch.long.open(watch.done, bodyBytes, reader);
+      if (COMPLETION_MESSAGES.includes(from[at])) watch.doneCount++;
+      if (from[at] === DATA_ROW && bytes > watch.long.aboveBytes)
+        row = watch.long.open(watch.doneCount, bodyBytes, reader);
     }
     return true;
   };
@@ -309,8 +310,8 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
       if (row !== undefined) {
         at += row.take(chunk, at);
         passed = at;
-        if (row.left === undefined) continue;
-        bodyBytes = row.left;
+        if (row.remainingBytes === undefined) continue;
+        bodyBytes = row.remainingBytes;
         row = undefined;
       } else if (bodyBytes > 0) {
         const skipped = Math.min(bodyBytes, chunk.length - at);
@@ -338,14 +339,14 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
 
   stream.removeAllListeners("data");
   stream.on("data", (chunk: Buffer) => {
-    if (isOver) return;
+    if (hasFailed) return;
     try {
       if (take(chunk)) return;
       refused();
-      isOver = true;
+      hasFailed = true;
       stream.destroy(resultTooLarge(Math.min(watch.limit, MAX_MESSAGE_BYTES)));
     } catch (error) {
-      isOver = true;
+      hasFailed = true;
       stream.destroy(error instanceof Error ? error : new Error(String(error)));
     }
   });

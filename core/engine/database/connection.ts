@@ -28,7 +28,7 @@ export interface Connection {
    *  traces. `long` reads rows that are too long for memory. */
   run(plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult>;
   /** `cleaned` settles after the last cleaning. */
-  readonly cleaner: Pick<Cleaner, "cleaned">;
+  readonly cleaner: Pick<Cleaner, "lastCleaning">;
   /** Runs an ordinary query, with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs any number of statements. Returns the result of each, with values as text. */
@@ -47,23 +47,23 @@ export interface Connection {
   onEnd(listener: () => void): void;
   readonly isEnded: boolean;
   /** Returns whether a statement was sent whose response is incomplete. */
-  isAwaiting(): boolean;
+  isAwaitingResponse(): boolean;
   /** Returns the number of received bytes. */
-  heardBytes(): number;
+  getReceivedBytes(): number;
   /** The process id of the backend, or the one that a pooler reports. */
   readonly processId: number | null;
   /** The host and port of the server. */
-  readonly place: string;
+  readonly hostAndPort: string;
   /** Opens another connection to the same server. @throws the error of connecting */
   reopen(timeoutMs: number): Promise<Connection>;
   /** Ends the connection immediately. Running statements fail with the error. */
   kill(error: Error): void;
   /** Returns the current state of the server. Undefined if the server does not report it. */
-  session(): { readonly isStandby: boolean; readonly isReadOnly: boolean } | undefined;
+  getServerState(): { readonly isStandby: boolean; readonly isReadOnly: boolean } | undefined;
   end(): Promise<void>;
 }
 
-export interface ConnectionKind {
+export interface ConnectionOptions {
   /** The purpose of a connection that serves no requests, as part of its `application_name`. */
   readonly purpose?: string;
   /** The connection also accepts commands of the replication protocol. */
@@ -79,7 +79,7 @@ export interface DatabaseServer {
   /** The maximum number of connections. Undefined if the size of the pool is the only limit. */
   readonly maxCount: number | undefined;
   /** @throws RelApiError `connection-failed` */
-  open(limits: Pick<ConnectionKind, "maxResultBytes" | "refused">): Promise<Connection>;
+  open(limits: Pick<ConnectionOptions, "maxResultBytes" | "refused">): Promise<Connection>;
   /** Resolves with whether a connection that has lost prepared statements leads to a pooler. @rule R-TX-15 */
   isPooled(connection: Connection): Promise<boolean>;
   /** Detects dead connections of a pool. Returns a function that stops it. */
@@ -90,5 +90,5 @@ export interface WatchedPool {
   /** Returns the open connections. */
   readonly connections: () => Iterable<Connection>;
   /** Called because other connections may be dead too. With `isUnreachable`, no new connection can be opened either. */
-  readonly lost: (isUnreachable: boolean) => void;
+  readonly onLost: (isUnreachable: boolean) => void;
 }

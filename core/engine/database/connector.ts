@@ -26,7 +26,7 @@ export interface Connector {
   ): () => void;
   /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
    *  listeners. */
-  listening(): Promise<void>;
+  waitForListening(): Promise<void>;
   /** Opens a connection outside the pool for commands of the replication protocol. @throws RelApiError */
   openReplication(): Promise<ReplicationConnection>;
   /** Closes the connections outside the pools, and ends the checks of replicas. */
@@ -35,7 +35,7 @@ export interface Connector {
 
 export interface Replicas {
   /** Resolves when each replica was checked once, or the time limit has expired. */
-  readonly tried: Promise<void>;
+  readonly firstCheck: Promise<void>;
   /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached.
    *  Undefined if the primary has to answer. */
   choose(position?: string): Pool | undefined;

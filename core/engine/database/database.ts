@@ -1,6 +1,6 @@
 /** The database interface of core: transactions of requests, and queries of core itself. */
 import type { Caches } from "../../kernel/cache.ts";
-import type { Current } from "../current.ts";
+import type { CurrentState } from "../current.ts";
 import type { Logger } from "../../kernel/options.ts";
 import { createSignal, type Signal } from "../../kernel/token.ts";
 import { createHealthProblems, type HealthProblems } from "../../kernel/health-problems.ts";
@@ -8,23 +8,23 @@ import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute, type Executor } from "./execute.ts";
-import { fromStatement, isPgError } from "./pg-errors.ts";
+import { convertStatementError, isPgError } from "./pg-errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import type { Connector } from "./connector.ts";
 import type { ScriptOptions, ScriptResult } from "./script-result.ts";
 import { rejectNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
-import { PARSED_SHARE } from "./prepared.ts";
-import { fullCleaning } from "./cleaning.ts";
-import { sharingOf } from "./sharing.ts";
+import { PARSED_MULTIPLE } from "./prepared.ts";
+import { buildFullCleaning } from "./cleaning.ts";
+import { getSharing } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
 
 export interface Database {
   readonly execute: Execute;
-  readonly together: Executor["together"];
-  readonly transport: Executor["transport"];
+  readonly runTransaction: Executor["runTransaction"];
+  readonly transactionSender: Executor["transactionSender"];
   /** Runs one statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
@@ -49,7 +49,7 @@ const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Creates the database, which connects at first use. */
 export const createDatabase = (
-  current: Current,
+  current: CurrentState,
   logger: Logger,
   caches: Caches,
   sessions: readonly SessionSpec[],
@@ -68,7 +68,7 @@ export const createDatabase = (
       lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,
-      maxParsedBytes: options.dbMaxPreparedBytes * PARSED_SHARE,
+      maxParsedBytes: options.dbMaxPreparedBytes * PARSED_MULTIPLE,
       warn,
     });
     pools.push(pool);
@@ -86,7 +86,7 @@ export const createDatabase = (
       isClean = true;
       return result;
     } catch (error) {
-      throw isPgError(error) || (connection.isEnded && !isRelApiError(error)) ? fromStatement(error) : error;
+      throw isPgError(error) || (connection.isEnded && !isRelApiError(error)) ? convertStatementError(error) : error;
     } finally {
       primary.release(connection, isClean);
     }
@@ -95,16 +95,16 @@ export const createDatabase = (
   /** Cleans a shared connection at the end of a transaction in which user code may have run. The next transaction may
    *  use another backend. */
   const cleanSharedConnection = async (connection: Connection): Promise<void> => {
-    const sharing = sharingOf(connection);
+    const sharing = getSharing(connection);
     if (sharing === undefined) return;
-    for (const { text } of fullCleaning(sharing)) await connection.query(text, []);
+    for (const { text } of buildFullCleaning(sharing)) await connection.query(text, []);
   };
 
   /** Cleans a connection after a transaction in which user code may have run. */
   const cleanConnection = async (connection: Connection): Promise<void> => {
     if (connection.isEnded || connection.backend.isShared) return;
     await connection.run(NOTHING, "all");
-    if ((await connection.cleaner.cleaned) === false) await connection.end();
+    if ((await connection.cleaner.lastCleaning) === false) await connection.end();
   };
 
   const executor = createExecutor({
@@ -116,18 +116,18 @@ export const createDatabase = (
     warn,
     troubles,
     logStatement,
-    ran,
+    endedSignal: ran,
   });
   return {
     execute: executor.execute,
-    together: executor.together,
-    transport: executor.transport,
-    query: (statement) => withConnection((connection) => run(connection, statement)),
+    runTransaction: executor.runTransaction,
+    transactionSender: executor.transactionSender,
+    query: (statement) => withConnection((connection) => runStatement(connection, statement)),
     script: (statement, how) =>
       withConnection(async (connection) => {
         const { runScript } = await import("./run-script.ts");
         try {
-          return await runScript(connection, queryText(statement), how, () => cleanSharedConnection(connection));
+          return await runScript(connection, buildScriptText(statement), how, () => cleanSharedConnection(connection));
         } finally {
           await cleanConnection(connection);
         }
@@ -139,15 +139,15 @@ export const createDatabase = (
           await connection.query(BEGIN_SNAPSHOT, []);
           let last: Promise<unknown> = Promise.resolve();
           const queryInOrder: Query = <Row>(statement: Sql) => {
-            const rows = last.then(() => run<Row>(connection, statement));
+            const rows = last.then(() => runStatement<Row>(connection, statement));
             last = rows.catch(() => undefined); // the waiting request gets the error
             return rows;
           };
-          const kept: (() => void)[] = [];
-          const afterwards: Query = <Row>(statement: Sql) =>
-            new Promise<readonly Row[]>((take) => kept.push(() => take(queryInOrder(statement))));
-          resolve(await work(queryInOrder, afterwards));
-          for (const ask of kept) ask();
+          const deferred: (() => void)[] = [];
+          const queryLater: Query = <Row>(statement: Sql) =>
+            new Promise<readonly Row[]>((take) => deferred.push(() => take(queryInOrder(statement))));
+          resolve(await work(queryInOrder, queryLater));
+          for (const ask of deferred) ask();
           await last;
           // user code may have run (`dbPreConfig`)
           await cleanSharedConnection(connection);
@@ -168,18 +168,18 @@ export const createDatabase = (
   };
 };
 
-const queryText = (statement: Sql): string => {
+const buildScriptText = (statement: Sql): string => {
   const { text, slots } = toStatement(statement);
   if (slots.length > 0) throw new TypeError("a script cannot have slots: use ident() and catalogText()");
   return text;
 };
 
-const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> => {
+const runStatement = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> => {
   const { text, slots } = toStatement(statement);
-  return connection.query<Row>(text, slots.map(fixedValue));
+  return connection.query<Row>(text, slots.map(readFixedValue));
 };
 
-const fixedValue = (slot: Slot): BoundValue => {
+const readFixedValue = (slot: Slot): BoundValue => {
   if ("fixed" in slot) {
     rejectNul(slot.fixed);
     return slot.fixed;

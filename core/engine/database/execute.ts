@@ -1,31 +1,31 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip, or in two if rows are
  *  checked first. */
-import type { Current } from "../current.ts";
+import type { CurrentState } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { HealthProblems } from "../../kernel/health-problems.ts";
-import type { Execution, PluginContext, ResultRow, SessionSpec, Transport } from "../../plugin.ts";
+import type { Execution, PluginContext, ResultRow, SessionSpec, TransactionSender } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";
 import { MAX_LIST_LENGTH } from "../sql/fragment.ts";
-import { createFullDisk } from "./full-disk.ts";
-import { fromStatement, isFatal, isInterrupted, isInFunction, sqlstateOf } from "./pg-errors.ts";
+import { createFullDiskReporter } from "./full-disk.ts";
+import { convertStatementError, isFatal, isInterrupted, isInFunction, readSqlstate } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
-import { createLostRoles } from "./role-errors.ts";
+import { createLostRoleReporter } from "./role-errors.ts";
 import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./connector.ts";
-import { pathOf, TransactionRecord, runChecks, withReason } from "./results.ts";
+import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { nextAttempt, type Attempts } from "./retry-policy.ts";
-import { sharingOf, type Sharing } from "./sharing.ts";
+import { getSharing, type Sharing } from "./sharing.ts";
 import { plainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
-import type { Sending } from "./transaction-template.ts";
+import type { SendOptions } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
   readonly caches: Caches;
-  readonly current: Current;
+  readonly current: CurrentState;
   readonly primary: Pool;
   /** The replicas, on which only reads run. */
   readonly replicas: Promise<Replicas> | undefined;
@@ -35,19 +35,19 @@ export interface ExecutorParts {
   /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
   /** Notified of each transaction. */
-  readonly ran: Signal<unknown>;
+  readonly endedSignal: Signal<unknown>;
 }
 
 export interface Executor {
   readonly execute: Execute;
-  readonly together: PluginContext["transaction"];
-  readonly transport: Transport;
+  readonly runTransaction: PluginContext["transaction"];
+  readonly transactionSender: TransactionSender;
 }
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
 /** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
-const withProgramRows = (run: Execution["programs"][number]): Execution["programs"][number] => {
+const replaceRowSource = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
   if (withRows === undefined || list === null || typeof list !== "object" || !("json" in list)) return run;
@@ -63,22 +63,22 @@ const MAX_TRIES = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 */
 export const createExecutor = (parts: ExecutorParts): Executor => {
-  const { current, primary, replicas, warn, ran } = parts;
+  const { current, primary, replicas, warn, endedSignal } = parts;
   const transactions = createTransactions(parts);
-  const lostRole = createLostRoles(current, warn);
-  const fullDisk = createFullDisk(parts.troubles, warn);
+  const lostRole = createLostRoleReporter(current, warn);
+  const fullDisk = createFullDiskReporter(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
-  let tried: Replicas | undefined;
+  let checkedReplicas: Replicas | undefined;
   let hasWarnedOfPooler = false;
 
-  const chooseReplica = ({ notBefore }: Execution): Pool | undefined | Promise<Pool | undefined> => {
-    if (tried !== undefined) return tried.choose(notBefore);
+  const chooseReplica = ({ minWritePosition }: Execution): Pool | undefined | Promise<Pool | undefined> => {
+    if (checkedReplicas !== undefined) return checkedReplicas.choose(minWritePosition);
     return replicas?.then(async (found) => {
       found.start();
-      await found.tried;
-      tried = found;
-      return found.choose(notBefore);
+      await found.firstCheck;
+      checkedReplicas = found;
+      return found.choose(minWritePosition);
     });
   };
 
@@ -103,17 +103,17 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: WireResult,
   ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
-    const { offset, last } = transaction.template;
-    if ("error" in result) return refuse(connection, transaction, execution, batch, result);
+    const { offset, checkedEnd } = transaction.template;
+    if ("error" in result) return failTransaction(connection, transaction, execution, batch, result);
     const rows = mergeRows(execution, result.rows, offset);
-    return last.length === 0 ? rows : finish(connection, transaction, execution, result.rows, rows);
+    return checkedEnd.length === 0 ? rows : checkAndEnd(connection, transaction, execution, result.rows, rows);
   };
 
   const rollBack = (connection: Connection, { template }: Transaction): Promise<unknown> =>
-    send(connection, template.undo, false, template.cleaning);
+    send(connection, template.rollback, false, template.cleaning);
 
   /** @throws BatchFailure, or RelApiError for a check that failed before */
-  const refuse = async (
+  const failTransaction = async (
     connection: Connection,
     transaction: Transaction,
     execution: Execution,
@@ -121,20 +121,20 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     result: FailedBatch,
   ): Promise<never> => {
     const { statements, template, firstEffect = 0 } = transaction;
-    const { offset, isImplicit, last, cleaning, cleansItself } = template;
+    const { offset, isImplicit, checkedEnd, cleaning, cleansItself } = template;
     const { error, failedAt } = result;
     recordFailure(connection.prepared, batch, result);
     if (!connection.isEnded && !isFatal(error)) {
       if (!isImplicit) await rollBack(connection, transaction);
-      else if (cleansItself) await send(connection, NOTHING, false, cleaning);
+      else if (cleansItself) await send(connection, NO_STATEMENTS, false, cleaning);
     }
-    if (last.length > 0) runChecks(execution, result.rows, offset, failedAt);
-    const path = pathOf(execution, failedAt - offset);
+    if (checkedEnd.length > 0) runChecks(execution, result.rows, offset, failedAt);
+    const path = findStatementPath(execution, failedAt - offset);
     throw new BatchFailure(result, statements.slice(failedAt), failedAt - firstEffect, path);
   };
 
   /** Rows are checked before the transaction ends. @throws BatchFailure, or RelApiError of a check */
-  const finish = async (
+  const checkAndEnd = async (
     connection: Connection,
     transaction: Transaction,
     execution: Execution,
@@ -142,7 +142,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     rows: readonly ResultRow[],
   ): Promise<readonly ResultRow[]> => {
     const { template, sending } = transaction;
-    const { offset, last, cleaning } = template;
+    const { offset, checkedEnd, cleaning } = template;
     try {
       runChecks(execution, found, offset);
       execution.check?.(rows);
@@ -150,10 +150,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       await rollBack(connection, transaction);
       throw error;
     }
-    const ended = await send(connection, last, sending.prepares, cleaning);
+    const ended = await send(connection, checkedEnd, sending.prepares, cleaning);
     if ("error" in ended) {
       if (!connection.isEnded) await rollBack(connection, transaction);
-      throw new BatchFailure(ended, last.slice(ended.failedAt), Infinity);
+      throw new BatchFailure(ended, checkedEnd.slice(ended.failedAt), Infinity);
     }
     return rows;
   };
@@ -183,15 +183,15 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const execute = async (
     execution: Execution,
     heard?: TransactionRecord,
-    early?: (rows: readonly ResultRow[]) => void,
-    earlier?: Attempts,
+    onRows?: (rows: readonly ResultRow[]) => void,
+    previousAttempts?: Attempts,
   ): Promise<readonly ResultRow[]> => {
     const isRead = execution.access === "read only";
     let isUnprepared = false;
     let isOpening = true;
     let attempts: Attempts | undefined;
     let pool = primary;
-    if (replicas !== undefined && execution.mayUseReplica === true && earlier === undefined) {
+    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined) {
       const chosen = chooseReplica(execution);
       pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
     }
@@ -201,7 +201,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     try {
       transaction = build(pool.sharing);
     } catch (error) {
-      throw failed(error, heard);
+      throw publishFailure(error, heard);
     }
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
@@ -209,11 +209,11 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     let isTaken = false;
     const finishStreamed = (rows: readonly ResultRow[]): void => {
       isTaken = true;
-      early?.(rows);
+      onRows?.(rows);
     };
     let cancelling: Promise<void> | undefined;
     let running: Connection | undefined;
-    const forget = execution.onGone?.(() => {
+    const forget = execution.onDisconnect?.(() => {
       isGone = true;
       cancelling = running?.cancel();
     });
@@ -224,7 +224,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       isOpening = false;
       let isReusable = false;
       try {
-        if (sharingOf(connection) !== transaction.sending.sharing) transaction = build(sharingOf(connection));
+        if (getSharing(connection) !== transaction.sending.sharing) transaction = build(getSharing(connection));
         if (isGone) {
           isReusable = true;
           throw requestCancelled();
@@ -233,25 +233,29 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         for (let tries = 1; ; tries++) {
           try {
             const { statements, template, sending } = transaction;
-            const { owner, last, cleaning, cleansItself } = template;
+            const { owner, checkedEnd, cleaning, cleansItself } = template;
             if (owner !== undefined && connection.planOwner !== owner) await discardForeignPlans(connection, owner);
             const batch = planBatch(connection.prepared, statements, sending.prepares, transaction.firstEffect);
             const long = execution.longRows?.({ execution, offset: template.offset, answer: finishStreamed });
-            const result = await connection.run(batch, last.length === 0 && !cleansItself ? cleaning : undefined, long);
+            const result = await connection.run(
+              batch,
+              checkedEnd.length === 0 && !cleansItself ? cleaning : undefined,
+              long,
+            );
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
-            heard?.publish(ran, rows);
+            heard?.publish(endedSignal, rows);
             return rows;
           } catch (error) {
             if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
-            if (!isRead && error.position > 0) throw error;
+            if (!isRead && error.positionFromEffect > 0) throw error;
             if (transaction.sending.prepares && isStatementMismatch(error)) {
               await handleLostStatements(pool, connection);
               isUnprepared = true;
             } else if (!isStalePlan(error)) throw error;
-            if ((await connection.cleaner.cleaned) === false) throw error;
-            transaction = build(sharingOf(connection));
+            if ((await connection.cleaner.lastCleaning) === false) throw error;
+            transaction = build(getSharing(connection));
           }
         }
       } catch (error) {
@@ -262,15 +266,15 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       } finally {
         running = undefined;
         // a pending cancel request must not hit the next user of the connection
-        const { cleaned } = connection.cleaner;
-        if (cancelling === undefined && cleaned === undefined) pool.release(connection, isReusable);
+        const { lastCleaning } = connection.cleaner;
+        if (cancelling === undefined && lastCleaning === undefined) pool.release(connection, isReusable);
         else
-          void Promise.all([cleaned, cancelling]).then(([isClean]) =>
+          void Promise.all([lastCleaning, cancelling]).then(([isClean]) =>
             pool.release(connection, isReusable && isClean !== false),
           );
       }
     } catch (error) {
-      if (isGone) throw failed(requestCancelled(), heard);
+      if (isGone) throw publishFailure(requestCancelled(), heard);
       const isOfBatch = error instanceof BatchFailure;
       if (isOfBatch) {
         lostRole(error.result.error, error.statements[0], execution.session.databaseRole);
@@ -281,13 +285,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         isOpening,
         isReplica: pool !== primary,
         isRead,
-        hasNoEffect: isOfBatch && error.position < 0 && isInterrupted(error.result.error),
+        hasNoEffect: isOfBatch && error.positionFromEffect < 0 && isInterrupted(error.result.error),
       };
       const mayTryAgain = (isOfBatch || isOpening) && !isTaken && !primary.isClosed;
-      attempts = mayTryAgain ? nextAttempt(loss, earlier) : undefined;
+      attempts = mayTryAgain ? nextAttempt(loss, previousAttempts) : undefined;
       if (attempts === undefined)
-        throw failed(
-          isOfBatch ? withReason(fromStatement(error.result.error, error.path), execution, current) : error,
+        throw publishFailure(
+          isOfBatch ? explainError(convertStatementError(error.result.error, error.path), execution, current) : error,
           heard,
         );
     } finally {
@@ -295,27 +299,30 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     }
     const { pauseMs } = attempts;
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    return execute(execution, heard, early, attempts);
+    return execute(execution, heard, onRows, attempts);
   };
 
-  const failed = (error: unknown, heard: TransactionRecord | undefined): unknown => {
-    heard?.publish(ran, undefined, error);
+  const publishFailure = (error: unknown, heard: TransactionRecord | undefined): unknown => {
+    heard?.publish(endedSignal, undefined, error);
     return error;
   };
 
   return {
     execute: (given) => {
       const hasOther = given.programs.some(({ program }) => program.withRows !== undefined);
-      const execution = hasOther ? { ...given, programs: given.programs.map(withProgramRows) } : given;
-      const heard = ran.isHeard ? new TransactionRecord(execution) : undefined;
+      const execution = hasOther ? { ...given, programs: given.programs.map(replaceRowSource) } : given;
+      const heard = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
       if (execution.longRows === undefined) return execute(execution, heard);
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
     },
-    together: async (options, work) => {
-      const { createTogether } = await import("./shared-transaction.ts");
-      return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran })(options, work);
+    runTransaction: async (options, work) => {
+      const { createSharedTransaction: createTogether } = await import("./shared-transaction.ts");
+      return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran: endedSignal })(
+        options,
+        work,
+      );
     },
-    transport: {
+    transactionSender: {
       build: (execution) => {
         if (!prepares || primary.sharing !== undefined) return undefined;
         if (replicas !== undefined && execution.mayUseReplica === true) return undefined;
@@ -327,9 +334,9 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 };
 
-const NOTHING: readonly WireStatement[] = [];
+const NO_STATEMENTS: readonly WireStatement[] = [];
 const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
-const WITHOUT_USER_CODE: Sending = { prepares: true, sharing: undefined, runsUserCode: false };
+const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
 /** Carries what a repeated attempt needs to know; never leaves this file. */
 class BatchFailure {
@@ -337,13 +344,13 @@ class BatchFailure {
   /** The one that failed, and those behind it. */
   readonly statements: readonly WireStatement[];
   /** Position of the failed statement, counted from the first statement of a write that may have an effect. */
-  readonly position: number;
+  readonly positionFromEffect: number;
   readonly path: string | undefined;
 
   constructor(result: FailedBatch, statements: readonly WireStatement[], position: number, path?: string) {
     this.result = result;
     this.statements = statements;
-    this.position = position;
+    this.positionFromEffect = position;
     this.path = path;
   }
 }
@@ -352,7 +359,7 @@ class BatchFailure {
  *  likes. */
 const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): boolean => {
   if (isInFunction(error)) return false;
-  const state = sqlstateOf(error);
+  const state = readSqlstate(error);
   const message = error instanceof Error ? error.message : "";
   const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
   const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
@@ -362,6 +369,6 @@ const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): b
 /** The type of a result changed under a prepared statement, which is closed and prepared again. */
 const isStalePlan = ({ result: { error } }: BatchFailure): boolean =>
   !isInFunction(error) &&
-  sqlstateOf(error) === "0A000" &&
+  readSqlstate(error) === "0A000" &&
   error instanceof Error &&
   error.message.startsWith("cached plan must not change");

@@ -1,6 +1,6 @@
 /** Reports that the database's disk is full. The database then refuses writes, and continues to answer reads. */
 import type { HealthProblems } from "../../kernel/health-problems.ts";
-import { sqlstateOf } from "./pg-errors.ts";
+import { readSqlstate } from "./pg-errors.ts";
 
 const PROBLEM_NAME = "database";
 /** The time for which the problem is reported after the last refused statement. */
@@ -8,13 +8,13 @@ const PROBLEM_LIFETIME_MS = 15_000;
 
 /** Returns a function that inspects errors of statements. It logs the problem once, until no statement has failed for a
  *  while. @rule R-ADM-7 */
-export const createFullDisk = (
+export const createFullDiskReporter = (
   troubles: HealthProblems,
   warn: (message: string, facts: Readonly<Record<string, unknown>>) => void,
 ): ((error: unknown) => void) => {
   let timer: NodeJS.Timeout | undefined;
   return (error) => {
-    if (sqlstateOf(error) !== "53100") return;
+    if (readSqlstate(error) !== "53100") return;
     if (timer === undefined) {
       warn("the disk of the database is full: writes are refused", { reason: (error as Error).message });
       troubles.set(PROBLEM_NAME, "its disk is full, writes are refused");

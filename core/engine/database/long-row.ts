@@ -22,7 +22,7 @@ export interface LongRow {
   /** Returns the number of bytes of the chunk that belong to the row. */
   take(chunk: Buffer, at: number): number;
   /** Defined at the end of the row: the bytes of its message that are still to be passed to pg. */
-  readonly left: number | undefined;
+  readonly remainingBytes: number | undefined;
   /** Called if the connection has ended. */
   fail(): void;
 }

@@ -27,10 +27,10 @@ export const isPgError = (error: unknown): error is PgError & Error =>
   typeof (error as Partial<PgError>).severity === "string" &&
   /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
 
-export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
+export const readSqlstate = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
 /** Returns whether the error comes from the database, including errors that functions raise. */
-export const isDatabaseFault = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause);
+export const isDatabaseError = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause);
 
 /** Returns whether the server has ended the connection with the error. */
 export const isFatal = (error: unknown): boolean =>
@@ -47,7 +47,7 @@ export const isRecoveryConflict = (error: unknown): boolean =>
 
 /** Returns the status of a SQLSTATE. For 42501, encoders choose between 401 and 403 by the acting role. @rule
  *  R-ERR-3 */
-const statusOfSqlstate = (code: string, message: string, isOfValue: boolean): number => {
+const chooseStatus = (code: string, message: string, isOfValue: boolean): number => {
   switch (code) {
     case "XX000":
       return isOfValue ? 400 : 500;
@@ -114,21 +114,21 @@ const isUnreadable = ({ file = "", where = "" }: PgError): boolean =>
 
 /** Removes the schema of built-in functions from the message. Compiled statements contain it, requests do not. @rule
  *  R-ERR-6 */
-const messageOf = ({ message, routine, where }: PgError): string =>
+const buildMessage = ({ message, routine, where }: PgError): string =>
   routine === "ParseFuncOrColumn" && where === undefined
     ? message.replace("function pg_catalog.", "function ")
     : message;
 
 /** Converts an error of a running statement. `path` is the position of the statement in the request. @rule R-ERR-3
  *  G-DBE-1 */
-export const fromStatement = (error: unknown, path?: string): RelApiError => {
+export const convertStatementError = (error: unknown, path?: string): RelApiError => {
   if (isRelApiError(error)) return error; // thrown by relapi for a result that exceeds the limit
   if (!isPgError(error)) return connectionLost(errorText(error), error);
-  const status = statusOfSqlstate(error.code, error.message, isUnreadable(error));
+  const status = chooseStatus(error.code, error.message, isUnreadable(error));
   return new RelApiError({
     code: error.code,
     status,
-    message: messageOf(error),
+    message: buildMessage(error),
     details: error.detail ?? null,
     hint: mayNameHiddenObjects(error) ? null : (error.hint ?? null),
     path,
@@ -139,7 +139,7 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
 };
 
 /** Converts an error of connecting. The driver's text becomes the details. @rule R-ERR-1 */
-export const fromConnecting = (error: unknown): RelApiError =>
+export const convertConnectionError = (error: unknown): RelApiError =>
   connectionFailed(errorText(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
 const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
@@ -147,7 +147,7 @@ const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
 const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INVALID_CA/;
 
 /** Returns the reason why no attempt can succeed until the configuration changes. */
-export const loginRefusalOf = (error: unknown): "login" | "certificate" | undefined => {
+export const classifyLoginRefusal = (error: unknown): "login" | "certificate" | undefined => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return undefined;
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
@@ -184,7 +184,7 @@ const errorFields = (error: PgError): Readonly<Record<string, Json>> => {
 export const TIMED_OUT = "timeout expired";
 
 /** Creates the error for a connection attempt that takes too long. */
-export const timedOut = (): RelApiError => fromConnecting(new Error(TIMED_OUT));
+export const connectionTimedOut = (): RelApiError => convertConnectionError(new Error(TIMED_OUT));
 
 /** Returns whether the error is a timeout, so that another attempt would take as long. */
 export const isTimedOut = (error: unknown): boolean =>

@@ -1,10 +1,10 @@
 /** A pool of connections, which limits their number and lifetime. */
 import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
-import { isTimedOut, TIMED_OUT, timedOut } from "./pg-errors.ts";
+import { isTimedOut, TIMED_OUT, connectionTimedOut } from "./pg-errors.ts";
 import type { PlanOwner } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";
-import { sharingOf, type Sharing } from "./sharing.ts";
+import { getSharing, type Sharing } from "./sharing.ts";
 
 export interface PoolOptions {
   readonly server: DatabaseServer;
@@ -56,7 +56,7 @@ export interface Pool {
   close(patienceMs: number): Promise<void>;
 }
 
-interface IdleConnection {
+interface PooledConnection {
   readonly connection: Connection;
   readonly openedAtMs: number;
   readonly generation: number;
@@ -79,8 +79,8 @@ const EMPTY_PLAN: WirePlan = { statements: [], parses: [], closes: [] };
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
   const { server, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
-  const all = new Map<Connection, IdleConnection>();
-  const idle: IdleConnection[] = [];
+  const all = new Map<Connection, PooledConnection>();
+  const idle: PooledConnection[] = [];
   const waiters: Waiter[] = [];
   let openingCount = 0;
   let generation = 0;
@@ -93,13 +93,13 @@ export const createPool = (options: PoolOptions): Pool => {
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
-  const isStale = (kept: IdleConnection, now: number): boolean =>
+  const isStale = (kept: PooledConnection, now: number): boolean =>
     kept.connection.isEnded ||
     kept.generation !== generation ||
     kept.connection.prepared.parsedBytes > maxParsedBytes ||
     now - kept.openedAtMs >= lifetimeMs;
 
-  const drop = (kept: IdleConnection): void => {
+  const drop = (kept: PooledConnection): void => {
     if (!all.delete(kept.connection)) return;
     const at = idle.indexOf(kept);
     if (at !== -1) idle.splice(at, 1);
@@ -113,7 +113,7 @@ export const createPool = (options: PoolOptions): Pool => {
   };
 
   /** Returns whether the server responds on the connection now. */
-  const isAlive = async ({ connection }: IdleConnection): Promise<boolean> => {
+  const isAlive = async ({ connection }: PooledConnection): Promise<boolean> => {
     const patience = setTimeout(() => connection.kill(connectionLost(TIMED_OUT)), LIVENESS_CHECK_MS);
     const result = await connection.run(EMPTY_PLAN);
     clearTimeout(patience);
@@ -143,10 +143,10 @@ export const createPool = (options: PoolOptions): Pool => {
     const beganAtMs = performance.now();
     try {
       const connection = await server.open({ maxResultBytes, refused: () => void refusedCount++ });
-      pool.sharing = sharingOf(connection);
+      pool.sharing = getSharing(connection);
       heardAtMs = performance.now();
       const now = Date.now();
-      const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
+      const kept: PooledConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
       connection.onEnd(() => {
         if (all.has(connection)) suspectConnections();
@@ -166,7 +166,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   /** Returns the most recently used connection. For a request that runs user code, it prefers one with plans of the
    *  same role, or without plans. */
-  const acquireIdle = (owner: PlanOwner | undefined): IdleConnection | undefined => {
+  const acquireIdle = (owner: PlanOwner | undefined): PooledConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
     let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
     if (at === -1) at = idle.findLastIndex(({ connection }) => connection.planOwner === undefined);
@@ -226,8 +226,8 @@ export const createPool = (options: PoolOptions): Pool => {
   sweep.unref();
   const stopWatching = server.watch({
     connections: () => all.keys(),
-    lost: (isUnreachable) => {
-      if (isUnreachable) failWaiters(timedOut());
+    onLost: (isUnreachable) => {
+      if (isUnreachable) failWaiters(connectionTimedOut());
       for (const kept of idle.slice()) drop(kept);
     },
   });
@@ -276,7 +276,7 @@ export const createPool = (options: PoolOptions): Pool => {
       for (const kept of idle.slice()) drop(kept);
     },
     counts: () => ({
-      ...preparedOn(all.keys()),
+      ...countPrepared(all.keys()),
       max: maxCount,
       inUse: all.size - idle.length,
       available: idle.length + Math.max(0, maxCount - all.size - openingCount),
@@ -309,7 +309,7 @@ export const createPool = (options: PoolOptions): Pool => {
   return pool;
 };
 
-const preparedOn = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
+const countPrepared = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
   let [prepared, preparedBytes] = [0, 0];
   for (const connection of connections) {
     prepared += connection.prepared.size;

@@ -1,6 +1,6 @@
 /** Tracks the prepared statements of a connection, and plans those of each batch. The server stores text, parse tree
  *  and plan of each statement, many times the size of its text. */
-import { sqlstateOf } from "./pg-errors.ts";
+import { readSqlstate } from "./pg-errors.ts";
 import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
 
 /** The owner of plans that user code makes as an unknown role, because earlier code in the transaction may have
@@ -30,7 +30,7 @@ export class PreparedStatements {
   }
 
   /** Counts a text that is sent for parsing, prepared or not. */
-  parsed(text: string): void {
+  countParsed(text: string): void {
     this.parsedBytes += text.length;
   }
 
@@ -66,7 +66,7 @@ export class PreparedStatements {
 
 /** The connection is replaced once this multiple of the limit on prepared SQL has been parsed on it. The server keeps
  *  the type of every row that it has ever built, for the lifetime of the connection. @rule R-BND-6 */
-export const PARSED_SHARE = 16;
+export const PARSED_MULTIPLE = 16;
 
 export interface PreparedLimits {
   readonly maxCount: number;
@@ -117,7 +117,12 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
     if (!prepares) return { statements: statements.map(withoutName), parses: statements.map(() => true), closes: [] };
     // fast path: all statements are prepared, and none needs to be closed
     if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
-      return { statements, parses: NO_PARSES, closes: NO_CLOSES, described: describedOf(statements, firstEffect) };
+      return {
+        statements,
+        parses: NO_PARSES,
+        closes: NO_CLOSES,
+        described: listDescribedNames(statements, firstEffect),
+      };
     const sent: WireStatement[] = [];
     const parses: boolean[] = [];
     const closes: string[] = [];
@@ -127,7 +132,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       const isKnown = name !== "" && prepared.has(name);
       known.push(isKnown && !sent.some((other, i) => other.name === name && parses[i] === true) ? statement : UNNAMED);
       parses.push(!isKnown);
-      if (!isKnown) prepared.parsed(text);
+      if (!isKnown) prepared.countParsed(text);
       if (!isKnown && (name === "" || !isWorthPreparing(name, text))) {
         sent.push(withoutName(statement));
         continue;
@@ -138,12 +143,12 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       if (!isKnown && (prepared.uncertain.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
     }
     if (prepared.size > maxCount || prepared.bytes > maxBytes) evictStatements(prepared, sent, closes);
-    return { statements: sent, parses, closes, described: describedOf(known, firstEffect) };
+    return { statements: sent, parses, closes, described: listDescribedNames(known, firstEffect) };
   };
 };
 
 /** Returns the statements after the first effect, which must be described before it. */
-const describedOf = (statements: readonly WireStatement[], firstEffect: number): WirePlan["described"] => {
+const listDescribedNames = (statements: readonly WireStatement[], firstEffect: number): WirePlan["described"] => {
   const names: string[] = [];
   for (let i = firstEffect + 1; i < statements.length; i++) {
     const { name } = statements[i] as WireStatement; // i is within its length
@@ -164,13 +169,13 @@ export const recordFailure = (
   { statements, parses, described }: WirePlan,
   { error, failedAt }: FailedBatch,
 ): void => {
-  const isForgotten = FORGOTTEN.has(sqlstateOf(error) ?? "");
+  const isForgotten = FORGOTTEN.has(readSqlstate(error) ?? "");
   statements.forEach(({ name }, i) => {
     if (name === "" || i < failedAt) return;
     const isParsed = parses[i] === true;
-    const isDoubtful = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
-    if (isParsed || isDoubtful) prepared.delete(name); // after the failure, it was never parsed
-    if (isDoubtful && (i === failedAt || !isParsed)) prepared.uncertain.add(name);
+    const isUncertain = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
+    if (isParsed || isUncertain) prepared.delete(name); // after the failure, it was never parsed
+    if (isUncertain && (i === failedAt || !isParsed)) prepared.uncertain.add(name);
   });
 };
 

@@ -1,16 +1,16 @@
 /** Interprets the rows and errors of a transaction's statements. */
 import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
-import type { Execution, RanTransaction, ResultRow } from "../../plugin.ts";
-import type { Current } from "../current.ts";
+import type { Execution, EndedTransaction, ResultRow } from "../../plugin.ts";
+import type { CurrentState } from "../current.ts";
 import type { Program, ProgramCheck } from "../sql/program.ts";
 import type { WireRow } from "./wire.ts";
 
 /** Adds an explanation if the settings of the caller's role may have caused the error. */
-export const withReason = (
+export const explainError = (
   error: RelApiError,
   { session, settings = [] }: Execution,
-  { model }: Current,
+  { model }: CurrentState,
 ): RelApiError => {
   const ofCaller = model?.callerSettings?.get(session.role);
   if (ofCaller?.explain === undefined) return error;
@@ -23,7 +23,7 @@ export const withReason = (
 };
 
 /** Returns the position of a statement in the request. */
-export const pathOf = (execution: Execution, index: number): string | undefined => {
+export const findStatementPath = (execution: Execution, index: number): string | undefined => {
   let at = index;
   for (const { program, path } of execution.programs) {
     if (at < program.statements.length) return program.statements[at]?.path ?? path;
@@ -44,15 +44,15 @@ export const runChecks = (
   for (const { program, path } of execution.programs) {
     for (const check of program.checks)
       if (at + check.statement < end) {
-        const failed = failedAt(check, program, rows[at + check.statement]);
-        if (failed !== undefined) throw failureOf(check, failed.path ?? path);
+        const failed = findFailure(check, program, rows[at + check.statement]);
+        if (failed !== undefined) throw createCheckError(check, failed.path ?? path);
       }
     at += program.statements.length;
   }
 };
 
 /** Returns the path of a failing check. Undefined if the check holds. */
-const failedAt = (
+const findFailure = (
   check: ProgramCheck,
   program: Program,
   row: WireRow | undefined,
@@ -64,7 +64,7 @@ const failedAt = (
   return found === null || found === "f" || found === "false" || found === "0" ? check : undefined;
 };
 
-const failureOf = ({ kind, message }: ProgramCheck, path = "$"): Error =>
+const createCheckError = ({ kind, message }: ProgramCheck, path = "$"): Error =>
   kind === "permission"
     ? permissionCheckFailed(path)
     : kind === "step"
@@ -72,7 +72,7 @@ const failureOf = ({ kind, message }: ProgramCheck, path = "$"): Error =>
       : stepRefused(message, path);
 
 /** A transaction's record, filled in during its run. A class, because one is created for each transaction. */
-export class TransactionRecord implements RanTransaction {
+export class TransactionRecord implements EndedTransaction {
   readonly execution: Execution;
   readonly askedAtMs = performance.now();
   beganAtMs?: number;

@@ -39,7 +39,7 @@ export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATT
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;
   const isConflict = loss.isReplica && isRecoveryConflict(loss.error);
-  if (!isConflict && !isLoss(loss.error)) return undefined;
+  if (!isConflict && !isConnectionLoss(loss.error)) return undefined;
   if (!loss.isRead && !loss.hasNoEffect) return undefined;
   const silentCount = attempts.silentCount + (isConflict || isInterrupted(loss.error) ? 0 : 1);
   return silentCount > MAX_SILENT ? undefined : { count, silentCount, pauseMs: 0 };
@@ -47,7 +47,7 @@ export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATT
 
 /** Returns whether the connection was lost. A result that exceeds the limit also ends its connection, but a retry would
  *  fail again. */
-const isLoss = (error: unknown): boolean =>
+const isConnectionLoss = (error: unknown): boolean =>
   isRelApiError(error)
     ? error.code === "connection-lost" && error.facts["isFinal"] !== true
     : !isPgError(error) || isFatal(error);

@@ -1,6 +1,6 @@
 /** Reports roles to which the login role could switch when the schema was loaded, and no longer can. */
-import type { Current } from "../current.ts";
-import { sqlstateOf } from "./pg-errors.ts";
+import type { CurrentState } from "../current.ts";
+import { readSqlstate } from "./pg-errors.ts";
 import type { WireStatement } from "./wire.ts";
 
 const QUIET_MS = 60_000;
@@ -11,15 +11,15 @@ const isSettingsStatement = ({ text }: Pick<WireStatement, "text">): boolean =>
 
 /** Returns a function that inspects errors of statements, and logs each such role at most once a minute. @rule
  *  R-ADM-6 */
-export const createLostRoles = (
-  current: Current,
+export const createLostRoleReporter = (
+  current: CurrentState,
   warn: (message: string) => void,
 ): ((error: unknown, statement: WireStatement | undefined, role: string | undefined) => void) => {
   const toldAtMs = new Map<string, number>();
   return (error, statement, role) => {
     if (
       role === undefined ||
-      sqlstateOf(error) !== "42501" ||
+      readSqlstate(error) !== "42501" ||
       statement === undefined ||
       !isSettingsStatement(statement)
     )

@@ -7,14 +7,14 @@ import type { ScriptOptions, ScriptResult } from "./script-result.ts";
 export const runScript = async (
   connection: Connection,
   text: string,
-  { access, onGone }: ScriptOptions,
-  leave: () => Promise<void>,
+  { access, onDisconnect }: ScriptOptions,
+  cleanUp: () => Promise<void>,
 ): Promise<readonly ScriptResult[]> => {
   await connection.query(`begin ${access}`, []);
-  const stop = onGone?.(() => void connection.cancel());
+  const stop = onDisconnect?.(() => void connection.cancel());
   try {
     const results = await connection.script(text);
-    await leave();
+    await cleanUp();
     await connection.query("commit", []);
     return results;
   } catch (error) {

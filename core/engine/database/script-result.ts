@@ -14,5 +14,5 @@ export interface ScriptResult {
 export interface ScriptOptions {
   readonly access: "read only" | "read write";
   /** Registers a listener for the client's disconnection, which cancels the script. */
-  readonly onGone?: (listener: () => void) => () => void;
+  readonly onDisconnect?: (listener: () => void) => () => void;
 }

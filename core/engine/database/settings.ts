@@ -16,7 +16,7 @@ export interface SessionSettings {
   readonly names: string;
   readonly values: readonly string[];
   /** The settings that apply even if no user-defined code runs. */
-  readonly own: Omit<SessionSettings, "own">;
+  readonly withoutUserCode: Omit<SessionSettings, "withoutUserCode">;
 }
 
 /** PostgreSQL's functions take at most a hundred arguments. */
@@ -34,14 +34,14 @@ export const compileSettings = (names: readonly string[]): string => {
 
 /** Joins the names in one text; none contains a NUL. */
 const listNames = (names: Iterable<string>): string => [...names].join("\u0000");
-export const namesIn = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
+export const splitNames = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Returns the search path. `login` is the login role's own path, if it still applies. */
-export const searchPath = (own: readonly string[], login: readonly string[] | undefined): string =>
+export const buildSearchPath = (own: readonly string[], login: readonly string[] | undefined): string =>
   // without duplicates, because each name costs a catalog look-up in every transaction
-  (login === undefined ? own : [...new Set([...own, ...login])]).map(quoted).join(", ");
+  (login === undefined ? own : [...new Set([...own, ...login])]).map(quoteName).join(", ");
 
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
   const settings = new Map<string, string>();
@@ -49,21 +49,21 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
   for (const spec of specs)
     for (const [name, value] of spec.settings?.(session) ?? []) {
       settings.set(name, value);
-      if (spec.forUserCode !== true) own.set(name, value);
+      if (spec.isForUserCode !== true) own.set(name, value);
     }
   // as the name of a role, "none" would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
   for (const text of settings.values()) rejectNul(text);
-  return { ...settingTexts(settings), own: settingTexts(own) };
+  return { ...buildSettingTexts(settings), withoutUserCode: buildSettingTexts(own) };
 };
 
-const settingTexts = (settings: ReadonlyMap<string, string>): SessionSettings["own"] => ({
+const buildSettingTexts = (settings: ReadonlyMap<string, string>): SessionSettings["withoutUserCode"] => ({
   names: listNames(settings.keys()),
   values: [...settings.values()],
 });
 
-const sessionTexts = memoize(({ variables }: Session) =>
+const createSessionEncoder = memoize(({ variables }: Session) =>
   memoize((prefixes: readonly string[]): string => {
     const all: Record<string, Json> = {};
     for (const [name, value] of Object.entries(variables)) {
@@ -75,4 +75,5 @@ const sessionTexts = memoize(({ variables }: Session) =>
 );
 
 /** Returns the session argument of functions: every session variable, also under these prefixes. @rule G-SES-5 */
-export const sessionJson = (session: Session, prefixes: readonly string[]): string => sessionTexts(session)(prefixes);
+export const buildSessionJson = (session: Session, prefixes: readonly string[]): string =>
+  createSessionEncoder(session)(prefixes);

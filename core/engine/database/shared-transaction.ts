@@ -2,27 +2,27 @@
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
-import type { Current } from "../current.ts";
-import { FORGET_OTHERS, fullCleaning, rollBackAll } from "./cleaning.ts";
-import type { createFullDisk } from "./full-disk.ts";
-import { fromStatement, isFatal } from "./pg-errors.ts";
-import type { createLostRoles } from "./role-errors.ts";
+import type { CurrentState } from "../current.ts";
+import { DISCARD_FOREIGN_STATE, buildFullCleaning, buildCleaningRollback } from "./cleaning.ts";
+import type { createFullDiskReporter } from "./full-disk.ts";
+import { convertStatementError, isFatal } from "./pg-errors.ts";
+import type { createLostRoleReporter } from "./role-errors.ts";
 import type { Pool } from "./pool.ts";
 import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
-import { pathOf, TransactionRecord, runChecks, withReason } from "./results.ts";
-import { sharingOf } from "./sharing.ts";
-import { beginText, plainStatement, ROLLBACK } from "./statements.ts";
+import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
+import { getSharing } from "./sharing.ts";
+import { buildBeginText, plainStatement, ROLLBACK } from "./statements.ts";
 import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface SharedTransactionParts {
-  readonly current: Current;
+  readonly current: CurrentState;
   readonly primary: Pool;
   readonly transactions: Transactions;
   readonly planBatch: ReturnType<typeof createBatchPlanner>;
-  readonly lostRole: ReturnType<typeof createLostRoles>;
-  readonly fullDisk: ReturnType<typeof createFullDisk>;
+  readonly lostRole: ReturnType<typeof createLostRoleReporter>;
+  readonly fullDisk: ReturnType<typeof createFullDiskReporter>;
   readonly ran: Signal<unknown>;
 }
 
@@ -50,7 +50,7 @@ const always = (): boolean => true;
 const never = (): boolean => false;
 
 /** Prepares no statement, because user-defined code may run before every statement except the first. @rule R-TX-16 */
-export const createTogether =
+export const createSharedTransaction =
   ({
     current,
     primary,
@@ -60,14 +60,14 @@ export const createTogether =
     fullDisk,
     ran,
   }: SharedTransactionParts): PluginContext["transaction"] =>
-  async ({ isolation, onGone }, work) => {
+  async ({ isolation, onDisconnect }, work) => {
     const connection = await primary.acquire(UNKNOWN_ROLE);
-    const sharing = sharingOf(connection);
+    const sharing = getSharing(connection);
     let isGone = false;
-    let isUnderstood = true;
+    let isStateKnown = true;
     let failure: { readonly error: unknown } | undefined;
     let cancelling: Promise<void> | undefined;
-    const forget = onGone?.(() => {
+    const forget = onDisconnect?.(() => {
       isGone = true;
       cancelling = connection.cancel();
     });
@@ -80,23 +80,23 @@ export const createTogether =
       role?: string,
     ): Promise<Extract<WireResult, { readonly rows: unknown }>> => {
       const batch = planBatch(connection.prepared, statements, false);
-      isUnderstood = false;
+      isStateKnown = false;
       const cleaning = isEnd && sharing === undefined ? "plans" : undefined;
       const result = await connection.run(batch, cleaning);
-      isUnderstood = true;
+      isStateKnown = true;
       if (!("error" in result)) return result;
       recordFailure(connection.prepared, batch, result);
-      isUnderstood = !isFatal(result.error);
+      isStateKnown = !isFatal(result.error);
       lostRole(result.error, statements[result.failedAt], role);
       fullDisk(result.error);
-      throw fromStatement(result.error, told(result.failedAt));
+      throw convertStatementError(result.error, told(result.failedAt));
     };
 
     const run = async (execution: Execution): Promise<readonly ResultRow[]> => {
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
-      const heard = ran.isHeard ? new TransactionRecord(execution) : undefined;
-      if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection already exists
+      const record = ran.hasListeners ? new TransactionRecord(execution) : undefined;
+      if (record !== undefined) record.beganAtMs = record.askedAtMs; // the connection already exists
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
       const { statements, template } = transactions.build(execution, { prepares: false, sharing, isNested: true });
@@ -112,19 +112,19 @@ export const createTogether =
         const { rows } = await send(
           [...before, ...statements, ...after],
           false,
-          (failedAt) => pathOf(execution, programIndex(failedAt) - offset),
+          (failedAt) => findStatementPath(execution, programIndex(failedAt) - offset),
           execution.session.databaseRole,
         );
         const found = rows.slice(before.length);
         runChecks(execution, found, offset);
         const merged = mergeRows(execution, found, offset);
         execution.check?.(merged);
-        heard?.publish(ran, merged);
+        record?.publish(ran, merged);
         return merged;
       } catch (error) {
-        const known = isRelApiError(error) ? withReason(error, execution, current) : error;
-        heard?.publish(ran, undefined, known);
-        const isOver = isUndone && isUnderstood && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
+        const known = isRelApiError(error) ? explainError(error, execution, current) : error;
+        record?.publish(ran, undefined, known);
+        const isOver = isUndone && isStateKnown && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
         if (isOver) failure = { error: known };
         throw known;
       }
@@ -134,8 +134,8 @@ export const createTogether =
     try {
       await send([
         ...(connection.planOwner === undefined || sharing !== undefined ? [] : [DISCARD_PLANS]),
-        plainStatement(beginText(isolation ?? "read committed", false)),
-        ...(sharing === undefined ? [] : FORGET_OTHERS),
+        plainStatement(buildBeginText(isolation ?? "read committed", false)),
+        ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
       connection.planOwner = undefined; // the cleaning discards the plans
       let last: Promise<unknown> = Promise.resolve();
@@ -149,23 +149,26 @@ export const createTogether =
         await last;
         if (failure !== undefined) throw (failure as { readonly error: unknown }).error;
         await send(
-          [...(sharing === undefined ? [] : fullCleaning(sharing)), ...(end === "rollback" ? ROLLED_BACK : COMMITTED)],
+          [
+            ...(sharing === undefined ? [] : buildFullCleaning(sharing)),
+            ...(end === "rollback" ? ROLLED_BACK : COMMITTED),
+          ],
           true,
         );
         isReusable = true;
         return result;
       } catch (error) {
         await last;
-        if (!connection.isEnded && isUnderstood) {
-          await send(sharing === undefined ? ROLLBACK : rollBackAll(sharing), true);
+        if (!connection.isEnded && isStateKnown) {
+          await send(sharing === undefined ? ROLLBACK : buildCleaningRollback(sharing), true);
           isReusable = true;
         }
         throw isGone ? requestCancelled() : error;
       }
     } finally {
       forget?.();
-      const { cleaned } = connection.cleaner;
-      void Promise.all([cleaned, cancelling]).then(([isClean]) =>
+      const { lastCleaning } = connection.cleaner;
+      void Promise.all([lastCleaning, cancelling]).then(([isClean]) =>
         primary.release(connection, isReusable && isClean !== false),
       );
     }

@@ -15,7 +15,7 @@ const ALL_SHARINGS: readonly Sharing[] = [false, true].flatMap((setsJit) =>
   [false, true].map((hasPlpgsql) => ({ setsJit, hasPlpgsql })),
 );
 
-export const sharingWith = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
+export const findSharing = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
   ALL_SHARINGS.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing; // it has all combinations
 
 /** The facts about the backend of a new connection. */
@@ -31,16 +31,16 @@ export interface Backend {
 export const UNKNOWN_BACKEND: Backend = {
   isShared: false,
   hasNoJit: false,
-  sharing: sharingWith(false, false),
+  sharing: findSharing(false, false),
 };
 
 /** The one backend of an embedded database. */
 export const EMBEDDED_BACKEND: Backend = {
   isShared: false,
   hasNoJit: false,
-  sharing: sharingWith(false, true),
+  sharing: findSharing(false, true),
 };
 
 /** Returns undefined if the connection has its own backend. */
-export const sharingOf = ({ backend }: { readonly backend: Backend }): Sharing | undefined =>
+export const getSharing = ({ backend }: { readonly backend: Backend }): Sharing | undefined =>
   backend.isShared ? backend.sharing : undefined;

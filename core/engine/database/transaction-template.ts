@@ -1,9 +1,9 @@
 /** A transaction without its values: its settings, the statements of its programs, its end, and what it may leave
  *  behind. Transactions that differ in nothing but values share one. */
 import {
-  membersIn,
-  membersOf,
-  questionsAbout,
+  definePartMemberQuestions,
+  defineMemberQuestions,
+  definePartQuestions,
   type Ask,
   type Cache,
   type Caches,
@@ -15,15 +15,28 @@ import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
 import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
-import { FORGET_OTHERS, FORGET_SEQUENCES, fullCleaning, rollBackAll, type CleaningKind } from "./cleaning.ts";
+import {
+  DISCARD_FOREIGN_STATE,
+  FORGET_SEQUENCES,
+  buildFullCleaning,
+  buildCleaningRollback,
+  type CleaningKind,
+} from "./cleaning.ts";
 import { UNKNOWN_ROLE, type PlanOwner } from "./prepared.ts";
 import type { Sharing } from "./sharing.ts";
-import { compileSettings, namesIn, searchPath, type DatabaseSetting } from "./settings.ts";
-import { beginText, nameOfText, ownedName, plainStatement, preRequestCall, ROLLBACK } from "./statements.ts";
+import { compileSettings, splitNames, buildSearchPath, type DatabaseSetting } from "./settings.ts";
+import {
+  buildBeginText,
+  nameStatement,
+  nameOwnedStatement,
+  plainStatement,
+  buildPreRequestCall,
+  ROLLBACK,
+} from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** How a transaction is sent. */
-export interface Sending {
+export interface SendOptions {
   /** Statements are prepared, which they never are on shared connections. */
   readonly prepares: boolean;
   /** The sharing of the pool that it is sent to. Undefined if the connection has a backend of its own. */
@@ -39,7 +52,7 @@ export interface TemplateSource {
   readonly model: Model | undefined;
   readonly options: ResolvedOptions;
   readonly execution: Execution;
-  readonly sending: Sending;
+  readonly sending: SendOptions;
   /** The names of the session's settings in one text. */
   readonly sessionNames: string;
   readonly settings: readonly DatabaseSetting[];
@@ -59,17 +72,17 @@ export interface TransactionTemplate {
   readonly settingsText: string;
   readonly settingsName: string;
   /** The values of the settings before those of the session. */
-  readonly first: readonly string[];
+  readonly valuesBefore: readonly string[];
   /** The values of the settings after those of the request. */
-  readonly afterwards: readonly string[];
+  readonly valuesAfter: readonly string[];
   /** The statements between the settings and the end. */
   readonly statements: readonly TemplateStatement[];
   /** The end of a transaction whose rows need no check. */
   readonly end: readonly WireStatement[];
   /** The end that is sent once the rows have been checked. */
-  readonly last: readonly WireStatement[];
+  readonly checkedEnd: readonly WireStatement[];
   /** The statements that replace the end after a failure. */
-  readonly undo: readonly WireStatement[];
+  readonly rollback: readonly WireStatement[];
   /** The role as which user code runs. Undefined if none runs. */
   readonly owner: PlanOwner | undefined;
   /** The index of the first statement of the programs. */
@@ -82,28 +95,28 @@ export interface TransactionTemplate {
   readonly cleansItself: boolean;
 }
 
-const sourceQuestion = membersOf<TemplateSource>();
-const ofExecution = membersIn<TemplateSource>()("execution");
-const ofSending = membersIn<TemplateSource>()("sending");
-const about = questionsAbout((source: TemplateSource) => source);
+const sourceQuestion = defineMemberQuestions<TemplateSource>();
+const executionQuestion = definePartMemberQuestions<TemplateSource>()("execution");
+const sendingQuestion = definePartMemberQuestions<TemplateSource>()("sending");
+const templateQuestion = definePartQuestions((source: TemplateSource) => source);
 const MODEL = sourceQuestion("model");
 const OPTIONS = sourceQuestion("options");
 const SESSION_NAMES = sourceQuestion("sessionNames");
-const ACCESS = ofExecution("access");
-const ISOLATION = ofExecution("isolation");
-const END = ofExecution("end");
-const SCHEMA = ofExecution("schema");
-const KEEPS_LOGIN_PATH = ofExecution("keepsLoginPath");
-const SKIPS_PRE_REQUEST = ofExecution("skipPreRequest");
-const SHARING = ofSending("sharing");
-const PREPARES = ofSending("prepares");
-const IS_NESTED = ofSending("isNested");
-const DATABASE_ROLE = about("database role", ({ execution }) => execution.session.databaseRole);
-const CALLER = about("role", ({ execution }) => execution.session.role);
+const ACCESS = executionQuestion("access");
+const ISOLATION = executionQuestion("isolation");
+const END = executionQuestion("end");
+const SCHEMA = executionQuestion("schema");
+const KEEPS_LOGIN_PATH = executionQuestion("keepsLoginPath");
+const SKIPS_PRE_REQUEST = executionQuestion("skipsPreRequest");
+const SHARING = sendingQuestion("sharing");
+const PREPARES = sendingQuestion("prepares");
+const IS_NESTED = sendingQuestion("isNested");
+const DATABASE_ROLE = templateQuestion("database role", ({ execution }) => execution.session.databaseRole);
+const CALLER = templateQuestion("role", ({ execution }) => execution.session.role);
 /** The execution checks the rows before the transaction ends. */
-const HAS_CHECK = about("has check", ({ execution }) => execution.check !== undefined);
-const SETTING_COUNT = about("setting count", ({ settings }) => settings.length);
-const PROGRAM_COUNT = about("program count", ({ execution }) => execution.programs.length);
+const HAS_CHECK = templateQuestion("has check", ({ execution }) => execution.check !== undefined);
+const SETTING_COUNT = templateQuestion("setting count", ({ settings }) => settings.length);
+const PROGRAM_COUNT = templateQuestion("program count", ({ execution }) => execution.programs.length);
 
 /** One question for each member of a list, made when it is first asked. */
 const indexedQuestions = <Answer>(
@@ -111,14 +124,14 @@ const indexedQuestions = <Answer>(
   at: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
   const questions: Question<TemplateSource, Answer>[] = [];
-  return (i) => (questions[i] ??= about(`${name} ${i}`, (source) => at(source, i)));
+  return (i) => (questions[i] ??= templateQuestion(`${name} ${i}`, (source) => at(source, i)));
 };
 
-const settingName = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
-const program = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program); // asked below the count
+const settingNameQuestion = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
+const programQuestion = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program); // asked below the count
 
 /** The name of the pre-request function, if it is called. */
-const preRequestOf = (ask: Ask<TemplateSource>): string | undefined => {
+const findPreRequest = (ask: Ask<TemplateSource>): string | undefined => {
   const { dbPreRequest } = ask(OPTIONS);
   return dbPreRequest === "" || ask(SKIPS_PRE_REQUEST) === true ? undefined : dbPreRequest;
 };
@@ -153,7 +166,7 @@ const buildSettings = (
   const model = ask(MODEL);
   const options = ask(OPTIONS);
   const role = ask(DATABASE_ROLE);
-  const path = searchPath(
+  const path = buildSearchPath(
     [ask(SCHEMA), ...options.dbExtraSearchPath],
     ask(KEEPS_LOGIN_PATH) === true ? model?.loginPath : undefined,
   );
@@ -163,11 +176,11 @@ const buildSettings = (
     ...(model?.callerSettings?.get(ask(CALLER))?.settings ?? NO_SETTINGS),
     ...((role === undefined ? undefined : model?.roles.get(role)?.settings) ?? NO_SETTINGS),
   ];
-  const afterwards = sessions.flatMap(({ ofOptions }) => ofOptions?.(options) ?? []);
+  const afterwards = sessions.flatMap(({ optionSettings }) => optionSettings?.(options) ?? []);
   return {
     text: compileSettings([
       ...first.map(([name]) => name),
-      ...namesIn(ask(SESSION_NAMES)),
+      ...splitNames(ask(SESSION_NAMES)),
       ...ofRequest,
       ...afterwards.map(([name]) => name),
     ]),
@@ -186,7 +199,7 @@ interface TransactionBody {
  *  prepared statement contains the role. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
 const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): TransactionBody => {
   const role = ask(DATABASE_ROLE);
-  const preRequest = preRequestOf(ask);
+  const preRequest = findPreRequest(ask);
   const prepares = ask(PREPARES);
   const statements: TemplateStatement[] = [];
   let isRoleKnown = !setsRole;
@@ -196,13 +209,13 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
     isRoleKnown = false;
   };
   if (preRequest !== undefined) {
-    const call = preRequestCall(preRequest, role);
+    const call = buildPreRequestCall(preRequest, role);
     statements.push(prepares && isRoleKnown ? call : { ...call, name: "" });
     runUserCode();
   }
   for (const [at, { statements: own, isProven }] of programs.entries())
     for (const { text, isMultiRow, rowOf, slots } of own) {
-      const name = prepares && isRoleKnown ? ownedName(text, role) : "";
+      const name = prepares && isRoleKnown ? nameOwnedStatement(text, role) : "";
       statements.push({ text, name, isMultiRow, rowOf, program: at, slots, values: NO_VALUES });
       if (isProven !== true) runUserCode();
     }
@@ -219,15 +232,16 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
   const sharing = ask(SHARING);
   const isNested = ask(IS_NESTED) === true;
-  const preRequest = preRequestOf(ask);
-  const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingName(i)));
-  const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(program(i)));
+  const preRequest = findPreRequest(ask);
+  const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingNameQuestion(i)));
+  const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programQuestion(i)));
   const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);
   // On a backend that changes, cleaning after user code is part of the transaction. The transaction must stay open after
   // a failure, because the backend is gone with its end.
   const runsUserCode = preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
-  const cleaned = !isNested && runsUserCode ? sharing : undefined;
-  const isImplicit = isNested || (end === "commit" && !isChecked && isolation === undefined && cleaned === undefined);
+  const cleanedSharing = !isNested && runsUserCode ? sharing : undefined;
+  const isImplicit =
+    isNested || (end === "commit" && !isChecked && isolation === undefined && cleanedSharing === undefined);
   const settings = buildSettings(ask, sessions, ofRequest, [
     ...(isImplicit && isReadOnly ? [["transaction_read_only", "on"] as const] : []),
     ...(sharing?.setsJit === true ? [["jit", "off"] as const] : []),
@@ -236,8 +250,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
       : []),
   ]);
   const opening: readonly WireStatement[] = [
-    ...(isImplicit ? NO_STATEMENTS : [plainStatement(beginText(isolation, isReadOnly))]),
-    ...(cleaned === undefined ? NO_STATEMENTS : FORGET_OTHERS),
+    ...(isImplicit ? NO_STATEMENTS : [plainStatement(buildBeginText(isolation, isReadOnly))]),
+    ...(cleanedSharing === undefined ? NO_STATEMENTS : DISCARD_FOREIGN_STATE),
   ];
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
   const { statements, owner } = buildBody(ask, programs, setsRole);
@@ -255,19 +269,19 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const committing = isNested
     ? NO_STATEMENTS
     : [
-        ...(cleaned === undefined ? NO_STATEMENTS : fullCleaning(cleaned)),
+        ...(cleanedSharing === undefined ? NO_STATEMENTS : buildFullCleaning(cleanedSharing)),
         ...(end === "rollback" ? ROLLED_BACK : isImplicit ? NO_STATEMENTS : COMMITTED),
       ];
   return {
     opening,
     settingsText: settings.text,
-    settingsName: nameOfText(settings.text),
-    first: settings.first,
-    afterwards: settings.afterwards,
+    settingsName: nameStatement(settings.text),
+    valuesBefore: settings.first,
+    valuesAfter: settings.afterwards,
     statements,
     end: isChecked ? NO_STATEMENTS : cleansItself ? [...committing, FORGET_SEQUENCES] : committing,
-    last: isChecked ? committing : NO_STATEMENTS,
-    undo: cleaned === undefined ? ROLLBACK : rollBackAll(cleaned),
+    checkedEnd: isChecked ? committing : NO_STATEMENTS,
+    rollback: cleanedSharing === undefined ? ROLLBACK : buildCleaningRollback(cleanedSharing),
     owner: sharing === undefined ? owner : undefined,
     offset: opening.length + 1 + (preRequest === undefined ? 0 : 1),
     isImplicit,
@@ -281,7 +295,7 @@ const BYTES_PER_STATEMENT = 200;
 const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSource, TransactionTemplate> => ({
   name: "transactions",
   make: (ask) => buildTemplate(ask, sessions),
-  bytesOf: ({ settingsText, statements }) =>
+  estimateBytes: ({ settingsText, statements }) =>
     statements.reduce((bytes, { text }) => bytes + text.length * 2 + BYTES_PER_STATEMENT, settingsText.length * 2),
 });
 

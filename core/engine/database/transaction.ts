@@ -3,12 +3,12 @@ import type { Caches } from "../../kernel/cache.ts";
 import { missingSessionVariable } from "../../kernel/errors.ts";
 import type { Session } from "../../kernel/session.ts";
 import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
-import type { Current } from "../current.ts";
+import type { CurrentState } from "../current.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { rejectNul } from "../values/nul.ts";
-import { buildSessionSettings, sessionJson, type DatabaseSetting } from "./settings.ts";
-import { createTemplates, type Sending, type TransactionTemplate } from "./transaction-template.ts";
+import { buildSessionSettings, buildSessionJson, type DatabaseSetting } from "./settings.ts";
+import { createTemplates, type SendOptions, type TransactionTemplate } from "./transaction-template.ts";
 import type { WireRow, WireStatement } from "./wire.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
@@ -19,7 +19,7 @@ export interface Transaction {
   /** The index of the first statement that may have an effect. A write that has reached it never runs again. Undefined
    *  if the transaction only reads. */
   readonly firstEffect: number | undefined;
-  readonly sending: Sending;
+  readonly sending: SendOptions;
 }
 
 const NO_VALUES: readonly SentValue[] = [];
@@ -41,7 +41,7 @@ export const fillSlots = (
       rejectNul(value, source.isJson, path);
       filled.push(value);
     } else if ("fixed" in source) filled.push(source.fixed);
-    else if ("sessionJson" in source) filled.push(sessionJson(session, source.sessionJson));
+    else if ("sessionJson" in source) filled.push(buildSessionJson(session, source.sessionJson));
     else {
       const variable = session.variables[source.session];
       if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
@@ -52,23 +52,23 @@ export const fillSlots = (
   return filled;
 };
 
-const pathOfRun = (run: Execution["programs"][number] | undefined): string | undefined =>
+const findRunPath = (run: Execution["programs"][number] | undefined): string | undefined =>
   run?.program.statements[run.program.main]?.path ?? run?.path;
 
 /** The settings of the request come first. */
-const settingsOfRequest = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
+const readRequestSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
   requestSettings === undefined ? (settings ?? NO_SETTINGS) : [...requestSettings(), ...(settings ?? NO_SETTINGS)];
 
 /** The parts that transactions are built with. */
 export interface TransactionParts {
-  readonly current: Current;
+  readonly current: CurrentState;
   readonly caches: Caches;
   readonly sessions: readonly SessionSpec[];
 }
 
 export interface Transactions {
   /** @throws RelApiError when a session variable is missing */
-  build(execution: Execution, sending: Sending): Transaction;
+  build(execution: Execution, sending: SendOptions): Transaction;
 }
 
 /** A template with the values of its settings. */
@@ -80,30 +80,30 @@ interface FilledTemplate {
 
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
   const templates = createTemplates(caches, sessions);
-  const settingsOf = memoize((session: Session) => buildSessionSettings(session, sessions));
+  const getSessionSettings = memoize((session: Session) => buildSessionSettings(session, sessions));
 
-  const prepare = (execution: Execution, sending: Sending): FilledTemplate => {
+  const prepare = (execution: Execution, sending: SendOptions): FilledTemplate => {
     const { runsUserCode = true } = sending;
-    const settings = runsUserCode ? settingsOfRequest(execution) : (execution.settings ?? NO_SETTINGS);
-    const ofSession = settingsOf(execution.session);
-    const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.own;
+    const settings = runsUserCode ? readRequestSettings(execution) : (execution.settings ?? NO_SETTINGS);
+    const ofSession = getSessionSettings(execution.session);
+    const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.withoutUserCode;
     const { model, options } = current;
-    const template = templates.take({ model, options, execution, sending, sessionNames, settings });
+    const template = templates.getAndCommit({ model, options, execution, sending, sessionNames, settings });
     return { template, settings, sessionValues };
   };
 
   const fill = (
     execution: Execution,
-    sending: Sending,
+    sending: SendOptions,
     { template, settings, sessionValues }: FilledTemplate,
   ): Transaction => {
     const { session, programs, access, comment } = execution;
-    const values: string[] = [...template.first, ...sessionValues];
+    const values: string[] = [...template.valuesBefore, ...sessionValues];
     for (const [, value] of settings) {
       rejectNul(value);
       values.push(value);
     }
-    values.push(...template.afterwards);
+    values.push(...template.valuesAfter);
     const { settingsText, settingsName } = template;
     const statements: WireStatement[] = [...template.opening, { text: settingsText, name: settingsName, values }];
     for (const statement of template.statements) {
@@ -115,7 +115,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
           name: comment === undefined ? name : "",
           isMultiRow,
           rowOf,
-          values: fillSlots(slots, programs[program]?.values ?? [], session, pathOfRun(programs[program])),
+          values: fillSlots(slots, programs[program]?.values ?? [], session, findRunPath(programs[program])),
         });
     }
     statements.push(...template.end);

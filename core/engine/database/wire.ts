@@ -78,7 +78,7 @@ const encodeBatch = ({ statements, parses, closes, described }: WirePlan): reado
  *  an object with methods for each batch and one prototype is cheaper than a dozen closures. */
 export class WireBatch {
   private plan: WirePlan;
-  private readonly done: (result: WireResult) => void;
+  private readonly onResult: (result: WireResult) => void;
   private readonly follower: FollowingBatch | undefined;
   private readonly enqueue: ((follower: FollowingBatch) => void) | undefined;
   private isSent = false;
@@ -94,7 +94,7 @@ export class WireBatch {
     enqueue?: (follower: FollowingBatch) => void,
   ) {
     this.plan = plan;
-    this.done = done;
+    this.onResult = done;
     this.follower = follower;
     this.enqueue = enqueue;
   }
@@ -134,12 +134,12 @@ export class WireBatch {
   }
 
   handleReadyForQuery(): void {
-    this.done({ rows: this.rows });
+    this.onResult({ rows: this.rows });
   }
 
   handleError(error: unknown): void {
     if (!this.isSent) this.follower?.handleError(error); // pg has not heard of it
-    this.done({ error, failedAt: this.at, rows: this.rows });
+    this.onResult({ error, failedAt: this.at, rows: this.rows });
   }
 
   /** A function cannot start a copy to the client; should one, nothing is sent. */
@@ -155,16 +155,16 @@ export class WireBatch {
 /** A batch whose bytes go out with those of the one before it, and are made when that is sent. Its rows do not
  *  count. */
 export class FollowingBatch {
-  private readonly make: () => WirePlan;
-  private readonly done: (error?: unknown) => void;
+  private readonly createPlan: () => WirePlan;
+  private readonly onEnd: (error?: unknown) => void;
 
   constructor(make: () => WirePlan, done: (error?: unknown) => void) {
-    this.make = make;
-    this.done = done;
+    this.createPlan = make;
+    this.onEnd = done;
   }
 
   send(): WirePlan {
-    return this.make();
+    return this.createPlan();
   }
 
   /** It is sent already. */
@@ -173,11 +173,11 @@ export class FollowingBatch {
   }
 
   handleReadyForQuery(): void {
-    this.done();
+    this.onEnd();
   }
 
   handleError(error: unknown): void {
-    this.done(error ?? new Error("the connection has ended"));
+    this.onEnd(error ?? new Error("the connection has ended"));
   }
 
   handleDataRow(): void {}

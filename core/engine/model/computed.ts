@@ -1,14 +1,14 @@
 /** Computed fields: functions of a row that are used like its columns. */
-import { routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
+import { findRoutines, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 /** Functions by row type, then by name. */
-type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
+type ComputedFields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 
 /** The row type of a relation and those of its ancestors, or a composite type that a function returns. */
 export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 
-const fieldsOf = memoize((model: Model): Fields => {
+const indexComputedFields = memoize((model: Model): ComputedFields => {
   const fields = new Map<number, Map<string, Routine[]>>();
   for (const routine of [...model.routines.values()].flat()) {
     const [parameter, ...others] = routine.parameters;
@@ -20,19 +20,19 @@ const fieldsOf = memoize((model: Model): Fields => {
   return fields;
 });
 
-const typesOf = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
+const listRowTypes = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 
 /** Returns the computed field `name` of the rows: a function whose only parameter without a default has their type, or
  *  an ancestor's. The nearest ancestor wins. The first schema of the search path that contains one wins. @rule
  *  R-CMP-1 */
-export const computedFieldOf = (
+export const findComputedField = (
   model: Model,
   row: RowTypes,
   name: string,
   searchPath: readonly string[],
 ): Routine | undefined => {
-  for (const type of typesOf(row)) {
-    const named = fieldsOf(model).get(type)?.get(name) ?? [];
+  for (const type of listRowTypes(row)) {
+    const named = indexComputedFields(model).get(type)?.get(name) ?? [];
     for (const schema of searchPath) {
       const [first, ...others] = named.filter((routine) => routine.schema === schema);
       if (first === undefined) continue;
@@ -43,14 +43,14 @@ export const computedFieldOf = (
 };
 
 /** Returns the overload of a computed field that takes these rows. `fits` is a further condition on it. */
-export const routineOfRow = (
+export const findRowRoutine = (
   model: Model,
   name: QualifiedName,
   row: RowTypes | undefined,
   fits: (routine: Routine) => boolean = () => true,
 ): Routine | undefined => {
-  const overloads = routinesOf(model, name).filter(fits);
-  for (const wanted of row === undefined ? [] : typesOf(row)) {
+  const overloads = findRoutines(model, name).filter(fits);
+  for (const wanted of row === undefined ? [] : listRowTypes(row)) {
     const found = overloads.find(({ parameters }) => parameters.some(({ type }) => type === wanted));
     if (found !== undefined) return found;
   }

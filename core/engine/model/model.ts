@@ -51,7 +51,7 @@ export interface Model {
   /** Settings for all transactions of a session's role, whichever database role runs them. */
   readonly callerSettings?: ReadonlyMap<string, CallerSettings>;
   /** Facts that plugins share with each other, by plugin name. */
-  readonly parts: Readonly<Record<string, unknown>>;
+  readonly pluginFacts: Readonly<Record<string, unknown>>;
 }
 
 /** Settings of a caller's transactions. The settings of the database role, the session and the request take precedence.
@@ -71,33 +71,33 @@ export interface CallerSettings {
 /** Returns the key for `Model.relations` and `Model.routines`. */
 export const nameKey = (name: QualifiedName): string => `${name.schema}\u0000${name.name}`;
 
-export const sameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
+export const isSameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
 
 /** Returns the relation of that name, or undefined if it is unknown. */
-export const relationOf = (model: Model, name: QualifiedName): Relation | undefined =>
+export const findRelation = (model: Model, name: QualifiedName): Relation | undefined =>
   model.relations.get(nameKey(name));
 
 /** Returns all overloads of the function. */
-export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[] =>
+export const findRoutines = (model: Model, name: QualifiedName): readonly Routine[] =>
   model.routines.get(nameKey(name)) ?? [];
 
-const columnsByName = memoize(
+const indexColumns = memoize(
   ({ columns }: Relation): ReadonlyMap<string, Column> => new Map(columns.map((column) => [column.name, column])),
 );
 
-export const columnOf = (relation: Relation, name: string): Column | undefined => columnsByName(relation).get(name);
+export const findColumn = (relation: Relation, name: string): Column | undefined => indexColumns(relation).get(name);
 
-const relationshipsById = memoize(
+const indexRelationships = memoize(
   ({ relationships }: Relation): ReadonlyMap<string, Relationship> =>
     new Map(relationships.map((relationship) => [relationship.id, relationship])),
 );
 
 /** Returns the relationship with that id whose source is the relation. */
 export const relationshipOf = (relation: Relation, id: string): Relationship | undefined =>
-  relationshipsById(relation).get(id);
+  indexRelationships(relation).get(id);
 
 /** Returns the type without its domains. */
-export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
+export const findBaseType = (model: Model, oid: number): PgType | undefined => {
   let type = model.types.get(oid);
   for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++)
     type = model.types.get(type.base);
@@ -109,13 +109,13 @@ export const takesValues = (column: Column): boolean => !column.isGenerated && c
 
 /** Returns the columns that accept values; for a view, those that it passes on. If a view's triggers handle only some
  *  writes, its columns are unknown, so all are returned. @rule G-GEN-7 G-GEN-12 */
-export const writableColumns = (relation: Relation): readonly Column[] => {
+export const listWritableColumns = (relation: Relation): readonly Column[] => {
   const passing = relation.columns.filter((column) => column.isUpdatable);
   return (passing.length === 0 ? relation.columns : passing).filter(takesValues);
 };
 
 /** Returns the input of the first `introspect` tap. */
-export const emptyModel = (version: number, schemas: readonly string[]): Model => ({
+export const createEmptyModel = (version: number, schemas: readonly string[]): Model => ({
   version,
   schemas,
   schemaComments: new Map(),
@@ -131,5 +131,5 @@ export const emptyModel = (version: number, schemas: readonly string[]): Model =
   extensions: new Map(),
   shadowedNames: new Set(),
   serverVersion: 0,
-  parts: {},
+  pluginFacts: {},
 });

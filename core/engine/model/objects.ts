@@ -128,12 +128,12 @@ export interface Relation extends QualifiedName {
   readonly rules?: Readonly<Partial<Record<"insert" | "update" | "delete", "returning" | "separate" | "nothing">>>;
   /** Inserts cannot use `ON CONFLICT` with the primary key: a view with triggers, a relation with rules, or a
    *  deferrable key. @rule R-PUT-6 */
-  readonly takesNoConflict?: true;
+  readonly refusesConflict?: true;
   readonly hasRowSecurity: boolean;
   /** Defined only for tables. `read`: for any role, a read runs no user code and contacts no other server. `write`: the
    *  same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and tables that its
    *  keys cascade to. Undefined if this is not certain. @rule R-TX-10 */
-  readonly plain?: "read" | "write";
+  readonly provenAccess?: "read" | "write";
   /** Columns may contain nulls although they are NOT NULL. Child tables may have dropped the constraint, and foreign
    *  tables do not check it. @rule X-PLN-1 */
   readonly mayHideNulls?: true;

@@ -14,7 +14,7 @@ const LETTERS: Readonly<Record<Privilege, string>> = {
   usage: "U",
 };
 
-const grants = (
+const hasPrivilege = (
   model: Model,
   roleName: string,
   owner: string,
@@ -33,7 +33,7 @@ const grants = (
 /** Returns whether the role has the privilege on the whole relation. Ownership, membership, PUBLIC and superuser
  *  count. */
 export const mayUseRelation = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
-  grants(model, role, relation.owner, relation.acl, privilege);
+  hasPrivilege(model, role, relation.owner, relation.acl, privilege);
 
 /** Returns whether the role has the privilege on one column, by table or column grant. */
 export const mayUseColumn = (
@@ -43,10 +43,10 @@ export const mayUseColumn = (
   column: Column,
   privilege: Privilege,
 ): boolean =>
-  mayUseRelation(model, role, relation, privilege) || grants(model, role, relation.owner, column.acl, privilege);
+  mayUseRelation(model, role, relation, privilege) || hasPrivilege(model, role, relation.owner, column.acl, privilege);
 
 /** Returns whether the role has one of these privileges. */
-const grantsAny = (
+const hasAnyPrivilege = (
   model: Model,
   roleName: string,
   owner: string,
@@ -71,43 +71,43 @@ const COLUMN_PRIVILEGES = /[rawx]/;
 /** Returns whether the role has a privilege on the column, or one on the whole relation that columns can have too.
  *  @rule R-OAS-2 */
 export const hasRightOnColumn = (model: Model, role: string, relation: Relation, column: Column): boolean =>
-  grantsAny(model, role, relation.owner, relation.acl, COLUMN_PRIVILEGES) ||
-  grantsAny(model, role, relation.owner, column.acl);
+  hasAnyPrivilege(model, role, relation.owner, relation.acl, COLUMN_PRIVILEGES) ||
+  hasAnyPrivilege(model, role, relation.owner, column.acl);
 
 /** Returns whether the role has any privilege on the relation or one of its columns. @rule R-OAS-2 */
 export const hasRightOnRelation = (model: Model, role: string, relation: Relation): boolean =>
-  grantsAny(model, role, relation.owner, relation.acl) ||
-  relation.columns.some((column) => grantsAny(model, role, relation.owner, column.acl));
+  hasAnyPrivilege(model, role, relation.owner, relation.acl) ||
+  relation.columns.some((column) => hasAnyPrivilege(model, role, relation.owner, column.acl));
 
 /** Returns whether the role has the privilege on the relation or at least one of its columns. @rule R-OPT-3 */
 export const mayUseAnyColumn = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
   mayUseRelation(model, role, relation, privilege) ||
-  relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));
+  relation.columns.some((column) => hasPrivilege(model, role, relation.owner, column.acl, privilege));
 
 /** Returns whether the role has EXECUTE on the function. Ownership, membership, PUBLIC and superuser count. */
 export const mayExecute = (model: Model, role: string, routine: Routine): boolean =>
-  grants(model, role, routine.owner, routine.acl, "execute");
+  hasPrivilege(model, role, routine.owner, routine.acl, "execute");
 
 /** Returns whether the role has USAGE on the schema. A schema that the model does not list is not checked. */
 export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
   const entry = model.schemaAcls.get(schema);
-  return entry === undefined || grants(model, role, entry.owner, entry.acl, "usage");
+  return entry === undefined || hasPrivilege(model, role, entry.owner, entry.acl, "usage");
 };
 
 /** Returns the visibility of a role by the grants of the database. */
-export const visibilityByGrants = (model: Model, role: string): Visibility => {
+export const buildGrantVisibility = (model: Model, role: string): Visibility => {
   const reads = (relation: Relation, column: Column): boolean =>
     mayUseSchema(model, role, relation.schema) && mayUseColumn(model, role, relation, column, "select");
   return {
     isByGrants: true,
-    reads,
-    readsAlways: reads,
-    knows: (relation, column) => hasRightOnColumn(model, role, relation, column),
-    knowsRelation: (relation) => hasRightOnRelation(model, role, relation),
+    mayRead: reads,
+    mayReadEveryRow: reads,
+    mayNameColumn: (relation, column) => hasRightOnColumn(model, role, relation, column),
+    mayNameRelation: (relation) => hasRightOnRelation(model, role, relation),
     mayPerform: (relation, operation) =>
       operation === "delete"
         ? mayUseRelation(model, role, relation, "delete")
         : mayUseAnyColumn(model, role, relation, operation),
-    calls: (routine) => mayExecute(model, role, routine),
+    mayCall: (routine) => mayExecute(model, role, routine),
   };
 };

@@ -1,5 +1,5 @@
 /** The columns that PostgreSQL adds to each table besides the declared ones. */
-import { columnOf, type Relation } from "./model.ts";
+import { findColumn, type Relation } from "./model.ts";
 
 /** The types of the system columns. */
 const SYSTEM_COLUMNS: ReadonlyMap<string, string> = new Map([
@@ -13,7 +13,7 @@ const SYSTEM_COLUMNS: ReadonlyMap<string, string> = new Map([
 
 /** Returns the type of a system column. Undefined if the name is not a system column, or the relation is a view. @rule
  *  R-NAM-7 */
-export const systemColumnType = (relation: Relation | undefined, name: string): string | undefined =>
-  relation === undefined || relation.kind === "view" || columnOf(relation, name) !== undefined
+export const findSystemColumnType = (relation: Relation | undefined, name: string): string | undefined =>
+  relation === undefined || relation.kind === "view" || findColumn(relation, name) !== undefined
     ? undefined
     : SYSTEM_COLUMNS.get(name);

@@ -1,14 +1,14 @@
 /** The types that a declared part accepts: names of base types, or groups of types. */
 import type { PgType } from "./model.ts";
 
-export interface Typed {
+export interface AcceptedTypes {
   readonly types: readonly string[];
   readonly exceptTypes?: readonly string[];
 }
 
 /** Returns whether a type (without its domains) is one of the names or groups of a declared part. `any` includes
  *  unknown types. */
-export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
+export const matchesType = (spec: AcceptedTypes, type: PgType | undefined): boolean =>
   spec.types.some((name) => isTypeNamed(name, type)) &&
   spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;
 

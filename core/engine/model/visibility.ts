@@ -10,14 +10,14 @@ export interface Visibility {
   /** The database itself enforces it. */
   readonly isByGrants: boolean;
   /** The caller may read the column, but perhaps not in every row. */
-  reads(relation: Relation, column: Column): boolean;
+  mayRead(relation: Relation, column: Column): boolean;
   /** The caller may read the column in every row. */
-  readsAlways(relation: Relation, column: Column): boolean;
+  mayReadEveryRow(relation: Relation, column: Column): boolean;
   /** The caller has some right on the column, so messages may name it. */
-  knows(relation: Relation, column: Column): boolean;
+  mayNameColumn(relation: Relation, column: Column): boolean;
   /** The caller has some right on the relation. */
-  knowsRelation(relation: Relation): boolean;
+  mayNameRelation(relation: Relation): boolean;
   /** The caller may perform the operation, at least on some column and some row. */
   mayPerform(relation: Relation, operation: TableOperation): boolean;
-  calls(routine: Routine): boolean;
+  mayCall(routine: Routine): boolean;
 }

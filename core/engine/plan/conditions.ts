@@ -1,7 +1,7 @@
 /** Builds conditions for plans: on a column, and on the rows of a relation wherever a plan uses them. */
-import { relationOf, type Model, type Relation } from "../model/model.ts";
+import { findRelation, type Model, type Relation } from "../model/model.ts";
 import type { Comparison, Expression, Plan, Predicate } from "./plan.ts";
-import { isLookup, lookupOf } from "./lookups.ts";
+import { isLookup, resolveLookup } from "./lookups.ts";
 import { mapPlan, type PlanScope, type PlanPath } from "./walk.ts";
 
 /** Compares a column by an operator's name with an operand or keyword: `compareColumn("id", "eq", { operand })`. */
@@ -21,27 +21,31 @@ type Filtered = { readonly where?: Predicate };
  *  or updated by an upsert, and no filter or order uses them. Rows that the plan itself has written are still returned.
  *  @rule X-ROW-1 */
 export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRule): P => {
-  const within = <Node extends object>(node: Node & Filtered, relation: Relation | undefined, way?: PlanPath): Node => {
+  const addCondition = <Node extends object>(
+    node: Node & Filtered,
+    relation: Relation | undefined,
+    way?: PlanPath,
+  ): Node => {
     const condition = relation && rule(relation, way);
     if (condition === undefined) return node;
     return { ...node, where: node.where === undefined ? condition : { kind: "and", of: [condition, node.where] } };
   };
   /** Adds the condition to predicates and expressions that read rows of another relation. */
-  const into = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
+  const restrictLookup = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
     if (!isLookup(node)) return node;
-    const { target, routine } = lookupOf(node, relation);
+    const { target, routine } = resolveLookup(node, relation);
     const way = relation && node.kind !== "exists" ? { from: relation, ...(routine && { routine }) } : undefined;
-    return within(node, target && relationOf(model, target), way);
+    return addCondition(node, target && findRelation(model, target), way);
   };
   return mapPlan(plan, model, {
-    read: (read, { relation, path: way }) => ("written" in read.from ? read : within(read, relation, way)),
-    predicate: into,
-    expression: into,
+    read: (read, { relation, path: way }) => ("written" in read.from ? read : addCondition(read, relation, way)),
+    predicate: restrictLookup,
+    expression: restrictLookup,
     insert: (insert, { relation }) =>
       insert.onConflict === undefined || insert.onConflict.update.length === 0
         ? insert
-        : { ...insert, onConflict: within(insert.onConflict, relation) },
-    update: (update, { relation }) => within(update, relation),
-    delete: (remove, { relation }) => within(remove, relation),
+        : { ...insert, onConflict: addCondition(insert.onConflict, relation) },
+    update: (update, { relation }) => addCondition(update, relation),
+    delete: (remove, { relation }) => addCondition(remove, relation),
   });
 };

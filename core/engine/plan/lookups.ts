@@ -19,7 +19,7 @@ export const isLookup = <Node extends Predicate | Expression>(node: Node): node 
   LOOKUPS.includes(node.kind);
 
 /** Returns the relation that a lookup reads, and its function, if any. */
-export const lookupOf = (
+export const resolveLookup = (
   node: Lookup,
   relation: Relation | undefined,
 ): { readonly target?: QualifiedName; readonly routine?: QualifiedName } => {

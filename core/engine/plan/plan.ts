@@ -338,7 +338,7 @@ export interface Insert extends Write {
   readonly set?: readonly Cell[];
   readonly onConflict?: OnConflict;
   /** Only rows of the payload whose key equals these values are written (PUT). */
-  readonly only?: readonly { readonly column: string; readonly value: ValueRef }[];
+  readonly onlyKeys?: readonly { readonly column: string; readonly value: ValueRef }[];
 }
 
 /** The change of one column by an update. */
@@ -388,7 +388,7 @@ export interface Bundle {
 export type BundleField =
   | { readonly as: string; readonly value: string }
   /** A read. With `one`, it is the first row as an object, or null. */
-  | { readonly as: string; readonly read: Read; readonly one?: boolean }
+  | { readonly as: string; readonly read: Read; readonly isOne?: boolean }
   /** The value of a declared statement (`StatementSpec`). */
   | { readonly as: string; readonly statement: string; readonly arguments: Readonly<Record<string, ValueRef>> }
   | { readonly as: string; readonly bundle: Bundle };
@@ -400,7 +400,7 @@ export interface Sequence {
   readonly steps: readonly SequenceStep[];
   /** Reads `{ written, steps }`. */
   readonly result: Read;
-  readonly one?: boolean;
+  readonly isOne?: boolean;
   /** The error of a later, contradictory part of the request. The steps run only because their own errors take
    *  precedence (G-NST-11). */
   readonly refusal?: Refusal;
@@ -422,7 +422,7 @@ export interface SequenceStep {
   readonly path?: string;
   readonly requires?: readonly StepRequirement[];
   /** The earlier step whose rows this step writes again. They count once (X-SEQ-4). */
-  readonly again?: number;
+  readonly rewrittenStep?: number;
 }
 
 /** A step needs a row of an earlier step, or of itself. Without one, the request fails with this message and path
@@ -432,9 +432,9 @@ export interface StepRequirement {
   /** The step must instead have at most this number of rows (X-SEQ-3). */
   readonly atMost?: number;
   /** The step must instead have the same number of rows as this earlier step (X-SEQ-3). */
-  readonly asManyAs?: number;
+  readonly sameCountAs?: number;
   /** The step must instead have a row for each of these keys. `paths` are their positions in the request (X-SEQ-5). */
-  readonly each?: Keys & { readonly paths: readonly string[] };
+  readonly keys?: Keys & { readonly paths: readonly string[] };
   readonly message: string;
   readonly path: string;
 }

@@ -1,14 +1,14 @@
 /** The only functions that traverse plans. They track the relation of each node, on which relationship ids depend. */
 import {
   nameKey,
-  relationOf,
+  findRelation,
   relationshipOf,
-  routinesOf,
+  findRoutines,
   type Model,
   type QualifiedName,
   type Relation,
 } from "../model/model.ts";
-import { lookupOf, type Lookup } from "./lookups.ts";
+import { resolveLookup, type Lookup } from "./lookups.ts";
 import type {
   Bundle,
   BundleField,
@@ -63,7 +63,7 @@ type StatementField = Extract<BundleField, { readonly statement: string }>;
 export interface PlanMapper<Scope extends PlanScope = PlanScope> {
   /** Extends the scope of the rows that a node reads, before they are traversed. `around` is the scope of the node
    *  itself; undefined for outermost reads and writes. Required if `Scope` extends `PlanScope`. */
-  readonly into?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
+  readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
   /** `scope.relation` is the relation of the read's rows. */
   readonly read?: (read: Read, scope: Scope) => Read;
   readonly insert?: (insert: Insert, scope: Scope) => Insert;
@@ -80,8 +80,8 @@ export interface PlanMapper<Scope extends PlanScope = PlanScope> {
 }
 
 /** Like `PlanMapper`, but the functions only inspect the nodes. */
-export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "into"> & {
-  readonly [Node in Exclude<keyof PlanMapper, "into">]?: (
+export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
+  readonly [Node in Exclude<keyof PlanMapper, "extendScope">]?: (
     ...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>
   ) => void;
 };
@@ -92,23 +92,23 @@ export const mapPlan = <P extends Plan, Scope extends PlanScope = PlanScope>(
   model: Model,
   mapper: PlanMapper<Scope>,
 ): P =>
-  // a mapper keeps the kind of a node, and its own `into` returns the scopes that it takes
+  // a mapper keeps the kind of a node, and its own `extendScope` returns the scopes that it takes
   mapAny(plan, { model, mapper: mapper as unknown as PlanMapper }) as P;
 
 /** Calls the visitor for each node, after the node's parts. */
 export const visitPlan = <Scope extends PlanScope = PlanScope>(
   plan: Plan,
   model: Model,
-  { into, ...visitor }: PlanVisitor<Scope>,
+  { extendScope, ...visitor }: PlanVisitor<Scope>,
 ): void => {
-  const mapper: Record<string, unknown> = { into };
-  for (const [name, look] of Object.entries(visitor) as [
+  const mapper: Record<string, unknown> = { extendScope };
+  for (const [name, visit] of Object.entries(visitor) as [
     string,
     ((node: unknown, scope: unknown) => void) | undefined,
   ][]) {
-    if (look === undefined) continue;
+    if (visit === undefined) continue;
     mapper[name] = (node: unknown, scope: unknown): unknown => {
-      look(node, scope);
+      visit(node, scope);
       return node;
     };
   }
@@ -154,7 +154,7 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
   withChanges(bundle, {
     fields: mapList(bundle.fields, (field): BundleField => {
       if ("read" in field)
-        return withChanges(field, { read: mapRead(field.read, walk, { isOne: field.one === true }) });
+        return withChanges(field, { read: mapRead(field.read, walk, { isOne: field.isOne === true }) });
       if ("bundle" in field) return withChanges(field, { bundle: mapBundle(field.bundle, walk) });
       if (!("statement" in field)) return field;
       const next = withChanges(field, { arguments: mapRecord(field.arguments, (ref) => mapValue(ref, walk)) });
@@ -166,11 +166,11 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
 const mapRead = (
   read: Read,
   walk: Walk,
-  place: Pick<PlanScope, "isOne" | "path"> = {},
+  position: Pick<PlanScope, "isOne" | "path"> = {},
   embed?: { readonly node: Embed; readonly around: PlanScope },
 ): Read => {
-  const relation = relationRead(read, walk.model);
-  const scope = scopeOf({ relation, root: relation }, embed?.node ?? read, embed?.around, walk);
+  const relation = findReadRelation(read, walk.model);
+  const scope = buildScope({ relation, root: relation }, embed?.node ?? read, embed?.around, walk);
   const from = "call" in read.from ? withChanges(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
   const next = withChanges(read, {
     from,
@@ -186,25 +186,25 @@ const mapRead = (
     offset: mapOptional(read.offset, (ref) => mapValue(ref, walk)),
     notes: mapOptional(read.notes, (notes) => mapRecord(notes, (ref) => mapValue(ref, walk))),
   });
-  return walk.mapper.read?.(next, { ...scope, isOne: false, ...place }) ?? next;
+  return walk.mapper.read?.(next, { ...scope, isOne: false, ...position }) ?? next;
 };
 
 const mapOrder = (terms: readonly OrderBy[], scope: PlanScope, walk: Walk): readonly OrderBy[] =>
   mapList(terms, (term): OrderBy => withChanges(term, { by: mapExpression(term.by, scope, walk) }));
 
 /** Returns the relation of a read's rows. A function that returns a relation's row type counts as that relation. */
-const relationRead = (read: Read, model: Model): Relation | undefined => {
-  if ("relation" in read.from) return relationOf(model, read.from.relation);
-  if ("written" in read.from) return relationOf(model, read.from.written);
+const findReadRelation = (read: Read, model: Model): Relation | undefined => {
+  if ("relation" in read.from) return findRelation(model, read.from.relation);
+  if ("written" in read.from) return findRelation(model, read.from.written);
   const { routine: name, oid } = read.from.call;
-  const returned = routinesOf(model, name).find((routine) => routine.oid === oid)?.returns.relation;
-  return returned && relationOf(model, returned);
+  const returned = findRoutines(model, name).find((routine) => routine.oid === oid)?.returns.relation;
+  return returned && findRelation(model, returned);
 };
 
 const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update | Delete => {
   const name = write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
   const relation = walk.model.relations.get(nameKey(name));
-  const scope = scopeOf({ relation, root: relation }, write, undefined, walk);
+  const scope = buildScope({ relation, root: relation }, write, undefined, walk);
   const check = mapWhere(write.check, scope, walk);
   const returning = mapOptional(write.returning, (read) => mapRead(read, walk));
   const { mapper } = walk;
@@ -215,7 +215,7 @@ const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update 
       rows: mapRows(write.rows, walk),
       set: mapOptional(write.set, (cells) => mapCells(cells, walk)),
       onConflict: mapOptional(write.onConflict, (conflict) => mapConflict(conflict, scope, walk)),
-      only: mapOptional(write.only, (keys) =>
+      onlyKeys: mapOptional(write.onlyKeys, (keys) =>
         mapList(keys, (key) => withChanges(key, { value: mapValue(key.value, walk) })),
       ),
     });
@@ -339,16 +339,16 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
       });
     case "related":
       return withChanges(predicate, {
-        where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
+        where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
       });
     case "computed-rows":
       return withChanges(predicate, {
         arguments: mapOptional(predicate.arguments, (list) => mapArguments(list, walk)),
-        where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
+        where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
       });
     case "exists":
       return withChanges(predicate, {
-        where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
+        where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
       });
     case "beyond":
       return withChanges(predicate, {
@@ -417,21 +417,21 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         when: mapPredicate(expression.when, scope, walk),
       });
     case "related": {
-      const target = scopeOfLookup(expression, scope, walk);
+      const target = buildLookupScope(expression, scope, walk);
       return withChanges(expression, {
         where: mapWhere(expression.where, target, walk),
         value: mapExpression(expression.value, target, walk),
       });
     }
     case "related-aggregate": {
-      const target = scopeOfLookup(expression, scope, walk);
+      const target = buildLookupScope(expression, scope, walk);
       return withChanges(expression, {
         where: mapWhere(expression.where, target, walk),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
       });
     }
     case "computed-aggregate": {
-      const target = scopeOfLookup(expression, scope, walk);
+      const target = buildLookupScope(expression, scope, walk);
       return withChanges(expression, {
         arguments: mapOptional(expression.arguments, (list) => mapArguments(list, walk)),
         where: mapWhere(expression.where, target, walk),
@@ -446,13 +446,13 @@ const mapPath = (path: readonly PathKey[] | undefined, walk: Walk): readonly Pat
 
 const mapValue = (ref: ValueRef, walk: Walk): ValueRef => walk.mapper.value?.(ref) ?? ref;
 
-const scopeOfLookup = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope => {
-  const { target } = lookupOf(node, scope.relation);
-  return scopeOf({ relation: target && relationOf(walk.model, target), root: scope.root }, node, scope, walk);
+const buildLookupScope = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope => {
+  const { target } = resolveLookup(node, scope.relation);
+  return buildScope({ relation: target && findRelation(walk.model, target), root: scope.root }, node, scope, walk);
 };
 
-const scopeOf = (rows: PlanScope, node: PlanSource, around: PlanScope | undefined, { mapper }: Walk): PlanScope =>
-  mapper.into?.(rows, node, around) ?? rows;
+const buildScope = (rows: PlanScope, node: PlanSource, around: PlanScope | undefined, { mapper }: Walk): PlanScope =>
+  mapper.extendScope?.(rows, node, around) ?? rows;
 
 const mapOptional = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);

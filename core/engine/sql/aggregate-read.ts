@@ -7,7 +7,7 @@ import { joinObject } from "./json.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import { badPlan, type Compiler } from "./scope.ts";
-import { typeName } from "./value.ts";
+import { compileTypeName } from "./value.ts";
 
 const hasDistinct = (outputs: readonly Output[]): boolean =>
   outputs.some((output) =>
@@ -20,7 +20,7 @@ const withoutPosition = (where: Predicate): Predicate =>
     : where;
 
 /** Returns the read of all rows, without the limits of a page. @rule P-RLY-4 */
-const wholeRowOf = ({ from, row, where, distinctOn }: Read): Read => ({
+const buildUnpagedRead = ({ from, row, where, distinctOn }: Read): Read => ({
   kind: "read",
   from,
   row,
@@ -33,7 +33,12 @@ const wholeRowOf = ({ from, row, where, distinctOn }: Read): Read => ({
 /** Returns a scalar subquery with the object as `json`. It has three levels: the rows, with the columns that aggregates
  *  and node lists need; the aggregates over them; the object. `affected` is the number of written rows, if it differs
  *  from the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
-export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadOptions = {}, affected?: Sql): Sql => {
+export const compileAggregateRead = (
+  compiler: Compiler,
+  read: Read,
+  options: ReadOptions = {},
+  affected?: Sql,
+): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
   const perRow: Output[] = [];
@@ -44,7 +49,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
   // the input of a distinct aggregate may be sorted for it, and other aggregates would see that order
   const isSorted = hasDistinct(read.output);
 
-  const argumentOf = (value: Expression): Sql => {
+  const compileArgument = (value: Expression): Sql => {
     const key = JSON.stringify(value);
     const known = perRowNames.get(key);
     if (known !== undefined) return ident(inner, known);
@@ -53,30 +58,32 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
     perRow.push({ kind: "value", as, value });
     return ident(inner, as);
   };
-  const overAll = (fragment: Sql): Sql => {
+  const addAggregate = (fragment: Sql): Sql => {
     const as = `a${overRows.length}`;
     overRows.push({ as, sql: fragment });
     return ident(outer, as);
   };
-  const memberOf = (output: Output): Sql => {
+  const compileMember = (output: Output): Sql => {
     switch (output.kind) {
       case "constant":
         return sql`${literal(output.value)}::text`;
       case "affected":
-        return affected ?? overAll(sql`count(*)`);
+        return affected ?? addAggregate(sql`count(*)`);
       case "aggregate": {
         const call = compileAggregateCall(
           compiler,
           output.fn,
-          (output.of ?? []).map(argumentOf),
+          (output.of ?? []).map(compileArgument),
           output.distinct === true,
         );
-        return overAll(output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`);
+        return addAggregate(
+          output.cast === undefined ? call : sql`cast(${call} as ${compileTypeName(compiler, output.cast)})`,
+        );
       }
       case "total":
-        return sql`(select count(*) from (${compileRows(compiler, wholeRowOf(read), place).sql}) as ${ident(compiler.alias("_t"))})`;
+        return sql`(select count(*) from (${compileRows(compiler, buildUnpagedRead(read), options).sql}) as ${ident(compiler.alias("_t"))})`;
       case "object":
-        return joinObject(compiler, objects, membersOf(output.of));
+        return joinObject(compiler, objects, compileMembers(output.of));
       case "nodes": {
         const as = `n${perRow.length}`;
         perRow.push({ kind: "object", as, of: output.of });
@@ -85,23 +92,23 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
         const within =
           output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
         const rows = sql`array_agg(${ident(inner, as)}${order})${within}`;
-        if (output.isReversed !== true) return overAll(sql`coalesce(array_to_json(${rows}), '[]')`);
+        if (output.isReversed !== true) return addAggregate(sql`coalesce(array_to_json(${rows}), '[]')`);
         // reversed afterwards, because the other aggregates would see an order of this one
         const turned = ident(compiler.alias("_u"));
-        return sql`coalesce((select array_to_json(array_agg(${turned}.e order by ${turned}.n desc)) from pg_catalog.unnest(${overAll(rows)}) with ordinality as ${turned} (e, n)), '[]')`;
+        return sql`coalesce((select array_to_json(array_agg(${turned}.e order by ${turned}.n desc)) from pg_catalog.unnest(${addAggregate(rows)}) with ordinality as ${turned} (e, n)), '[]')`;
       }
       default:
         throw badPlan(`output "${output.kind}" in an aggregate read`);
     }
   };
-  const membersOf = (outputs: readonly Output[]) =>
-    outputs.map((output) => ({ as: output.kind === "all" ? "" : output.as, sql: memberOf(output) }));
+  const compileMembers = (outputs: readonly Output[]) =>
+    outputs.map((output) => ({ as: output.kind === "all" ? "" : output.as, sql: compileMember(output) }));
 
-  const object = joinObject(compiler, objects, membersOf(read.output));
+  const object = joinObject(compiler, objects, compileMembers(read.output));
   const select = (from: Sql): Sql =>
     sql`(${join([sql`select ${object} from (${from}) as ${ident(outer)}`, ...objects], " ")})`;
   if (overRows.length === 0) return select(sql`select`);
-  const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, place).sql;
+  const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, options).sql;
   // numbered above the sorted rows: a window in the same level would number them before they are sorted
   const numbered = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
   const aggregates = join(overRows.map((one) => sql`${one.sql} as ${ident(one.as)}`));

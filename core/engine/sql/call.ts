@@ -1,14 +1,14 @@
 /** Compiles function calls. */
-import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
+import { findBaseType, nameKey, findRelation, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
-import { hstoreOf, hstoreOfJson } from "./hstore.ts";
-import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
+import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
+import { noEmbeds, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileJson, compileValue } from "./value.ts";
 
 /** Compiles the arguments `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the
  *  row. */
-export const routineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
+export const compileRoutineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
   const parts = given.map((argument) => {
     const argumentValue = argument.isRow === true && row !== undefined ? row : compileValue(compiler, argument.value);
     return argument.name === undefined ? argumentValue : sql`${ident(argument.name)} => ${argumentValue}`;
@@ -17,7 +17,7 @@ export const routineArguments = (compiler: Compiler, given: readonly RoutineArgu
 };
 
 /** Returns the overload of a call. */
-export const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
+export const requireRoutine = (compiler: Compiler, call: RoutineCall): Routine => {
   const routine = compiler.model.routines.get(nameKey(call.routine))?.find((one) => one.oid === call.oid);
   if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;
@@ -25,7 +25,7 @@ export const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
 
 /** Compiles the arguments `"b" => $2, variadic "c" => $3`. With a variadic parameter, PostgreSQL finds the function
  *  only if all parameters are named, so defaults are written out. @rule R-RPC-5 R-SQL-14 */
-const namedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
+const compileNamedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
       const passed = given.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
@@ -43,35 +43,41 @@ export const compileCall = (
   compiler: Compiler,
   call: RoutineCall,
 ): { readonly call: Sql; readonly from: Sql | undefined } => {
-  const routine = routineOf(compiler, call);
+  const routine = requireRoutine(compiler, call);
   compiler.dependencies.isOpenEnded = true;
   compiler.dependencies.relations.add(`${routine.schema}.${routine.name}`);
   const { payload } = call;
   if (payload === undefined || payload.names.length === 0) {
     const passed = call.arguments.every(isNamed)
-      ? namedArguments(routine, new Map(call.arguments.map(({ name, value }) => [name, compileValue(compiler, value)])))
-      : routineArguments(compiler, call.arguments);
-    return { call: sql`${qualified(routine)}(${passed})`, from: undefined };
+      ? compileNamedArguments(
+          routine,
+          new Map(call.arguments.map(({ name, value }) => [name, compileValue(compiler, value)])),
+        )
+      : compileRoutineArguments(compiler, call.arguments);
+    return { call: sql`${quoteQualifiedName(routine)}(${passed})`, from: undefined };
   }
   const row = compiler.alias("_p");
-  const taken = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
-  const hstores = new Map(taken.map(({ name, type }) => [name, hstoreOf(compiler.model, type)]));
+  const payloadParameters = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
+  const hstores = new Map(payloadParameters.map(({ name, type }) => [name, findHstoreType(compiler.model, type)]));
   const columns = join(
-    taken.map(
+    payloadParameters.map(
       ({ name, sqlType }) => sql`${ident(name)} ${hstores.get(name) === undefined ? catalogText(sqlType) : sql`json`}`,
     ),
   );
-  const given = ({ name }: { readonly name: string }): Sql => {
+  const compileArgument = ({ name }: { readonly name: string }): Sql => {
     const hstore = hstores.get(name);
-    return hstore === undefined ? ident(row, name) : hstoreOfJson(hstore, ident(row, name));
+    return hstore === undefined ? ident(row, name) : compileHstoreFromJson(hstore, ident(row, name));
   };
-  const passed = namedArguments(routine, new Map(taken.map((parameter) => [parameter.name, given(parameter)])));
+  const passed = compileNamedArguments(
+    routine,
+    new Map(payloadParameters.map((parameter) => [parameter.name, compileArgument(parameter)])),
+  );
   const json = compileJson(compiler, payload.json, "json");
   const from =
     payload.shape === "object"
       ? sql`pg_catalog.json_to_record(${json}) as ${ident(row)}(${columns})`
       : sql`(select * from pg_catalog.json_to_recordset(${json}) as ${ident(row)}(${columns}) limit ${integer(1)}) as ${ident(row)}`;
-  return { call: sql`${qualified(routine)}(${passed})`, from };
+  return { call: sql`${quoteQualifiedName(routine)}(${passed})`, from };
 };
 
 /** Compiles a function's rows as a FROM item. */
@@ -79,13 +85,13 @@ export const compileCallSource = (
   compiler: Compiler,
   call: RoutineCall,
 ): { readonly from: Sql; readonly scope: Scope } => {
-  const routine = routineOf(compiler, call);
+  const routine = requireRoutine(compiler, call);
   const compiled = compileCall(compiler, call);
   const row = compiler.alias(routine.name);
   const relation =
-    routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
+    routine.returns.relation === undefined ? undefined : findRelation(compiler.model, routine.returns.relation);
   const columns = new Map(routine.returns.columns.map(({ name, type }) => [name, type]));
-  const rowType = relation === undefined ? baseTypeOf(compiler.model, routine.returns.type) : undefined;
+  const rowType = relation === undefined ? findBaseType(compiler.model, routine.returns.type) : undefined;
   const scope: Scope = {
     row,
     relation,

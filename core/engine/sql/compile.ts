@@ -1,31 +1,39 @@
 /** Compiles plans to programs. */
 import type { RelApiHooks } from "../../hooks.ts";
-import { relationOf, type Model, type Relation } from "../model/model.ts";
+import { findRelation, type Model, type Relation } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
 import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Update, ValueRef } from "../plan/plan.ts";
 import type { PlanProof, Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { usesOnlyBuiltIns } from "./built-in.ts";
-import { compileCall, compileCallSource, routineOf } from "./call.ts";
+import { compileCall, compileCallSource, requireRoutine } from "./call.ts";
 import {
-  bodyOf,
-  declaredColumns,
-  insertedCount,
-  locationOf,
-  outputNames,
-  totalOf,
+  compileBody,
+  compileResultColumns,
+  compileInsertedCount,
+  compileLocation,
+  listOutputNames,
+  compileTotal,
   type EnvelopeColumn,
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
 import { empty, ident, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
-import { textOfObject } from "./json.ts";
-import { arrayQuery, objectQuery } from "./json-rows.ts";
+import { buildObjectText } from "./json.ts";
+import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import type { ReadOptions } from "./from-clause.ts";
-import { asShownValue, compileCountRows, compileRows, windowOf } from "./read.ts";
+import { convertToShownValue, compileCountRows, compileRows, compileWindow } from "./read.ts";
 import { badPlan, type Compiler, type JsonStyle } from "./scope.ts";
 import { compileSequence } from "./sequence.ts";
-import { answerOf, checkStatement, buildProgram, selectOf, single, statementOf, wrapStatement } from "./statement.ts";
+import {
+  compileReadJson,
+  checkStatement,
+  buildProgram,
+  compileSelectList,
+  compileSingleStatement,
+  buildStatement,
+  wrapStatement,
+} from "./statement.ts";
 import { compileValue } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
@@ -46,7 +54,7 @@ export const DOCUMENT_ONE = "document-one";
 /** The media types that core compiles itself. */
 export const CORE_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
-const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
+const chooseJsonStyle = (plan: Plan, envelope: Envelope): JsonStyle =>
   plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE
     ? "compact"
     : "spaced";
@@ -65,22 +73,22 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
     const first = 1 + Math.max(...params);
     const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
     const isKnown = isProven && usesOnlyBuiltIns(spec, parts.model);
-    const other = compileWritePlan(compilerOf(plan, envelope, parts), plan, envelope, isKnown, rowsFrom);
+    const other = compileWritePlan(createPlanCompiler(plan, envelope, parts), plan, envelope, isKnown, rowsFrom);
     return { ...program, withRows: { ...source, first, program: { ...other, isProven: isKnown } } };
   }
   return program;
 };
 
-const compilerOf = (plan: Plan, envelope: Envelope, parts: CompileParts): Compiler =>
-  createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.domains === "stored" });
+const createPlanCompiler = (plan: Plan, envelope: Envelope, parts: CompileParts): Compiler =>
+  createCompiler({ ...parts, style: chooseJsonStyle(plan, envelope), showsStored: envelope.domains === "stored" });
 
 const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts, isProven: boolean): Program => {
-  const compiler = compilerOf(plan, envelope, parts);
+  const compiler = createPlanCompiler(plan, envelope, parts);
   switch (plan.kind) {
     case "read":
       return compileRead(compiler, plan, envelope, () => createCompiler({ ...parts, style: compiler.style }));
     case "bundle":
-      return single(compiler, [{ name: "body", sql: bundleText(compiler, plan) }], empty, empty);
+      return compileSingleStatement(compiler, [{ name: "body", sql: compileBundleText(compiler, plan) }], empty, empty);
     case "call":
       return compileCallPlan(compiler, plan, envelope);
     case "sequence":
@@ -90,28 +98,33 @@ const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts, isProve
   }
 };
 
-const isWhole = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
+const selectsAllColumns = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
 
-const relationOfRead = (compiler: Compiler, read: Read) => {
-  if ("relation" in read.from) return relationOf(compiler.model, read.from.relation);
-  return "written" in read.from ? relationOf(compiler.model, read.from.written) : undefined;
+const findReadRelation = (compiler: Compiler, read: Read) => {
+  if ("relation" in read.from) return findRelation(compiler.model, read.from.relation);
+  return "written" in read.from ? findRelation(compiler.model, read.from.written) : undefined;
 };
 
-const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another: () => Compiler): Program => {
+const compileRead = (
+  compiler: Compiler,
+  read: Read,
+  envelope: Envelope,
+  createCountCompiler: () => Compiler,
+): Program => {
   if (envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE || read.shape === "aggregate") {
     const body =
       read.shape === "aggregate"
         ? compileAggregateRead(compiler, read)
         : envelope.media === DOCUMENT_ONE
-          ? objectQuery(compiler, read)
-          : arrayQuery(compiler, read);
+          ? compileObjectQuery(compiler, read)
+          : compileArrayQuery(compiler, read);
     // sent as text anyway; a cast would make two more copies
-    return single(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
+    return compileSingleStatement(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
   const rows = compileRows(compiler, read, { showsText: envelope.domains === "text" });
-  const relation = relationOfRead(compiler, read);
-  const total = totalOf(compiler, read, envelope);
+  const relation = findReadRelation(compiler, read);
+  const total = compileTotal(compiler, read, envelope);
   const parts: Sql[] = [];
   const rowOf = (outputs: readonly string[]): Sql => {
     const part = ident(compiler.alias("_part"));
@@ -123,35 +136,35 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
     { name: "page_total", sql: sql`count(*)` },
     {
       name: "body",
-      sql: bodyOf(compiler, envelope, {
+      sql: compileBody(compiler, envelope, {
         rowAlias: row,
         returns: "rows",
-        outputs: rows.names ?? outputNames(read, relation),
+        outputs: rows.names ?? listOutputNames(read, relation),
         areOutputsNamed: rows.names !== undefined,
         relation,
-        isWholeRow: isWhole(read),
-        page: { read, rowOf },
+        isWholeRow: selectsAllColumns(read),
+        page: { read, buildRow: rowOf },
       }),
     },
-    ...declaredColumns(compiler),
+    ...compileResultColumns(compiler),
   ];
-  const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}${join(parts, "")}`;
+  const fragment = sql`select ${compileSelectList(columns)} from (${rows.sql}) as ${ident(row)}${join(parts, "")}`;
   const main = wrapStatement(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return buildProgram(compiler, [main], 0);
   // the planner's number comes from EXPLAIN of the count's own query (R-CNT-2)
-  const plan = sql`explain (format json) ${compileCountRows(another(), read)}`;
+  const plan = sql`explain (format json) ${compileCountRows(createCountCompiler(), read)}`;
   return buildProgram(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
 
-const bundleText = (compiler: Compiler, bundle: Bundle): Sql =>
-  textOfObject(
+const compileBundleText = (compiler: Compiler, bundle: Bundle): Sql =>
+  buildObjectText(
     bundle.fields.map((field) => {
       if ("value" in field) return { as: field.as, text: literal(JSON.stringify(field.value)) };
-      if ("bundle" in field) return { as: field.as, text: bundleText(compiler, field.bundle) };
+      if ("bundle" in field) return { as: field.as, text: compileBundleText(compiler, field.bundle) };
       const json =
         "statement" in field
           ? sql`to_json(${compileStatement(compiler, field.statement, field.arguments)})`
-          : answerOf(compiler, field.read, field.one === true);
+          : compileReadJson(compiler, field.read, field.isOne === true);
       return { as: field.as, text: sql`coalesce(${json}::text, 'null')` };
     }),
   );
@@ -186,13 +199,14 @@ const compileWritePlan = (
   const extra: EnvelopeColumn[] = check === undefined ? [] : [{ name: "check", sql: check }];
   if (checkAfter !== undefined) extra.push({ name: "kept", sql: checkAfter.storesRows });
   if (envelope.location !== undefined && envelope.location.length > 0)
-    extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
-  if (envelope.countInserted === true) extra.push(insertedCount());
+    extra.push({ name: "location", sql: compileLocation(compiler, write, envelope.location) });
+  if (envelope.countInserted === true) extra.push(compileInsertedCount());
   const read = plan.returning;
-  const isSeparate = isProven || satisfiesRules(write.relation, plan);
+  const isSeparate = isProven || needsOwnStatement(write.relation, plan);
   if (isSeparate && extra.length === 0 && envelope.wrapper === undefined && write.standalone !== undefined) {
-    const bodyOfCount = countedBody(read, envelope);
-    if (bodyOfCount !== undefined) return compileAlone(compiler, write.standalone, bodyOfCount, read === undefined);
+    const bodyOfCount = buildCountedBody(read, envelope);
+    if (bodyOfCount !== undefined)
+      return compileStandalone(compiler, write.standalone, bodyOfCount, read === undefined);
   }
   const place: ReadOptions = { written: write.name, ...(write.returned && { returned: write.returned }) };
   let columns: EnvelopeColumn[];
@@ -202,10 +216,10 @@ const compileWritePlan = (
       { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
       { name: "body", sql: sql`''` },
       ...extra,
-      ...declaredColumns(compiler),
+      ...compileResultColumns(compiler),
     ];
   } else if (read.shape === "aggregate" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE) {
-    const body = answerOf(compiler, read, envelope.media === DOCUMENT_ONE, place);
+    const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE, place);
     columns = [
       { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
       { name: "body", sql: sql`${body}::text` },
@@ -218,35 +232,35 @@ const compileWritePlan = (
       { name: "page_total", sql: sql`count(*)` },
       {
         name: "body",
-        sql: bodyOf(compiler, envelope, {
+        sql: compileBody(compiler, envelope, {
           rowAlias: row,
           returns: "rows",
-          outputs: rows.names ?? outputNames(read, write.relation),
+          outputs: rows.names ?? listOutputNames(read, write.relation),
           areOutputsNamed: rows.names !== undefined,
           relation: write.relation,
-          isWholeRow: isWhole(read),
+          isWholeRow: selectsAllColumns(read),
         }),
       },
       ...extra,
-      ...declaredColumns(compiler),
+      ...compileResultColumns(compiler),
     ];
     from = sql` from (${rows.sql}) as ${ident(row)}`;
   }
-  const fragment = sql`with ${write.cte} select ${selectOf(columns)}${from}`;
+  const fragment = sql`with ${write.cte} select ${compileSelectList(columns)}${from}`;
   const statements = [wrapStatement(compiler, fragment, columns, envelope)];
   if (checkAfter !== undefined) statements.push(checkStatement("check", checkAfter.check));
   return buildProgram(compiler, statements, 0, checks);
 };
 
 /** Returns whether a rule would make the write fail as a part of another statement. @rule R-WRT-7 */
-const satisfiesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
+const needsOwnStatement = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
   rules?.[kind] === "separate" || rules?.[kind] === "nothing";
 
 /** The properties of a read of all rows. */
 const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
 
 /** Returns the body as a function of the number of rows, if it depends on nothing else. */
-const countedBody = (read: Read | undefined, { media }: Envelope): ((count: string) => string) | undefined => {
+const buildCountedBody = (read: Read | undefined, { media }: Envelope): ((count: string) => string) | undefined => {
   if (read === undefined) return () => "";
   // no property selects among the rows
   if (read.shape !== "aggregate" || media !== DOCUMENT || Object.keys(read).length > ALL_ROWS.length) return undefined;
@@ -260,22 +274,22 @@ const countedBody = (read: Read | undefined, { media }: Envelope): ((count: stri
 
 /** Compiles a write without a CTE, whose rows would only be counted. The server reports the number of written rows,
  *  unless a rule changes it. @rule R-SQL-16 */
-const compileAlone = (
+const compileStandalone = (
   compiler: Compiler,
-  alone: Sql,
+  standalone: Sql,
   bodyOfCount: (count: string) => string,
   isDeclared: boolean,
 ): Program => {
   const written: ProgramStatement = {
-    ...toStatement(alone),
+    ...toStatement(standalone),
     columns: ["page_total", "body"],
     rowOf: (count) => [count, bodyOfCount(count)],
-    fragment: alone,
+    fragment: standalone,
   };
-  const columns = isDeclared ? declaredColumns(compiler) : [];
+  const columns = isDeclared ? compileResultColumns(compiler) : [];
   return buildProgram(
     compiler,
-    columns.length === 0 ? [written] : [written, statementOf(sql`select ${selectOf(columns)}`, columns)],
+    columns.length === 0 ? [written] : [written, buildStatement(sql`select ${compileSelectList(columns)}`, columns)],
     0,
   );
 };
@@ -292,9 +306,14 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const shown =
     plan.returns === "void"
       ? call
-      : asShownValue(compiler, call, routineOf(compiler, plan.call).returns.type, envelope.domains === "text");
+      : convertToShownValue(
+          compiler,
+          call,
+          requireRoutine(compiler, plan.call).returns.type,
+          envelope.domains === "text",
+        );
   const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
-  const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
+  const window = plan.result === undefined ? empty : compileWindow(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   // called once although it is read twice (R-RPC-14)
   const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
@@ -315,7 +334,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
       sql:
         plan.returns === "void"
           ? sql`''`
-          : bodyOf(compiler, envelope, {
+          : compileBody(compiler, envelope, {
               rowAlias: row,
               returns: plan.returns,
               outputs: ["value"],
@@ -324,9 +343,9 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
               isWholeRow: true,
             }),
     },
-    ...declaredColumns(compiler),
+    ...compileResultColumns(compiler),
   ];
-  return single(compiler, columns, head, sql` from ${source}`, envelope);
+  return compileSingleStatement(compiler, columns, head, sql` from ${source}`, envelope);
 };
 
 const compileCallRows = (
@@ -336,45 +355,45 @@ const compileCallRows = (
   row: string,
 ): Program => {
   const read = plan.result;
-  const relation = "call" in read.from ? relationOfCall(compiler, read) : relationOfRead(compiler, read);
+  const relation = "call" in read.from ? findCallRelation(compiler, read) : findReadRelation(compiler, read);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
   let head = empty;
-  let place: ReadOptions = {};
+  let options: ReadOptions = {};
   let total: Sql | undefined = counts ? sql`count(*)` : undefined;
   if (counts && isLimited && "call" in read.from) {
     // called once although it is read twice (R-RPC-14)
     const source = compileCallSource(compiler, read.from.call);
     const cte = ident(compiler.alias("_called"));
     head = sql`with ${cte} as materialized (select ${ident(source.scope.row)}.* from ${source.from}) `;
-    const again = (): ReadOptions => {
+    const buildCteOptions = (): ReadOptions => {
       const name = compiler.alias(source.scope.row);
       return { from: { from: sql`${cte} as ${ident(name)}`, scope: { ...source.scope, row: name, isRecord: true } } };
     };
-    place = again();
-    total = sql`(select count(*) from (${compileCountRows(compiler, read, again())}) as _c)`;
+    options = buildCteOptions();
+    total = sql`(select count(*) from (${compileCountRows(compiler, read, buildCteOptions())}) as _c)`;
   }
-  const rows = compileRows(compiler, read, { ...place, showsText: envelope.domains === "text" });
+  const rows = compileRows(compiler, read, { ...options, showsText: envelope.domains === "text" });
   const columns: EnvelopeColumn[] = [
     ...(total === undefined ? [] : [{ name: "total", sql: total }]),
     { name: "page_total", sql: plan.returns === "row" ? sql`1` : sql`count(*)` },
     {
       name: "body",
-      sql: bodyOf(compiler, envelope, {
+      sql: compileBody(compiler, envelope, {
         rowAlias: row,
         returns: plan.returns === "row" ? "row" : "rows",
-        outputs: rows.names ?? outputNames(read, relation),
+        outputs: rows.names ?? listOutputNames(read, relation),
         areOutputsNamed: rows.names !== undefined,
         relation,
-        isWholeRow: isWhole(read),
+        isWholeRow: selectsAllColumns(read),
       }),
     },
-    ...declaredColumns(compiler),
+    ...compileResultColumns(compiler),
   ];
-  return single(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
+  return compileSingleStatement(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
 };
 
-const relationOfCall = (compiler: Compiler, { from }: Read) => {
-  const returns = "call" in from ? routineOf(compiler, from.call).returns.relation : undefined;
-  return returns === undefined ? undefined : relationOf(compiler.model, returns);
+const findCallRelation = (compiler: Compiler, { from }: Read) => {
+  const returns = "call" in from ? requireRoutine(compiler, from.call).returns.relation : undefined;
+  return returns === undefined ? undefined : findRelation(compiler.model, returns);
 };

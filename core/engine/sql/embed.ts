@@ -1,22 +1,22 @@
 /** Compiles embeds: creates the context of a mode's compiler and calls it. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
-import { routineOfRow } from "../model/computed.ts";
-import { relationOf, relationshipOf, type Relation, type Routine } from "../model/model.ts";
+import { findRowRoutine } from "../model/computed.ts";
+import { findRelation, relationshipOf, type Relation, type Routine } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
-import { routineArguments } from "./call.ts";
-import { existsOf } from "./exists.ts";
+import { compileRoutineArguments } from "./call.ts";
+import { compileExists } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { arrayOf } from "./json.ts";
-import { arrayQuery, objectQuery } from "./json-rows.ts";
+import { compileArray } from "./json.ts";
+import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
-import { asShownValue, compileRows, expandAll } from "./read.ts";
-import { findRelationship, relatedRows } from "./related.ts";
+import { convertToShownValue, compileRows, expandAll } from "./read.ts";
+import { requireRelationship, compileRelatedRows } from "./related.ts";
 import {
   noEmbeds,
   badPlan,
-  qualified,
-  rowValue,
+  quoteQualifiedName,
+  compileRow,
   type CompiledColumn,
   type CompiledEmbed,
   type Compiler,
@@ -27,22 +27,26 @@ import {
 export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
   const { via } = embed;
   const { row: shown, limit, offset, cap } = embed.read;
-  const isToOne = "relationship" in via ? findRelationship(parent, via.relationship).isToOne : via.isToOne;
+  const isToOne = "relationship" in via ? requireRelationship(parent, via.relationship).isToOne : via.isToOne;
   const target =
     "relationship" in via
-      ? relationOf(compiler.model, findRelationship(parent, via.relationship).target)
-      : targetOf(compiler, embed, parent);
+      ? findRelation(compiler.model, requireRelationship(parent, via.relationship).target)
+      : findRoutineTarget(compiler, embed, parent);
   // the rows of a list become JSON
   const showsText = use.showsText && isToOne;
-  const place = (): ReadOptions => {
+  const createReadOptions = (): ReadOptions => {
     if ("relationship" in via)
-      return { related: relatedRows(compiler, parent, via.relationship, shown), isCompared: use.isGrouped, showsText };
+      return {
+        related: compileRelatedRows(compiler, parent, via.relationship, shown),
+        isCompared: use.isGrouped,
+        showsText,
+      };
     const row = compiler.alias(via.routine.name);
     compiler.dependencies.isOpenEnded = true;
     const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
     return {
       from: {
-        from: sql`${qualified(via.routine)}(${routineArguments(compiler, via.arguments ?? [], rowValue(parent))}) as ${ident(row)}`,
+        from: sql`${quoteQualifiedName(via.routine)}(${compileRoutineArguments(compiler, via.arguments ?? [], compileRow(parent))}) as ${ident(row)}`,
         scope,
       },
       isCompared: use.isGrouped,
@@ -52,11 +56,15 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   // a to-one read is limited to one row only if the relationship itself does not guarantee that
   const isCertainlyOne =
     "relationship" in via &&
-    findRelationship(parent, via.relationship).isManual !== true &&
-    findRelationship(parent, via.relationship).routine === undefined;
+    requireRelationship(parent, via.relationship).isManual !== true &&
+    requireRelationship(parent, via.relationship).routine === undefined;
   const isCut = limit !== undefined || offset !== undefined || cap !== undefined;
   const exists = (scope: Scope): Sql =>
-    existsOf(scope, (level) => compileRows(compiler, embed.read, { ...place(), level }, true).sql, isCut);
+    compileExists(
+      scope,
+      (level) => compileRows(compiler, embed.read, { ...createReadOptions(), level }, true).sql,
+      isCut,
+    );
   if (!use.isOutput && !use.needsJoin)
     return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, exists };
   let keys: readonly string[] | undefined;
@@ -72,42 +80,42 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     needsJoin: use.needsJoin,
     isLimited: use.isLimited,
     rows: (read = embed.read) => {
-      const compiled = compileRows(compiler, read, place());
+      const compiled = compileRows(compiler, read, createReadOptions());
       keys = compiled.keys;
       return compiled.sql;
     },
-    stored: (read = embed.read) => {
-      const compiled = compileRows(compiler, read, { ...place(), isStored: true });
+    storedRows: (read = embed.read) => {
+      const compiled = compileRows(compiler, read, { ...createReadOptions(), isStored: true });
       ({ keys, storedTypes } = compiled);
       return compiled.sql;
     },
-    array: (read = embed.read) => arrayQuery(compiler, read, place()),
-    object: (read = embed.read) => objectQuery(compiler, read, place()),
-    aggregate: (read = embed.read) => compileAggregateRead(compiler, read, place()),
-    arrayOf: (element) => arrayOf(compiler.style, element),
+    array: (read = embed.read) => compileArrayQuery(compiler, read, createReadOptions()),
+    object: (read = embed.read) => compileObjectQuery(compiler, read, createReadOptions()),
+    aggregate: (read = embed.read) => compileAggregateRead(compiler, read, createReadOptions()),
+    buildArray: (element) => compileArray(compiler.style, element),
     lateral: (rowsOf, alias) => {
       const kind = embed.join === "inner" ? sql`join lateral` : sql`left join lateral`;
       return sql`${kind} (${rowsOf}) as ${ident(alias)} on true`;
     },
     expand: (outputs) => expandDeep(compiler, target, embed.mode, outputs),
   };
-  const answer: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
-  if (answer === undefined) throw badPlan(`no plugin compiles the embedding mode "${embed.mode}"`);
-  const columns = answer.columns.map(({ stored, ...column }): CompiledColumn => {
+  const embedSql: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
+  if (embedSql === undefined) throw badPlan(`no plugin compiles the embedding mode "${embed.mode}"`);
+  const columns = embedSql.columns.map(({ stored, ...column }): CompiledColumn => {
     const type = stored === undefined ? undefined : storedTypes?.get(stored);
     if (type === undefined) return column;
     return {
       ...column,
-      value: asShownValue(compiler, column.value, type, showsText),
+      value: convertToShownValue(compiler, column.value, type, showsText),
       stored: { sql: column.value, type },
     };
   });
   return {
-    join: answer.join,
+    join: embedSql.join,
     columns,
-    row: answer.row,
-    keys: keys ?? answer.columns.map((column) => column.as),
-    isInnerJoined: answer.isInnerJoined === true,
+    row: embedSql.row,
+    keys: keys ?? embedSql.columns.map((column) => column.as),
+    isInnerJoined: embedSql.isInnerJoined === true,
     exists,
   };
 };
@@ -125,13 +133,13 @@ const expandDeep = (
     if (output.kind !== "embed" || output.mode !== mode || output.isHidden === true || !("relationship" in output.via))
       return [output];
     const target = relationshipOf(relation, output.via.relationship)?.target;
-    const inner = target && relationOf(compiler.model, target);
+    const inner = target && findRelation(compiler.model, target);
     return [{ ...output, read: { ...output.read, output: expandDeep(compiler, inner, mode, output.read.output) } }];
   });
 
-const targetOf = (compiler: Compiler, { via }: Embed, parent: Scope): Relation | undefined => {
+const findRoutineTarget = (compiler: Compiler, { via }: Embed, parent: Scope): Relation | undefined => {
   if (!("routine" in via)) return undefined;
   const returnsRows = (routine: Routine): boolean => routine.returns.relation !== undefined;
-  const returns = routineOfRow(compiler.model, via.routine, parent.relation, returnsRows)?.returns.relation;
-  return returns === undefined ? undefined : relationOf(compiler.model, returns);
+  const returns = findRowRoutine(compiler.model, via.routine, parent.relation, returnsRows)?.returns.relation;
+  return returns === undefined ? undefined : findRelation(compiler.model, returns);
 };

@@ -1,11 +1,11 @@
 /** Compiles the one row that a statement returns: body, counts, location, columns of plugins. */
 import type { MediaContext } from "../../hooks.ts";
-import { columnOf, type Relation } from "../model/model.ts";
+import { findColumn, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { buildObject, UNNAMED } from "./json.ts";
 import { compileCountRows } from "./read.ts";
-import { badPlan, qualified, type Compiler } from "./scope.ts";
+import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
 import { INSERTED, type CompiledWrite } from "./write.ts";
 
 /** A result column of a statement. */
@@ -15,11 +15,11 @@ export interface EnvelopeColumn {
 }
 
 /** Returns the result columns of plugins. @rule X-RES-1 */
-export const declaredColumns = ({ registry }: Compiler): readonly EnvelopeColumn[] =>
+export const compileResultColumns = ({ registry }: Compiler): readonly EnvelopeColumn[] =>
   registry.resultColumns.map(({ name, compile }) => ({ name, sql: compile() }));
 
 /** Compiles the body text of rows with the alias `rowAlias`. Plugins compile the media types. */
-export const bodyOf = (
+export const compileBody = (
   compiler: Compiler,
   envelope: Envelope,
   facts: Omit<MediaContext, "model" | "envelope" | "options" | "row" | "rowAlias"> & { readonly rowAlias: string },
@@ -30,7 +30,8 @@ export const bodyOf = (
     model: compiler.model,
     // the row itself, even if one of its columns has the name of the alias
     row: sql`(${ident(facts.rowAlias)}.*)`,
-    ...(facts.areOutputsNamed && facts.outputs.includes("") && { object: objectOf(facts.rowAlias, facts.outputs) }),
+    ...(facts.areOutputsNamed &&
+      facts.outputs.includes("") && { object: buildRowObject(facts.rowAlias, facts.outputs) }),
     envelope,
     options: envelope.mediaOptions,
   });
@@ -38,12 +39,12 @@ export const bodyOf = (
   return body;
 };
 
-const objectOf = (row: string, outputs: readonly string[]): Sql =>
+const buildRowObject = (row: string, outputs: readonly string[]): Sql =>
   buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED : as) })));
 
 /** Compiles the total: the exact number, or at most one more than the cap for `estimated`. Undefined if this statement
  *  has no count. @rule R-CNT-1 R-CNT-3 */
-export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
+export const compileTotal = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
   if (envelope.count === undefined || envelope.count === "planned") return undefined;
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
   if (envelope.count === "exact" && !isLimited) return sql`count(*)`;
@@ -57,27 +58,27 @@ export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql
 
 /** Compiles a JSON array of the key's values as text, as filters read them. It is NULL unless exactly one row was
  *  written. @rule R-WRT-2 */
-export const locationOf = (
+export const compileLocation = (
   compiler: Compiler,
   { name, relation }: Pick<CompiledWrite, "name" | "relation">,
   key: readonly string[],
 ): Sql => {
   const json = (column: string): Sql => {
-    const { fromText, toJson } = compiler.model.representations.get(columnOf(relation, column)?.type ?? 0) ?? {};
+    const { fromText, toJson } = compiler.model.representations.get(findColumn(relation, column)?.type ?? 0) ?? {};
     return fromText === undefined || toJson === undefined
       ? sql`to_json(${ident(column)})`
-      : sql`${qualified(toJson)}(${ident(column)})`;
+      : sql`${quoteQualifiedName(toJson)}(${ident(column)})`;
   };
   return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
 };
 
-export const insertedCount = (): EnvelopeColumn => ({
+export const compileInsertedCount = (): EnvelopeColumn => ({
   name: "inserted",
   sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')`,
 });
 
 /** Returns the output names in order, if the read determines them. */
-export const outputNames = (read: Read, relation: Relation | undefined): readonly string[] =>
+export const listOutputNames = (read: Read, relation: Relation | undefined): readonly string[] =>
   read.output.flatMap((output: Output) => {
     if (output.kind === "all") return relation === undefined ? [] : relation.columns.map((column) => column.name);
     return output.kind === "embed" && output.isHidden === true ? [] : [output.as];

@@ -9,7 +9,7 @@ export interface PlannerLevel {
   readonly depth: number;
 }
 
-export const newLevel = (): PlannerLevel => ({ joins: 0, depth: 0 });
+export const createPlannerLevel = (): PlannerLevel => ({ joins: 0, depth: 0 });
 
 /** The limit on joins. The planner tries every order, so each further join multiplies the planning time by two to
  *  three. */
@@ -26,7 +26,7 @@ interface SubqueryPosition {
 }
 
 /** Counts a further join. Returns false if the level has reached its limit. */
-export const mayJoin = (level: PlannerLevel): boolean => {
+export const tryAddJoin = (level: PlannerLevel): boolean => {
   if (level.joins >= MAX_JOINS) return false;
   level.joins++;
   return true;
@@ -34,13 +34,13 @@ export const mayJoin = (level: PlannerLevel): boolean => {
 
 /** Compiles `exists (…)` in a form that keeps planning short. `select` compiles the rows, which are planned in the
  *  given level. With `isCut`, they have a limit or offset. @rule X-PLN-5 */
-export const existsOf = (place: SubqueryPosition, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
-  const level = place.level ?? newLevel();
-  if (place.isBelowOr !== true && mayJoin(level)) {
+export const compileExists = (position: SubqueryPosition, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
+  const level = position.level ?? createPlannerLevel();
+  if (position.isBelowOr !== true && tryAddJoin(level)) {
     return sql`exists (${select(level)})`;
   }
   const depth = level.depth + 1;
   const rows = select({ joins: 0, depth });
   if (depth > MAX_DUPLICATED_LEVELS) return isCut ? sql`exists (${rows})` : sql`exists (${rows} offset 0)`;
-  return place.isBelowOr === true ? sql`exists (${rows})` : sql`(exists (${rows})) is true`;
+  return position.isBelowOr === true ? sql`exists (${rows})` : sql`(exists (${rows})) is true`;
 };

@@ -1,29 +1,38 @@
 /** Compiles values that are computed from the current row. */
 import { columnUnknown, orderByEmbedImpossible, orderingUnknown } from "../../kernel/errors.ts";
-import { routineOfRow } from "../model/computed.ts";
-import { systemColumnType } from "../model/system-columns.ts";
+import { findRowRoutine } from "../model/computed.ts";
+import { findSystemColumnType } from "../model/system-columns.ts";
 import {
-  baseTypeOf,
-  columnOf,
-  relationOf,
+  findBaseType,
+  findColumn,
+  findRelation,
   type Column,
   type Model,
   type PgType,
   type Routine,
 } from "../model/model.ts";
-import { closestNames } from "../../kernel/did-you-mean.ts";
+import { findClosestNames } from "../../kernel/did-you-mean.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
 import { rejectColumn } from "./names.ts";
-import { routineArguments } from "./call.ts";
-import { relatedRows, type RelatedRows } from "./related.ts";
-import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiled, type Compiler, type Scope } from "./scope.ts";
-import { compileValue, typeName } from "./value.ts";
+import { compileRoutineArguments } from "./call.ts";
+import { compileRelatedRows, type RelatedRows } from "./related.ts";
+import {
+  lookUpRelation,
+  noEmbeds,
+  badPlan,
+  quoteQualifiedName,
+  compileRow,
+  type CompiledValue,
+  type Compiler,
+  type Scope,
+} from "./scope.ts";
+import { compileValue, compileTypeName } from "./value.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
-const typesByName = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
+const indexTypes = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
   const named = new Map<string, PgType>();
   for (const type of types.values()) {
     named.set(type.sqlName, type);
@@ -32,7 +41,7 @@ const typesByName = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
   return named;
 });
 
-const typeNamed = ({ model }: Compiler, name: string): PgType | undefined => typesByName(model).get(name);
+const findType = ({ model }: Compiler, name: string): PgType | undefined => indexTypes(model).get(name);
 
 const ARROWS = { "->": sql`->`, "->>": sql`->>`, "#>": sql`#>` } as const;
 
@@ -43,7 +52,7 @@ const followPath = (
   type: PgType | undefined,
   declared: Column | undefined,
   path: readonly PathKey[],
-): Compiled => {
+): CompiledValue => {
   // a domain over json counts as a different type, so this checks the declared type
   const own = declared === undefined ? type : compiler.model.types.get(declared.type);
   const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
@@ -51,18 +60,20 @@ const followPath = (
   const last = path[path.length - 1];
   return {
     sql: sql`(${isJson ? start : sql`pg_catalog.to_jsonb(${start})`}${join(steps, "")})`,
-    type: typeNamed(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"),
-    declared: undefined,
+    type: findType(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"),
+    column: undefined,
   };
 };
 
 /** Returns the row, cast to the type of the ancestor that the function takes, because several ancestors may have
  *  functions of that name. @rule R-CMP-1 */
-const rowAsAncestor = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
+const castRowToAncestor = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
   const ancestor = routine?.parameters.find(({ type }) => scope.relation?.ancestorTypes?.includes(type) === true);
   const type = ancestor === undefined ? undefined : model.types.get(ancestor.type);
   const isOwn = routine?.parameters.some(({ type: of }) => of === scope.relation?.rowType) === true;
-  return type === undefined || isOwn ? rowValue(scope) : sql`(${rowValue(scope)})::${ident(type.schema, type.name)}`;
+  return type === undefined || isOwn
+    ? compileRow(scope)
+    : sql`(${compileRow(scope)})::${ident(type.schema, type.name)}`;
 };
 
 /** Returns whether the expression has bound path keys. PostgreSQL uses an index on the expression only if it knows
@@ -70,50 +81,54 @@ const rowAsAncestor = ({ model }: Compiler, scope: Scope, routine: Routine | und
 export const hasPath = (expression: Expression): boolean =>
   (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
 
-export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): Compiled => {
+export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): CompiledValue => {
   switch (expression.kind) {
     case "column": {
       const at = expression.of === "root" ? (scope.root ?? scope) : scope;
       if (expression.isUnknown === true) return rejectColumn(compiler, at, expression.name);
-      const declared = at.relation === undefined ? undefined : columnOf(at.relation, expression.name);
+      const declared = at.relation === undefined ? undefined : findColumn(at.relation, expression.name);
       const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
       if (oid === undefined) {
-        const system = systemColumnType(at.relation, expression.name);
+        const system = findSystemColumnType(at.relation, expression.name);
         if (
           system === undefined ||
           (at.systemColumns !== "all" && at.systemColumns?.includes(expression.name) !== true)
         )
           return rejectColumn(compiler, at, expression.name);
-        const type = typeNamed(compiler, system);
+        const type = findType(compiler, system);
         const column = ident(at.row, expression.name);
         return expression.path === undefined || expression.path.length === 0
-          ? { sql: column, type, declared: undefined }
+          ? { sql: column, type, column: undefined }
           : followPath(compiler, column, type, undefined, expression.path);
       }
-      const type = baseTypeOf(compiler.model, oid);
+      const type = findBaseType(compiler.model, oid);
       const column = ident(at.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0)
         return followPath(compiler, column, type, declared, expression.path);
-      return { sql: column, type, declared, represented: oid };
+      return { sql: column, type, column: declared, representedType: oid };
     }
     case "computed": {
       compiler.dependencies.isOpenEnded = true;
       const row = scope.relation ?? (scope.routine && { rowType: scope.routine.returns.type });
-      const routine = routineOfRow(compiler.model, expression.routine, row);
-      const given = routineArguments(compiler, expression.arguments ?? [], rowAsAncestor(compiler, scope, routine));
-      const call = sql`${qualified(expression.routine)}(${given})`;
-      const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
+      const routine = findRowRoutine(compiler.model, expression.routine, row);
+      const given = compileRoutineArguments(
+        compiler,
+        expression.arguments ?? [],
+        castRowToAncestor(compiler, scope, routine),
+      );
+      const call = sql`${quoteQualifiedName(expression.routine)}(${given})`;
+      const type = routine === undefined ? undefined : findBaseType(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)
-        return { sql: call, type, declared: undefined, represented: routine?.returns.type };
+        return { sql: call, type, column: undefined, representedType: routine?.returns.type };
       // the arrows of a URL apply to it as to any value that is not a plain json column (R-SEL-6)
       return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
     }
     case "cast":
       return {
-        sql: sql`cast(${compileExpression(compiler, expression.of, scope).sql} as ${typeName(compiler, expression.type)})`,
-        type: typeNamed(compiler, expression.type),
-        declared: undefined,
+        sql: sql`cast(${compileExpression(compiler, expression.of, scope).sql} as ${compileTypeName(compiler, expression.type)})`,
+        type: findType(compiler, expression.type),
+        column: undefined,
       };
     case "apply": {
       const declared = compiler.registry.functions.get(expression.function);
@@ -129,7 +144,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
           ),
         ),
         type: undefined,
-        declared: undefined,
+        column: undefined,
       };
     }
     case "ordering": {
@@ -142,60 +157,60 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         throw orderingUnknown(expression.ordering, inner.type.sqlName, new Set(specs.flatMap(({ types }) => types)));
       const operands = expression.operands.map((ref, i) => {
         const { type } = (spec ?? first).operands[i] ?? {};
-        const declared = type === undefined ? inner.type : typeNamed(compiler, type);
+        const declared = type === undefined ? inner.type : findType(compiler, type);
         return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef); // the reference with a type
       });
       return {
         sql: (spec ?? first).compile(inner.sql, operands, compiler.model),
         type: undefined,
-        declared: undefined,
+        column: undefined,
       };
     }
     case "aggregate": {
       const of = expression.of.map((one) => compileExpression(compiler, one, scope));
       const values = of.map((one) => one.sql);
       const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
-      return { sql: call, type: aggregateType(compiler, expression.fn, of[0]?.type), declared: undefined };
+      return { sql: call, type: findAggregateType(compiler, expression.fn, of[0]?.type), column: undefined };
     }
     case "masked": {
       const inner = compileExpression(compiler, expression.of, scope);
       return {
         ...inner,
         sql: sql`case when ${compiler.compilePredicate(expression.when, scope)} then ${inner.sql} end`,
-        declared: undefined,
+        column: undefined,
       };
     }
     case "related": {
-      if (scope.groupedBy !== undefined) return scope.groupedBy(expression);
-      const target = relatedRows(compiler, scope, expression.relationship);
+      if (scope.compileGroupKey !== undefined) return scope.compileGroupKey(expression);
+      const target = compileRelatedRows(compiler, scope, expression.relationship);
       const inner = compileExpression(compiler, expression.value, target.scope);
-      const value = sql`(select ${inner.sql} from ${target.from} where ${whereOf(compiler, target, expression.where)} limit 1)`;
-      return { ...inner, sql: value, declared: undefined };
+      const value = sql`(select ${inner.sql} from ${target.from} where ${compileRelatedWhere(compiler, target, expression.where)} limit 1)`;
+      return { ...inner, sql: value, column: undefined };
     }
     case "related-aggregate": {
-      const target = relatedRows(compiler, scope, expression.relationship);
+      const target = compileRelatedRows(compiler, scope, expression.relationship);
       const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
       const values = of.map((one) => one.sql);
       const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
       return {
-        sql: sql`(select ${call} from ${target.from} where ${whereOf(compiler, target, expression.where)})`,
-        type: aggregateType(compiler, expression.fn, of[0]?.type),
-        declared: undefined,
+        sql: sql`(select ${call} from ${target.from} where ${compileRelatedWhere(compiler, target, expression.where)})`,
+        type: findAggregateType(compiler, expression.fn, of[0]?.type),
+        column: undefined,
       };
     }
     case "computed-aggregate": {
       compiler.dependencies.isOpenEnded = true;
       const row = compiler.alias(expression.target.name);
-      const relation = lookUp(compiler, expression.target);
+      const relation = lookUpRelation(compiler, expression.target);
       const inner: Scope = { row, relation, isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
       const of = expression.of.map((one) => compileExpression(compiler, one, inner).sql);
       const call = compileAggregateCall(compiler, expression.fn, of, false);
       const where =
         expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
       return {
-        sql: sql`(select ${call} from ${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))}) as ${ident(row)}${where})`,
+        sql: sql`(select ${call} from ${quoteQualifiedName(expression.routine)}(${compileRoutineArguments(compiler, expression.arguments ?? [], compileRow(scope))}) as ${ident(row)}${where})`,
         type: undefined,
-        declared: undefined,
+        column: undefined,
       };
     }
     case "output":
@@ -208,7 +223,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         throw columnUnknown(
           expression.row ?? expression.embed,
           expression.name,
-          closestNames(expression.name, embed.keys),
+          findClosestNames(expression.name, embed.keys),
         );
       let result = sql`${embed.row}.${ident(expression.name)}`;
       // applied directly, without to_jsonb (R-ORD-4)
@@ -216,16 +231,16 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         const key = compileValue(compiler, step.key);
         result = step.arrow === "->>" ? sql`${result}->>${key}` : sql`${result}->${key}`;
       }
-      const type = expression.path === undefined ? typeOfKey(compiler, embed.read, expression.name) : undefined;
-      return { sql: result, type, declared: undefined };
+      const type = expression.path === undefined ? findKeyType(compiler, embed.read, expression.name) : undefined;
+      return { sql: result, type, column: undefined };
     }
   }
 };
 
 /** Returns the type of the column under a key of an embed's rows. Undefined if the value is computed, or has a
  *  representation. */
-const typeOfKey = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
-  const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
+const findKeyType = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
+  const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
   const given = output.find((one) => "as" in one && one.as === key);
   const name =
     given === undefined
@@ -233,26 +248,26 @@ const typeOfKey = ({ model, showsStored }: Compiler, { from, output }: Read, key
       : given.kind === "value" && given.value.kind === "column" && given.value.path === undefined
         ? given.value.name
         : undefined;
-  const column = relation && name !== undefined ? columnOf(relation, name) : undefined;
+  const column = relation && name !== undefined ? findColumn(relation, name) : undefined;
   const isShown =
     showsStored !== true && column !== undefined && model.representations.get(column.type)?.toJson !== undefined;
-  return column === undefined || isShown ? undefined : baseTypeOf(model, column.type);
+  return column === undefined || isShown ? undefined : findBaseType(model, column.type);
 };
 
-const whereOf = (compiler: Compiler, { on, scope }: RelatedRows, where: Predicate | undefined): Sql =>
+const compileRelatedWhere = (compiler: Compiler, { on, scope }: RelatedRows, where: Predicate | undefined): Sql =>
   where === undefined ? on : sql`${on} and ${compiler.compilePredicate(where, scope)}`;
 
-const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
+const findAggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
   const returns = compiler.registry.aggregates.get(fn)?.returns;
-  return returns === undefined ? undefined : returns === "argument" ? of : typeNamed(compiler, returns);
+  return returns === undefined ? undefined : returns === "argument" ? of : findType(compiler, returns);
 };
 
 /** Returns whether the value is certainly not null, so that its order needs no position of nulls. That position would
  *  exclude an index with another one. NOT NULL is not reliable for domains, foreign tables and child tables. @rule
  *  X-PLN-1 */
-export const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
+export const isNeverNull = ({ model }: Compiler, { column }: CompiledValue, { relation, isStored }: Scope): boolean =>
   isStored === true &&
-  declared?.notNull === true &&
+  column?.notNull === true &&
   (relation?.kind === "table" || relation?.kind === "partitioned") &&
   relation.mayHideNulls !== true &&
-  model.types.get(declared.type)?.kind !== "domain";
+  model.types.get(column.type)?.kind !== "domain";

@@ -35,7 +35,7 @@ export type Slot =
   | { readonly fixed: BoundValue };
 
 /** Returns the value itself, or the text of a list. */
-export const boundOf = (sent: SentValue): BoundValue =>
+export const getBoundValue = (sent: SentValue): BoundValue =>
   sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
 
 type Chunk = string | { readonly slot: Slot };
@@ -62,7 +62,7 @@ const appendChunks = (parts: (Chunk | Sql)[], fragment: Sql): void => {
 };
 
 /** Returns the texts and slots of a fragment, in order. */
-export const chunksOf = (fragment: Sql): readonly Chunk[] => {
+export const flattenFragment = (fragment: Sql): readonly Chunk[] => {
   const chunks: Chunk[] = [];
   const pending: (Chunk | Sql)[] = [fragment];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
@@ -74,12 +74,12 @@ export const chunksOf = (fragment: Sql): readonly Chunk[] => {
 
 /** Creates a fragment: ``sql`select ${column} from ${relation}` ``. Only fragments can be interpolated; a string
  *  throws. */
-export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql => {
+export const sql = (strings: TemplateStringsArray, ...interpolations: readonly Sql[]): Sql => {
   const parts: (Chunk | Sql)[] = [];
   strings.forEach((text, i) => {
     if (text !== "") parts.push(text);
-    if (i >= holes.length) return;
-    const hole: unknown = holes[i];
+    if (i >= interpolations.length) return;
+    const hole: unknown = interpolations[i];
     if (!isSql(hole)) throw new TypeError(`expected an SQL fragment, not a ${typeof hole}: use ident() or value()`);
     appendChunks(parts, hole);
   });
@@ -147,7 +147,7 @@ const MAX_VALUES = 65_535;
 export const toStatement = (fragment: Sql): Statement => {
   const slots: Slot[] = [];
   let text = "";
-  for (const chunk of chunksOf(fragment)) {
+  for (const chunk of flattenFragment(fragment)) {
     if (typeof chunk === "string") {
       text += chunk;
       continue;

@@ -1,12 +1,12 @@
 /** Determines the FROM item of a level's rows. */
-import { relationOf } from "../model/model.ts";
+import { findRelation } from "../model/model.ts";
 import type { ReadFrom } from "../plan/plan.ts";
 import { compileCallSource } from "./call.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import type { RelatedRows } from "./related.ts";
-import { badPlan, lookUp, noEmbeds, qualified, type Compiler, type Scope } from "./scope.ts";
-import { currentRowsOfSteps, rowsOfSteps } from "./value.ts";
+import { badPlan, lookUpRelation, noEmbeds, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { compileCurrentRows, compileWrittenRows } from "./value.ts";
 
 /** The origin of the rows, if the read itself does not determine it. */
 export interface ReadOptions {
@@ -37,16 +37,18 @@ export interface FromClause {
   readonly on: Sql | undefined;
 }
 
-export const openFromClause = (compiler: Compiler, source: ReadFrom, place: ReadOptions): FromClause => {
-  if (place.related !== undefined)
-    return { from: place.related.from, scope: place.related.scope, on: place.related.on };
-  if (place.from !== undefined) return { ...place.from, on: undefined };
+export const compileFromClause = (compiler: Compiler, source: ReadFrom, options: ReadOptions): FromClause => {
+  if (options.related !== undefined)
+    return { from: options.related.from, scope: options.related.scope, on: options.related.on };
+  if (options.from !== undefined) return { ...options.from, on: undefined };
   if ("relation" in source) {
-    const relation = lookUp(compiler, source.relation);
+    const relation = lookUpRelation(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
     // uses the relation's own name if possible, so that database messages contain it
     const from =
-      row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
+      row === source.relation.name
+        ? quoteQualifiedName(source.relation)
+        : sql`${quoteQualifiedName(source.relation)} as ${ident(row)}`;
     return {
       from,
       scope: {
@@ -62,24 +64,24 @@ export const openFromClause = (compiler: Compiler, source: ReadFrom, place: Read
     };
   }
   if ("call" in source) return { ...compileCallSource(compiler, source.call), on: undefined };
-  const relation = relationOf(compiler.model, source.written);
+  const relation = findRelation(compiler.model, source.written);
   const row = compiler.alias(source.written.name);
   if (source.steps !== undefined) {
     const key = source.isCurrent === true ? (relation?.primaryKey ?? []) : [];
     const rows =
       key.length === 0
-        ? rowsOfSteps(source.steps, source.written)
-        : currentRowsOfSteps(source.steps, source.written, key);
+        ? compileWrittenRows(source.steps, source.written)
+        : compileCurrentRows(source.steps, source.written, key);
     return {
       from: sql`${rows} as ${ident(row)}`,
       scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
       on: undefined,
     };
   }
-  if (place.written === undefined) throw badPlan("a read of written rows without a write");
+  if (options.written === undefined) throw badPlan("a read of written rows without a write");
   return {
-    from: sql`${place.written} as ${ident(row)}`,
-    scope: { row, relation, isRecord: true, systemColumns: place.returned, root: undefined, embeds: noEmbeds },
+    from: sql`${options.written} as ${ident(row)}`,
+    scope: { row, relation, isRecord: true, systemColumns: options.returned, root: undefined, embeds: noEmbeds },
     on: undefined,
   };
 };

@@ -22,17 +22,17 @@ export const hasObjects = ({ output }: Read): boolean =>
 export const flattenGroups = (
   read: Read,
   row: string,
-  objectOf: (members: readonly Member[]) => Sql,
+  buildGroupObject: (members: readonly Member[]) => Sql,
 ): { readonly groups: Read; readonly members: readonly Member[] } => {
   const flat: Output[] = [];
-  const memberOf = (output: Output): Member => {
+  const buildMember = (output: Output): Member => {
     const as = "as" in output ? output.as : "";
-    if (output.kind === "object") return { as, sql: objectOf(output.of.map(memberOf)) };
+    if (output.kind === "object") return { as, sql: buildGroupObject(output.of.map(buildMember)) };
     if (output.kind === "constant") return { as, sql: sql`${literal(output.value)}::text` };
     const name = `g${flat.length}`;
     flat.push({ ...output, as: name } as Output); // a value or an aggregate
     return { as, sql: ident(row, name) };
   };
-  const members = read.output.map(memberOf);
+  const members = read.output.map(buildMember);
   return { groups: { ...read, output: flat }, members };
 };

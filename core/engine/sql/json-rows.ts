@@ -1,7 +1,7 @@
 /** Compiles the rows of a read to JSON. */
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { arrayOf, buildObject, isInvalidName, UNNAMED } from "./json.ts";
+import { compileArray, buildObject, isInvalidName, UNNAMED } from "./json.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
@@ -17,13 +17,13 @@ export interface JsonRows {
 
 /** Compiles the rows of a read, ready to become JSON. If a key is not a valid identifier, the object is built from
  *  text. */
-export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): JsonRows => {
+export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
     // every field was skipped (G-DOC-12), but the rows remain
     const nothing = sql`'{}'::json`;
     return {
-      from: sql`(${compileRows(compiler, read, place).sql}) as ${ident(row)}`,
+      from: sql`(${compileRows(compiler, read, options).sql}) as ${ident(row)}`,
       element: nothing,
       object: nothing,
     };
@@ -35,7 +35,7 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
     oddNames.set(`_relapi_${i}`, each.as);
     return { ...each, as: `_relapi_${i}` };
   });
-  const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, place);
+  const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, options);
   const from = sql`(${rows.sql}) as ${ident(row)}`;
   // an embed of columns may have one with an empty name
   if (oddNames.size === 0 && !rows.keys.includes(""))
@@ -47,13 +47,13 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
 };
 
 /** Compiles `[…]` of all rows, as a scalar subquery. */
-export const arrayQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
-  const rows = jsonRows(compiler, read, place);
-  return sql`(select coalesce(${arrayOf(compiler.style, rows.element)}, '[]') from ${rows.from})`;
+export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+  const rows = compileJsonRows(compiler, read, place);
+  return sql`(select coalesce(${compileArray(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
 /** Compiles the first row as an object, as a scalar subquery; NULL without one. */
-export const objectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
-  const rows = jsonRows(compiler, read, place);
+export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+  const rows = compileJsonRows(compiler, read, place);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;
 };

@@ -17,7 +17,7 @@ export const isLongName = (name: string): boolean =>
 
 /** Builds an array of the rows named `row`, NULL without rows. For `compact`, array_to_json writes no spaces and is
  *  faster. */
-export const arrayOf = (style: JsonStyle, element: Sql): Sql =>
+export const compileArray = (style: JsonStyle, element: Sql): Sql =>
   style === "spaced" ? sql`json_agg(${element})` : sql`array_to_json(array_agg(${element}))`;
 
 /** Builds `{"a":1,"b":…}` of values: a json value with the keys in the given order. */
@@ -58,7 +58,7 @@ const concatenate = (parts: readonly Sql[]): Sql => {
 
 /** Builds the text `{"a":1,"b":…}` of members that are JSON text. A json value would be planned as a row, and copied
  *  more often. No member may be NULL. @rule X-PLN-3 */
-export const textOfObject = (members: readonly { readonly as: string; readonly text: Sql }[]): Sql =>
+export const buildObjectText = (members: readonly { readonly as: string; readonly text: Sql }[]): Sql =>
   members.length === 0
     ? sql`'{}'`
     : concatenate([

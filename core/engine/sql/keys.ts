@@ -1,14 +1,19 @@
 /** Finds rows by many keys at once. @rule X-SEQ-5 */
-import { columnOf, type Relation } from "../model/model.ts";
+import { findColumn, type Relation } from "../model/model.ts";
 import type { Keys } from "../plan/plan.ts";
 import { catalogText, ident, join, sql, type Sql } from "./fragment.ts";
 import { badPlan, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
 /** Compiles a FROM item with a row per key: its columns, and `number` from 1 on. */
-const keyRows = (compiler: Compiler, { columns, values }: Keys, relation: Scope["relation"], row: string): Sql => {
+const compileKeyRows = (
+  compiler: Compiler,
+  { columns, values }: Keys,
+  relation: Scope["relation"],
+  row: string,
+): Sql => {
   const lists = columns.map((name, i) => {
-    const column = relation && columnOf(relation, name);
+    const column = relation && findColumn(relation, name);
     if (column === undefined) throw badPlan(`a key has no column "${name}"`);
     const list = values.flatMap((key) => (key[i] === undefined ? [] : [compileValue(compiler, key[i])]));
     return sql`pg_catalog.unnest(array[${join(list)}]::${catalogText(column.sqlType)}[])`;
@@ -17,16 +22,16 @@ const keyRows = (compiler: Compiler, { columns, values }: Keys, relation: Scope[
   return sql`rows from (${join(lists)}) with ordinality as ${ident(row)} (${join(names)})`;
 };
 
-const isKeyOf = ({ columns }: Keys, key: string, row: Sql): Sql =>
+const compileKeyMatch = ({ columns }: Keys, key: string, row: Sql): Sql =>
   join(
     columns.map((name) => sql`${ident(key, name)} = ${row}.${ident(name)}`),
     " and ",
   );
 
 /** Compiles the condition that the row has one of the keys. */
-export const hasKey = (compiler: Compiler, keys: Keys, { relation, row }: Scope): Sql => {
+export const compileHasKey = (compiler: Compiler, keys: Keys, { relation, row }: Scope): Sql => {
   const key = compiler.alias("_k");
-  return sql`exists (select 1 from ${keyRows(compiler, keys, relation, key)} where ${isKeyOf(keys, key, ident(row))})`;
+  return sql`exists (select 1 from ${compileKeyRows(compiler, keys, relation, key)} where ${compileKeyMatch(keys, key, ident(row))})`;
 };
 
 /** A write by keys. */
@@ -40,11 +45,11 @@ interface WrittenRows {
 
 /** Compiles the number of the first key without a written row, or null. A row that was found but not written may belong
  *  to any key, so the number is 1. */
-export const missingKey = (compiler: Compiler, keys: Keys, write: WrittenRows): Sql => {
+export const compileMissingKey = (compiler: Compiler, keys: Keys, write: WrittenRows): Sql => {
   const { relation, name, before } = write;
   const [key, row] = [compiler.alias("_k"), compiler.alias("_r")];
-  const found = sql`select 1 from ${before ?? name} as ${ident(row)} where ${isKeyOf(keys, key, ident(row))}`;
-  const missing = sql`(select pg_catalog.min(${ident(key, "number")}) from ${keyRows(compiler, keys, relation, key)} where not exists (${found}))`;
+  const found = sql`select 1 from ${before ?? name} as ${ident(row)} where ${compileKeyMatch(keys, key, ident(row))}`;
+  const missing = sql`(select pg_catalog.min(${ident(key, "number")}) from ${compileKeyRows(compiler, keys, relation, key)} where not exists (${found}))`;
   if (before === undefined) return missing;
   const count = (rows: Sql): Sql => sql`(select count(*) from ${rows} as _c)`;
   return sql`coalesce(${missing}, case when ${count(name)} < ${count(before)} then 1 end)`;

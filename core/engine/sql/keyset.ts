@@ -3,7 +3,7 @@ import type { PgType } from "../model/model.ts";
 import type { Predicate, ValueRef } from "../plan/plan.ts";
 import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import type { Compiled, Compiler, Scope } from "./scope.ts";
+import type { CompiledValue, Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
 /** The operators in these conditions. */
@@ -23,7 +23,7 @@ const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 
 /** Returns qualified operators for the type of an extension, whose schema need not be in the search path. Without the
  *  schema, PostgreSQL may choose others: those of `text` for `citext`. `order by` needs no search path. */
-const comparisonsOf = (type: PgType | undefined): Comparisons => {
+const findComparisons = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return DEFAULT_COMPARISONS;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : DEFAULT_COMPARISONS;
   const within = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
@@ -31,11 +31,11 @@ const comparisonsOf = (type: PgType | undefined): Comparisons => {
 };
 
 /** Adds the type to a composite value, because PostgreSQL does not infer it from the position. */
-const ofType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
+const addType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
   type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref; // the reference with a type
 
 /** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for it. */
-const nullTestsOf = ({ sql: by, type }: Compiled): Pick<KeysetTerm, "isNull" | "isNotNull"> =>
+const compileNullTests = ({ sql: by, type }: CompiledValue): Pick<KeysetTerm, "isNull" | "isNotNull"> =>
   type?.kind === "composite"
     ? { isNull: sql`${by} is not distinct from null`, isNotNull: sql`${by} is distinct from null` }
     : { isNull: sql`${by} is null`, isNotNull: sql`${by} is not null` };
@@ -53,21 +53,22 @@ interface KeysetTerm {
 }
 
 /** Returns `(a, b)`, for comparisons such as `(a, b) > ($1, $2)`. */
-const tuple = (terms: readonly KeysetTerm[], of: (term: KeysetTerm) => Sql | undefined): Sql => {
+const compileTuple = (terms: readonly KeysetTerm[], of: (term: KeysetTerm) => Sql | undefined): Sql => {
   const parts = terms.flatMap((term) => of(term) ?? []);
   return parts.length === 1 ? sql`${join(parts)}` : sql`(${join(parts)})`;
 };
 
-const rowComparison = (terms: readonly KeysetTerm[], operator: Sql): Sql =>
-  sql`${tuple(terms, ({ by }) => by)} ${operator} ${tuple(terms, ({ value }) => value)}`;
+const compileRowComparison = (terms: readonly KeysetTerm[], operator: Sql): Sql =>
+  sql`${compileTuple(terms, ({ by }) => by)} ${operator} ${compileTuple(terms, ({ value }) => value)}`;
 
-const followingOperator = ({ isDescending, comparison }: KeysetTerm): Sql =>
+const chooseFollowingOperator = ({ isDescending, comparison }: KeysetTerm): Sql =>
   isDescending ? comparison.less : comparison.greater;
 
-const conjunction = (parts: readonly Sql[]): Sql => (parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`);
+const joinConditions = (parts: readonly Sql[]): Sql =>
+  parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`;
 
 /** Returns the leading terms that one row comparison can cover. */
-const comparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[] => {
+const takeComparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[] => {
   const end = terms.findIndex(
     ({ value, nullsFollow, isDescending, comparison }) =>
       value === undefined ||
@@ -94,28 +95,31 @@ export const compileKeysetCondition = (
     const areNullsLast = (term.nulls ?? (isDescending ? "first" : "last")) === "last";
     return {
       by: by.sql,
-      value: ref === null ? undefined : compileValue(compiler, ofType(ref, by.type)),
+      value: ref === null ? undefined : compileValue(compiler, addType(ref, by.type)),
       isDescending,
-      comparison: comparisonsOf(by.type),
-      ...nullTestsOf(by),
+      comparison: findComparisons(by.type),
+      ...compileNullTests(by),
       nullsFollow: ref !== null && areNullsLast && !isNeverNull(compiler, by, scope),
       nullsPrecede: !areNullsLast,
     };
   });
   const [first] = terms;
   if (first === undefined) return sql`false`;
-  const run = comparableTerms(terms);
-  if (run.length === terms.length) return sql`(${rowComparison(run, followingOperator(first))})`;
+  const leadingTerms = takeComparableTerms(terms);
+  if (leadingTerms.length === terms.length)
+    return sql`(${compileRowComparison(leadingTerms, chooseFollowingOperator(first))})`;
   const known: Sql[] = []; // terms that equal the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
-    if (value !== undefined) cases.push(conjunction([...known, sql`${by} ${followingOperator(term)} ${value}`]));
-    else if (nullsPrecede) cases.push(conjunction([...known, isNotNull]));
-    if (nullsFollow) cases.push(conjunction([...known, isNull]));
+    if (value !== undefined)
+      cases.push(joinConditions([...known, sql`${by} ${chooseFollowingOperator(term)} ${value}`]));
+    else if (nullsPrecede) cases.push(joinConditions([...known, isNotNull]));
+    if (nullsFollow) cases.push(joinConditions([...known, isNull]));
     known.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
   }
-  const bound = run.length === 0 ? [] : [rowComparison(run, sql`${followingOperator(first)}=`)];
+  const bound =
+    leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];
   const either = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
-  return conjunction([...bound, either]);
+  return joinConditions([...bound, either]);
 };

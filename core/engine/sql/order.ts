@@ -1,18 +1,18 @@
 /** Compiles the terms of orders. */
-import { relationOf } from "../model/model.ts";
+import { findRelation } from "../model/model.ts";
 import type { Expression, OrderBy } from "../plan/plan.ts";
-import { mayJoin, newLevel } from "./exists.ts";
+import { tryAddJoin, createPlannerLevel } from "./exists.ts";
 import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
-import { apart } from "./predicate.ts";
-import { findRelationship, relatedRows } from "./related.ts";
-import type { Compiled, Compiler, RelatedValue, Scope } from "./scope.ts";
+import { withoutJoins } from "./predicate.ts";
+import { requireRelationship, compileRelatedRows } from "./related.ts";
+import type { CompiledValue, Compiler, RelatedValue, Scope } from "./scope.ts";
 
 /** The related rows that the orders of a level have joined. */
 export interface JoinedRows {
   /** The joins of the level. */
   readonly joins: Sql[];
-  readonly known: Map<string, Scope>;
+  readonly scopes: Map<string, Scope>;
 }
 
 /** Compiles a term. `known` is its value, if the level has it under a name or as an output. */
@@ -23,7 +23,7 @@ export const compileOrder = (
   known: Sql | undefined,
   joined: JoinedRows,
 ): Sql => {
-  const by = known === undefined ? compileJoined(compiler, term.by, scope, joined) : undefined;
+  const by = known === undefined ? compileJoinedValue(compiler, term.by, scope, joined) : undefined;
   if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
@@ -37,16 +37,21 @@ export const compileOrder = (
 
 /** Compiles a value. The one related row of a value is joined, so that PostgreSQL can look up, hash or merge the rows.
  *  @rule X-PLN-7 */
-export const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, joined: JoinedRows): Compiled => {
+export const compileJoinedValue = (
+  compiler: Compiler,
+  by: Expression,
+  scope: Scope,
+  joined: JoinedRows,
+): CompiledValue => {
   const target =
-    scope.groupedBy === undefined &&
+    scope.compileGroupKey === undefined &&
     by.kind === "related" &&
     isNullOfNull(by.value) &&
     isOneRow(compiler, scope, by.relationship)
       ? joinRow(compiler, by, scope, joined)
       : undefined;
   if (by.kind !== "related" || target === undefined) return compileExpression(compiler, by, scope);
-  return { ...compileJoined(compiler, by.value, target, joined), declared: undefined };
+  return { ...compileJoinedValue(compiler, by.value, target, joined), column: undefined };
 };
 
 /** Returns undefined if the level has reached its limit of joins. */
@@ -54,18 +59,19 @@ const joinRow = (
   compiler: Compiler,
   by: RelatedValue,
   scope: Scope,
-  { joins, known }: JoinedRows,
+  { joins, scopes }: JoinedRows,
 ): Scope | undefined => {
   const key = JSON.stringify([scope.row, by.relationship, by.where]);
-  const before = known.get(key);
+  const before = scopes.get(key);
   if (before !== undefined) return before;
-  const { level = newLevel() } = scope;
-  if (!mayJoin(level)) return undefined;
-  const { scope: inner, from, on } = relatedRows(compiler, scope, by.relationship);
+  const { level = createPlannerLevel() } = scope;
+  if (!tryAddJoin(level)) return undefined;
+  const { scope: inner, from, on } = compileRelatedRows(compiler, scope, by.relationship);
   const target = { ...inner, level };
-  const where = by.where === undefined ? on : sql`${on} and ${compiler.compilePredicate(by.where, apart(target))}`;
+  const where =
+    by.where === undefined ? on : sql`${on} and ${compiler.compilePredicate(by.where, withoutJoins(target))}`;
   joins.push(sql`left join ${from} on ${where}`);
-  known.set(key, target);
+  scopes.set(key, target);
   return target;
 };
 
@@ -79,8 +85,8 @@ const isNullOfNull = (value: Expression): boolean => {
 /** Returns whether a unique key guarantees at most one row. The keys of a table with children cover only its own
  *  rows. */
 const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
-  const { columns, target: name, junction, routine } = findRelationship(scope, id);
-  const target = relationOf(compiler.model, name);
+  const { columns, target: name, junction, routine } = requireRelationship(scope, id);
+  const target = findRelation(compiler.model, name);
   if (junction !== undefined || routine !== undefined || target?.mayHideNulls === true) return false;
   const compared = new Set(columns.map(([, column]) => column));
   return target?.uniqueKeys.some((key) => key.columns.every((column) => compared.has(column))) === true;

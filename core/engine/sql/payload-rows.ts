@@ -1,22 +1,22 @@
 /** Compiles the rows of a payload, from which an insert or an update reads its values. */
-import { columnOf, type PgType, type Relation } from "../model/model.ts";
+import { findColumn, type PgType, type Relation } from "../model/model.ts";
 import type { PayloadColumn, ValueRef, WriteRows } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
-import { hstoreOf, hstoreOfJson } from "./hstore.ts";
-import { badPlan, qualified, type Compiler } from "./scope.ts";
+import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
+import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
 import { compileJson } from "./value.ts";
 
 export type Payload = Extract<WriteRows, { readonly payload: ValueRef }>;
 
-const columnType = (relation: Relation, name: string): Sql => {
-  const column = columnOf(relation, name);
+const findColumnType = (relation: Relation, name: string): Sql => {
+  const column = findColumn(relation, name);
   if (column === undefined) throw badPlan(`${relation.name} has no column "${name}"`);
   return catalogText(column.sqlType);
 };
 
 /** Compiles a FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3
  *  R-INS-4 R-REP-4 */
-export const payloadRows = (
+export const compilePayloadRows = (
   compiler: Compiler,
   relation: Relation,
   rows: Payload,
@@ -24,45 +24,47 @@ export const payloadRows = (
 ): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
   const row = compiler.alias("_p");
   const json = compileJson(compiler, rows.payload, "json");
-  const parserOf = (name: string) => {
-    const column = columnOf(relation, name);
+  const findParser = (name: string) => {
+    const column = findColumn(relation, name);
     return column === undefined ? undefined : compiler.model.representations.get(column.type)?.fromJson;
   };
-  const hstoreAt = (name: string): PgType | undefined => {
-    const column = columnOf(relation, name);
-    return column && hstoreOf(compiler.model, column.type);
+  const findHstore = (name: string): PgType | undefined => {
+    const column = findColumn(relation, name);
+    return column && findHstoreType(compiler.model, column.type);
   };
   /** Returns the type in which the value is read from the payload. */
   const givenType = ({ name, apply, isText }: PayloadColumn): Sql => {
-    const hasParser = parserOf(name) !== undefined;
+    const hasParser = findParser(name) !== undefined;
     if (isText === true && !hasParser) return sql`text`;
-    return apply !== undefined || hasParser || hstoreAt(name) !== undefined ? sql`json` : columnType(relation, name);
+    return apply !== undefined || hasParser || findHstore(name) !== undefined
+      ? sql`json`
+      : findColumnType(relation, name);
   };
   const definitions = join(rows.columns.map((column) => sql`${ident(column.name)} ${givenType(column)}`));
-  const read = (name: string): Sql => {
-    const parser = parserOf(name);
+  const readColumn = (name: string): Sql => {
+    const parser = findParser(name);
     const { apply, isText } = rows.columns.find((column) => column.name === name) ?? {};
-    if (isText === true && parser === undefined) return sql`${ident(row, name)}::${columnType(relation, name)}`;
+    if (isText === true && parser === undefined) return sql`${ident(row, name)}::${findColumnType(relation, name)}`;
     if (apply !== undefined) {
       const declared = compiler.registry.functions.get(apply);
       if (declared === undefined) throw badPlan(`no plugin declares the function "${apply}"`);
       return declared.compile(sql`(${ident(row, name)} #>> '{}')`, compiler.model);
     }
-    if (parser !== undefined) return sql`${qualified(parser)}(${ident(row, name)})`;
-    const hstore = hstoreAt(name);
-    return hstore === undefined ? ident(row, name) : hstoreOfJson(hstore, ident(row, name));
+    if (parser !== undefined) return sql`${quoteQualifiedName(parser)}(${ident(row, name)})`;
+    const hstore = findHstore(name);
+    return hstore === undefined ? ident(row, name) : compileHstoreFromJson(hstore, ident(row, name));
   };
   if (rows.missing === "null") {
     if (rows.columns.length === 0) {
       const from = rows.shape === "object" ? empty : sql`pg_catalog.json_array_elements(${json}) as ${ident(row)}`;
-      return { from, valueOf: read };
+      return { from, valueOf: readColumn };
     }
     const record =
       rows.shape === "object" ? sql`pg_catalog.json_to_record(${json})` : sql`pg_catalog.json_to_recordset(${json})`;
     const from = sql`${record} as ${ident(row)}(${definitions})`;
     return {
       from: isFirstOnly && rows.shape === "array" ? sql`(select * from ${from} limit 1) as ${ident(row)}` : from,
-      valueOf: read,
+      valueOf: readColumn,
     };
   }
   // element by element, to distinguish an absent key from a null
@@ -80,19 +82,22 @@ export const payloadRows = (
   return {
     from,
     valueOf: (name) => {
-      const column = columnOf(relation, name);
+      const column = findColumn(relation, name);
       const text = column?.baseDefault ?? column?.default;
       const fallback = text === undefined ? sql`null` : catalogText(`(${text})`);
       const given =
         text !== undefined && rows.missing === "computed-default"
-          ? sql`case when ${fallback} is null then ${read(name)} else ${read(name)} end`
-          : read(name);
+          ? sql`case when ${fallback} is null then ${readColumn(name)} else ${readColumn(name)} end`
+          : readColumn(name);
       return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${given} else ${fallback} end`;
     },
   };
 };
 
-export const givenRows = (compiler: Compiler, rowsFrom: (row: Sql) => Sql): ReturnType<typeof payloadRows> => {
+export const compileGivenRows = (
+  compiler: Compiler,
+  rowsFrom: (row: Sql) => Sql,
+): ReturnType<typeof compilePayloadRows> => {
   const row = compiler.alias("_p");
   return { from: rowsFrom(ident(row)), valueOf: (name) => ident(row, name) };
 };

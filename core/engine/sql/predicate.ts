@@ -1,16 +1,25 @@
 import type { FilterContext } from "../../hooks.ts";
 import type { OperatorSpec } from "../../plugin.ts";
 import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
-import { routineArguments } from "./call.ts";
+import { compileRoutineArguments } from "./call.ts";
 import { compileKeysetCondition } from "./keyset.ts";
-import { existsOf } from "./exists.ts";
+import { compileExists } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
-import { hstoreOf, hstoreOfText } from "./hstore.ts";
-import { relatedRows } from "./related.ts";
-import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiled, type Compiler, type Scope } from "./scope.ts";
-import { hasKey } from "./keys.ts";
-import { compileJson, compileValue, isAmongRows } from "./value.ts";
+import { findHstoreType, compileHstoreFromText } from "./hstore.ts";
+import { compileRelatedRows } from "./related.ts";
+import {
+  lookUpRelation,
+  noEmbeds,
+  badPlan,
+  quoteQualifiedName,
+  compileRow,
+  type CompiledValue,
+  type Compiler,
+  type Scope,
+} from "./scope.ts";
+import { compileHasKey } from "./keys.ts";
+import { compileJson, compileValue, compileIsAmongRows } from "./value.ts";
 
 /** Compiles a condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
@@ -23,33 +32,33 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
       if (predicate.kind === "or") {
         // PostgreSQL plans each part separately
-        const parts = predicate.of.map((part) => compilePredicate(compiler, part, apart(within)));
+        const parts = predicate.of.map((part) => compilePredicate(compiler, part, withoutJoins(within)));
         return sql`(${join(parts, " or ")})`;
       }
       const parts = predicate.of.map((part) => compilePredicate(compiler, part, within));
       return sql`(${join(parts, " and ")})`;
     }
     case "not":
-      return sql`not (${compilePredicate(compiler, predicate.of, isExistence(predicate.of) ? scope : apart(scope))})`;
+      return sql`not (${compilePredicate(compiler, predicate.of, isExistence(predicate.of) ? scope : withoutJoins(scope))})`;
     case "compare":
       return compileComparison(compiler, predicate, scope);
     case "related": {
-      const rows = relatedRows(compiler, scope, predicate.relationship);
-      return exists(scope, rows.from, rows.on, compiler, predicate.where, rows.scope);
+      const rows = compileRelatedRows(compiler, scope, predicate.relationship);
+      return compileRowsExist(scope, rows.from, rows.on, compiler, predicate.where, rows.scope);
     }
     case "computed-rows": {
       const row = compiler.alias(predicate.target.name);
       const inner: Scope = {
         row,
-        relation: lookUp(compiler, predicate.target),
+        relation: lookUpRelation(compiler, predicate.target),
         isRecord: false,
         root: scope.root ?? scope,
         embeds: noEmbeds,
       };
       compiler.dependencies.isOpenEnded = true;
-      return exists(
+      return compileRowsExist(
         scope,
-        sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`,
+        sql`${quoteQualifiedName(predicate.routine)}(${compileRoutineArguments(compiler, predicate.arguments ?? [], compileRow(scope))}) as ${ident(row)}`,
         undefined,
         compiler,
         predicate.where,
@@ -60,14 +69,14 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const row = compiler.alias(predicate.from.name);
       const inner: Scope = {
         row,
-        relation: lookUp(compiler, predicate.from),
+        relation: lookUpRelation(compiler, predicate.from),
         isRecord: false,
         root: scope.root ?? scope,
         embeds: noEmbeds,
       };
-      return exists(
+      return compileRowsExist(
         scope,
-        sql`${qualified(predicate.from)} as ${ident(row)}`,
+        sql`${quoteQualifiedName(predicate.from)} as ${ident(row)}`,
         undefined,
         compiler,
         predicate.where,
@@ -83,19 +92,19 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "beyond":
       return compileKeysetCondition(compiler, predicate, scope);
     case "written":
-      return isAmongRows(compiler, predicate.step, predicate.columns, scope.row);
+      return compileIsAmongRows(compiler, predicate.step, predicate.columns, scope.row);
     case "keys":
-      return hasKey(compiler, predicate, scope);
+      return compileHasKey(compiler, predicate, scope);
   }
 };
 
 /** Returns a scope whose conditions do not become joins of the level. */
-export const apart = (scope: Scope): Scope => (scope.isBelowOr === true ? scope : { ...scope, isBelowOr: true });
+export const withoutJoins = (scope: Scope): Scope => (scope.isBelowOr === true ? scope : { ...scope, isBelowOr: true });
 
 const isExistence = ({ kind }: Predicate): boolean =>
   kind === "related" || kind === "computed-rows" || kind === "exists" || kind === "embedded";
 
-const exists = (
+const compileRowsExist = (
   place: Scope,
   from: Sql,
   on: Sql | undefined,
@@ -103,7 +112,7 @@ const exists = (
   where: Predicate | undefined,
   scope: Scope,
 ): Sql =>
-  existsOf(place, (level) => {
+  compileExists(place, (level) => {
     const conditions = on === undefined ? [] : [on];
     if (where !== undefined) conditions.push(compilePredicate(compiler, where, { ...scope, level }));
     return conditions.length === 0
@@ -133,8 +142,8 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     model: compiler.model,
     column: left.sql,
     type: left.type,
-    declared: left.declared,
-    operand: operand === undefined ? empty : right(compiler, comparison, scope, left, spec),
+    declared: left.column,
+    operand: operand === undefined ? empty : compileRightSide(compiler, comparison, scope, left, spec),
     field: compileField,
     keyword: comparison.keyword,
     option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
@@ -147,11 +156,11 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   return sql`(${fragment})`;
 };
 
-const right = (
+const compileRightSide = (
   compiler: Compiler,
   comparison: Comparison,
   scope: Scope,
-  { represented: declaredType, type }: Pick<Compiled, "represented" | "type">,
+  { representedType: declaredType, type }: Pick<CompiledValue, "representedType" | "type">,
   spec: OperatorSpec | undefined,
 ): Sql => {
   const operand = comparison.operand as NonNullable<Comparison["operand"]>; // the caller has checked it
@@ -166,7 +175,7 @@ const right = (
       ? compileJson(compiler, operand, undefined)
       : compileOperand(compiler, operand, scope);
   if (declaredType !== undefined && "param" in operand && operand.type === undefined) {
-    const parsed = represented(compiler, comparison, declaredType, operand);
+    const parsed = compileRepresentedOperand(compiler, comparison, declaredType, operand);
     if (parsed !== undefined) fragment = parsed;
   }
   return comparison.quantifier === undefined
@@ -178,28 +187,28 @@ const right = (
 
 /** Returns a function that reads a text as a value of the type. Undefined if the database reads it. @rule R-REP-3
  *  R-BODY-10 */
-const textReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql) | undefined => {
+const findTextReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql) | undefined => {
   const parser = model.representations.get(type)?.fromText;
-  if (parser !== undefined) return (text) => sql`${qualified(parser)}(${text})`;
-  const hstore = hstoreOf(model, type);
-  return hstore && ((text) => hstoreOfText(hstore, text));
+  if (parser !== undefined) return (text) => sql`${quoteQualifiedName(parser)}(${text})`;
+  const hstore = findHstoreType(model, type);
+  return hstore && ((text) => compileHstoreFromText(hstore, text));
 };
 
 /** Returns the text, converted by the domain's cast from text. Undefined if there is no such cast. @rule R-REP-3 */
-export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined =>
-  textReader(compiler, type)?.(compileValue(compiler, { ...ref, type: "text" }));
+export const compileTextAsType = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined =>
+  findTextReader(compiler, type)?.(compileValue(compiler, { ...ref, type: "text" }));
 
 /** Returns the operand, converted by the domain's cast if the operator takes representations. @rule R-REP-3 */
-const represented = (
+const compileRepresentedOperand = (
   compiler: Compiler,
   { operator, quantifier }: Comparison,
   declaredType: number,
   ref: ValueRef & { readonly param: number },
 ): Sql | undefined => {
-  const read = textReader(compiler, declaredType);
+  const read = findTextReader(compiler, declaredType);
   if (read === undefined) return undefined;
   const spec = compiler.registry.operators.find((one) => one.name === operator);
   if (spec?.takesRepresentation !== true) return undefined;
-  if (spec.operand !== "list" && quantifier === undefined) return readText(compiler, declaredType, ref);
+  if (spec.operand !== "list" && quantifier === undefined) return compileTextAsType(compiler, declaredType, ref);
   return sql`array(select ${read(sql`item`)} from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
 };

@@ -1,31 +1,31 @@
 /** Compiles the rows of one level: `select … from … where … group by … order by … limit …`. */
 import type { Registry } from "../../plugin.ts";
-import { systemColumnType } from "../model/system-columns.ts";
-import { relationOf, type Relation } from "../model/model.ts";
+import { findSystemColumnType } from "../model/system-columns.ts";
+import { findRelation, type Relation } from "../model/model.ts";
 import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
-import { newLevel } from "./exists.ts";
+import { createPlannerLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
-import { openFromClause, type ReadOptions } from "./from-clause.ts";
-import { compileJoined, compileOrder, type JoinedRows } from "./order.ts";
-import { isFlat, ordersByEmbed, pageOf, testsEmbed } from "./two-level-select.ts";
+import { compileFromClause, type ReadOptions } from "./from-clause.ts";
+import { compileJoinedValue, compileOrder, type JoinedRows } from "./order.ts";
+import { isFlat, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject, UNNAMED } from "./json.ts";
 import {
   noEmbeds,
   badPlan,
-  isWider,
-  qualified,
-  type Compiled,
+  hasExtraSystemColumns,
+  quoteQualifiedName,
+  type CompiledValue,
   type Compiler,
   type EmbeddedRead,
   type RelatedValue,
   type Scope,
   type StoredValue,
 } from "./scope.ts";
-import { compileValue, typeName } from "./value.ts";
+import { compileValue, compileTypeName } from "./value.ts";
 
 interface Item {
   readonly as: string;
@@ -57,17 +57,22 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
 /** Compiles the value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
 const compileShownValue = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
-    return sql`cast(${compileShownValue(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
+    return sql`cast(${compileShownValue(compiler, expression.of, scope)} as ${compileTypeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
-  return asShownValue(compiler, compiled.sql, compiled.represented, showsText);
+  return convertToShownValue(compiler, compiled.sql, compiled.representedType, showsText);
 };
 
 /** Converts a value of that type to its JSON representation, or to the text of that JSON. @rule R-REP-2 */
-export const asShownValue = (compiler: Compiler, given: Sql, type: number | undefined, showsText = false): Sql => {
+export const convertToShownValue = (
+  compiler: Compiler,
+  given: Sql,
+  type: number | undefined,
+  showsText = false,
+): Sql => {
   const format =
     type === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(type)?.toJson;
   if (format === undefined) return given;
-  const json = sql`${qualified(format)}(${given})`;
+  const json = sql`${quoteQualifiedName(format)}(${given})`;
   return showsText ? sql`(${json} #>> '{}')` : json;
 };
 
@@ -80,7 +85,7 @@ const hasRepresentation = ({ showsStored, model }: Compiler, types: () => Iterab
   model.representations.size > 0 &&
   [...types()].some((type) => model.representations.get(type)?.toJson !== undefined);
 
-const typesOf =
+const listColumnTypes =
   ({ relation, columns }: Pick<Scope, "relation" | "columns">) =>
   (): Iterable<number> =>
     relation?.columns.map(({ type }) => type) ?? columns?.values() ?? [];
@@ -89,27 +94,27 @@ const typesOf =
 export const compileRows = (
   compiler: Compiler,
   read: Read,
-  place: ReadOptions = {},
+  options: ReadOptions = {},
   isExistence = false,
 ): CompiledRows => {
-  const grouped = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, read.output));
-  if (grouped && hasObjects(read)) return compileGroups(compiler, read, place);
-  const twoLevels = isExistence || grouped ? undefined : compilePage(compiler, read, place);
+  const isGroupedRead = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, read.output));
+  if (isGroupedRead && hasObjects(read)) return compileGroups(compiler, read, options);
+  const twoLevels = isExistence || isGroupedRead ? undefined : compilePage(compiler, read, options);
   if (twoLevels !== undefined) return twoLevels;
-  const level = openFromClause(compiler, read.from, place);
+  const level = compileFromClause(compiler, read.from, options);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
   const embeds = new Map<string, EmbeddedRead>();
   const scope: Scope = {
     ...level.scope,
     displayName: read.row,
-    root: place.root,
+    root: options.root,
     embeds,
-    level: place.level ?? newLevel(),
+    level: options.level ?? createPlannerLevel(),
   };
   const joins: Sql[] = [];
-  const joined: JoinedRows = { joins, known: new Map() };
-  const relatedKeys = new Map<string, Compiled>();
-  const valueScope: Scope = grouped ? { ...scope, groupedBy: relatedKey } : scope;
+  const joined: JoinedRows = { joins, scopes: new Map() };
+  const relatedKeys = new Map<string, CompiledValue>();
+  const valueScope: Scope = isGroupedRead ? { ...scope, compileGroupKey: compileRelatedKey } : scope;
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
   // an object with an empty key is built by names
@@ -123,34 +128,38 @@ export const compileRows = (
 
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
-  const distinct = (read.distinctOn ?? []).map(distinctValue);
-  const sorted = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined }; // sorted after the call
+  const distinct = (read.distinctOn ?? []).map(compileDistinctValue);
+  const orderScope = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined }; // sorted after the call
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
     .map((term) =>
       compileOrder(
         compiler,
         term,
-        sorted,
-        distinctValues.get(JSON.stringify(term.by)) ?? groupedOutput(term.by),
+        orderScope,
+        distinctValues.get(JSON.stringify(term.by)) ?? findGroupedPosition(term.by),
         joined,
       ),
     );
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
-  const valueOf = ({ sql: value, stored }: Item): Sql => (place.isStored === true ? (stored?.sql ?? value) : value);
+  const selectValue = ({ sql: value, stored }: Item): Sql =>
+    options.isStored === true ? (stored?.sql ?? value) : value;
   const select = isExistence
     ? []
     : items.map((item) =>
-        item.as === "*" ? item.sql : sql`${valueOf(item)} as ${ident(item.as === "" ? UNNAMED : item.as)}`,
+        item.as === "*" ? item.sql : sql`${selectValue(item)} as ${ident(item.as === "" ? UNNAMED : item.as)}`,
       );
-  const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
+  const columnNames = level.scope.relation?.columns.map((column) => column.name) ?? [
+    ...(level.scope.columns?.keys() ?? []),
+  ];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
-  const groups = grouped
+  const groups = isGroupedRead
     ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.stored?.sql ?? integer(i + 1)]))
     : [];
-  if (grouped)
+  if (isGroupedRead)
     for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, valueScope).sql);
-  const having = grouped && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
+  const having =
+    isGroupedRead && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
   return {
     sql: join(
       [
@@ -160,18 +169,18 @@ export const compileRows = (
         ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),
         ...(having === undefined ? [] : [sql`having ${having}`]),
         ...(order.length === 0 ? [] : [sql`order by ${join(order)}`]),
-        windowOf(compiler, read),
+        compileWindow(compiler, read),
       ].filter((part) => !isEmpty(part)),
       " ",
     ),
     names,
-    keys: names ?? items.flatMap((item) => (item.as === "*" ? every : [item.as])),
+    keys: names ?? items.flatMap((item) => (item.as === "*" ? columnNames : [item.as])),
     storedTypes: new Map(items.flatMap(({ as, stored }) => (stored === undefined ? [] : [[as, stored.type] as const]))),
   };
 
   /** Computes the value once under a name, because PostgreSQL does not recognise an expression with parameters as that
    *  of ORDER BY. @rule G-DIS-1 */
-  function distinctValue(expression: Expression): Sql {
+  function compileDistinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
     if (expression.kind === "column" && expression.path === undefined) return compiled;
     const named = nameValue(compiled);
@@ -180,11 +189,11 @@ export const compileRows = (
   }
 
   /** Computes the value once under a name, because PostgreSQL does not recognise a repeated subquery. @rule P-GRP-7 */
-  function relatedKey(related: RelatedValue): Compiled {
+  function compileRelatedKey(related: RelatedValue): CompiledValue {
     const key = JSON.stringify(related);
     let known = relatedKeys.get(key);
     if (known === undefined) {
-      const compiled = compileJoined(compiler, related, scope, joined);
+      const compiled = compileJoinedValue(compiler, related, scope, joined);
       relatedKeys.set(key, (known = { ...compiled, sql: nameValue(compiled.sql) }));
     }
     return known;
@@ -197,8 +206,8 @@ export const compileRows = (
   }
 
   /** Orders by position, because an expression with parameters differs from that of ORDER BY. @rule R-AGG-5 */
-  function groupedOutput(by: Expression): Sql | undefined {
-    if (by.kind !== "output" || !grouped) return undefined;
+  function findGroupedPosition(by: Expression): Sql | undefined {
+    if (by.kind !== "output" || !isGroupedRead) return undefined;
     const output = outputs.filter((one) => "as" in one && one.as === by.as)[by.nth ?? 0];
     const position = output && positions.get(output);
     return position === undefined ? undefined : integer(position);
@@ -207,8 +216,9 @@ export const compileRows = (
   function addOutput(output: Output, isMember = false): void {
     switch (output.kind) {
       case "all": {
-        const isExpanded = needsNames || isWider(level.scope) || hasRepresentation(compiler, typesOf(level.scope));
-        if (level.scope.relation !== undefined && (grouped || isExpanded)) {
+        const isExpanded =
+          needsNames || hasExtraSystemColumns(level.scope) || hasRepresentation(compiler, listColumnTypes(level.scope));
+        if (level.scope.relation !== undefined && (isGroupedRead || isExpanded)) {
           for (const column of expandAll(level.scope.relation)) addOutput(column);
         } else if (level.scope.relation === undefined && isExpanded) {
           for (const name of level.scope.columns?.keys() ?? [])
@@ -219,14 +229,14 @@ export const compileRows = (
       case "value": {
         // representations are json, which has no equality
         const compiled =
-          (grouped || place.isStored === true) && output.value.kind !== "cast"
+          (isGroupedRead || options.isStored === true) && output.value.kind !== "cast"
             ? compileExpression(compiler, output.value, valueScope)
             : undefined;
         const value =
           compiled === undefined
-            ? compileShownValue(compiler, output.value, valueScope, place.showsText)
-            : asShownValue(compiler, compiled.sql, compiled.represented, place.showsText);
-        const type = value === compiled?.sql ? undefined : compiled?.represented;
+            ? compileShownValue(compiler, output.value, valueScope, options.showsText)
+            : convertToShownValue(compiler, compiled.sql, compiled.representedType, options.showsText);
+        const type = value === compiled?.sql ? undefined : compiled?.representedType;
         const stored = compiled && type !== undefined ? { sql: compiled.sql, type } : undefined;
         items.push({ as: output.as, sql: value, stored, isAggregate: false });
         return;
@@ -241,7 +251,7 @@ export const compileRows = (
         const call = compileAggregateCall(compiler, output.fn, of, output.distinct === true);
         items.push({
           as: output.as,
-          sql: output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`,
+          sql: output.cast === undefined ? call : sql`cast(${call} as ${compileTypeName(compiler, output.cast)})`,
           isAggregate: true,
         });
         return;
@@ -254,7 +264,7 @@ export const compileRows = (
         // not a group term: json has no equality, and its members are aggregates or group terms
         items.push({
           as: output.as,
-          sql: grouped ? buildObject(members) : joinObject(compiler, joins, members),
+          sql: isGroupedRead ? buildObject(members) : joinObject(compiler, joins, members),
           isAggregate: true,
         });
         return;
@@ -271,11 +281,11 @@ export const compileRows = (
     const isTested = testsEmbed(read.where, embed.id);
     const needsJoin = ordersByEmbed(read.orderBy, embed.id);
     const compiled = compiler.compileEmbed(embed, scope, {
-      isGrouped: grouped || place.isCompared === true,
+      isGrouped: isGroupedRead || options.isCompared === true,
       needsJoin,
       isLimited: read.limit !== undefined || read.cap !== undefined,
       isOutput: !isExistence && embed.isHidden !== true,
-      showsText: place.showsText === true && isFlat(compiler.registry, embed),
+      showsText: options.showsText === true && isFlat(compiler.registry, embed),
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
     if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(compiled.exists(scope));
@@ -307,17 +317,17 @@ const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): Comp
 /** Compiles the rows of the page as a subquery, and their embeds and objects around it. */
 const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows | undefined => {
   if (!("relation" in read.from)) return undefined;
-  const relation = relationOf(compiler.model, read.from.relation);
+  const relation = findRelation(compiler.model, read.from.relation);
   // relationships compare stored values, but the first level would return representations
-  if (relation === undefined || hasRepresentation(compiler, typesOf({ relation }))) return undefined;
+  if (relation === undefined || hasRepresentation(compiler, listColumnTypes({ relation }))) return undefined;
   const isNested = place.related !== undefined || place.from !== undefined;
-  const page = pageOf(compiler, relation, read, isNested);
+  const page = splitPage(compiler, relation, read, isNested);
   if (page === undefined) return undefined;
   const isWhole = page.rows.output.some(({ kind }) => kind === "all");
-  if (isWhole && namesSystemColumns(page.beside, relation)) return undefined;
+  if (isWhole && namesSystemColumns(page.outer, relation)) return undefined;
   const rows = compileRows(compiler, page.rows, place);
   const row = compiler.alias(relation.name);
-  return compileRows(compiler, page.beside, {
+  return compileRows(compiler, page.outer, {
     root: place.root,
     isCompared: place.isCompared,
     ...(place.isStored === true && { isStored: true }),
@@ -333,7 +343,7 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
 const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation): boolean => {
   const names = (of: Expression): boolean =>
     of.kind === "column"
-      ? systemColumnType(relation, of.name) !== undefined
+      ? findSystemColumnType(relation, of.name) !== undefined
       : (of.kind === "cast" || of.kind === "ordering" || of.kind === "masked") && names(of.of);
   return (
     output.some(
@@ -343,16 +353,16 @@ const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation):
 };
 
 /** Compiles `limit` and `offset`. */
-export const windowOf = (compiler: Compiler, read: Read): Sql => {
+export const compileWindow = (compiler: Compiler, read: Read): Sql => {
   const offset =
     read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`];
   return join(
-    [limitOf(compiler, read), ...offset].filter((part) => !isEmpty(part)),
+    [compileLimit(compiler, read), ...offset].filter((part) => !isEmpty(part)),
     " ",
   );
 };
 
-const limitOf = (compiler: Compiler, read: Read): Sql => {
+const compileLimit = (compiler: Compiler, read: Read): Sql => {
   const cap = read.shape === "rows" ? read.cap : undefined;
   if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${integer(cap)}`;
   const limit = compileValue(compiler, { type: "bigint", ...read.limit });

@@ -1,8 +1,16 @@
 /** Compiles relationships from a row to other rows. */
 import { relationshipOf, type Relationship } from "../model/model.ts";
-import { newLevel } from "./exists.ts";
+import { createPlannerLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import {
+  lookUpRelation,
+  noEmbeds,
+  badPlan,
+  quoteQualifiedName,
+  compileRow,
+  type Compiler,
+  type Scope,
+} from "./scope.ts";
 
 export interface RelatedRows {
   readonly relationship: Relationship;
@@ -13,23 +21,23 @@ export interface RelatedRows {
   readonly on: Sql;
 }
 
-export const findRelationship = (scope: Scope, id: string): Relationship => {
+export const requireRelationship = (scope: Scope, id: string): Relationship => {
   const relationship = scope.relation === undefined ? undefined : relationshipOf(scope.relation, id);
   if (relationship === undefined) throw badPlan(`no relationship "${id}"`);
   return relationship;
 };
 
 /** Compiles the related rows. `name` is their name in messages. @rule R-SQL-7 R-SQL-8 */
-export const relatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
-  const relationship = findRelationship(parent, id);
-  const target = lookUp(compiler, relationship.target);
+export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
+  const relationship = requireRelationship(parent, id);
+  const target = lookUpRelation(compiler, relationship.target);
   const row = compiler.alias(name ?? relationship.target.name);
   const scope: Scope = {
     row,
     relation: target,
     isRecord: false,
     ...(relationship.routine === undefined ? { isStored: true, systemColumns: "all" as const } : {}),
-    level: newLevel(),
+    level: createPlannerLevel(),
     root: parent.root ?? parent,
     embeds: noEmbeds,
   };
@@ -38,24 +46,24 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string, name?
     return {
       relationship,
       scope,
-      from: sql`${qualified(relationship.routine)}(${rowValue(parent)}) as ${ident(row)}`,
+      from: sql`${quoteQualifiedName(relationship.routine)}(${compileRow(parent)}) as ${ident(row)}`,
       on: sql`true`,
     };
   }
-  const from = sql`${qualified(relationship.target)} as ${ident(row)}`;
+  const from = sql`${quoteQualifiedName(relationship.target)} as ${ident(row)}`;
   const { junction } = relationship;
   if (junction === undefined) {
     const on = relationship.columns.map(([source, other]) => sql`${ident(row, other)} = ${ident(parent.row, source)}`);
     return { relationship, scope, from, on: join(on, " and ") };
   }
-  lookUp(compiler, junction.relation);
+  lookUpRelation(compiler, junction.relation);
   const through = compiler.alias(junction.relation.name);
   const toTarget = junction.target.map(([column, key]) => sql`${ident(through, key)} = ${ident(row, column)}`);
   const toSource = junction.source.map(([column, key]) => sql`${ident(through, key)} = ${ident(parent.row, column)}`);
   return {
     relationship,
     scope,
-    from: sql`${from} join ${qualified(junction.relation)} as ${ident(through)} on ${join(toTarget, " and ")}`,
+    from: sql`${from} join ${quoteQualifiedName(junction.relation)} as ${ident(through)} on ${join(toTarget, " and ")}`,
     on: join(toSource, " and "),
   };
 };

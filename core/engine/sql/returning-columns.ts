@@ -1,7 +1,7 @@
 /** Finds the columns of the written rows that the result needs. RETURNING contains only these, so callers without
  *  SELECT on the others may write. */
-import { columnOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
-import { systemColumnType } from "../model/system-columns.ts";
+import { findColumn, relationshipOf, type Model, type Relation } from "../model/model.ts";
+import { findSystemColumnType } from "../model/system-columns.ts";
 import type { Read } from "../plan/plan.ts";
 import { visitPlan, type PlanScope } from "../plan/walk.ts";
 
@@ -10,7 +10,7 @@ interface Level extends PlanScope {
   readonly isOwn: boolean;
 }
 
-export interface Needs {
+export interface NeededColumns {
   /** The needed columns, in the order of their first use. */
   readonly columns: ReadonlySet<string>;
   /** The result needs every column of the relation besides these. */
@@ -18,7 +18,7 @@ export interface Needs {
 }
 
 /** @rule R-WRT-4 */
-export const needsOf = (relation: Relation, read: Read, model: Model): Needs => {
+export const findNeededColumns = (relation: Relation, read: Read, model: Model): NeededColumns => {
   const names = new Set<string>();
   let isWholeRow = false;
   const addKeys = (id: string): void => {
@@ -27,7 +27,7 @@ export const needsOf = (relation: Relation, read: Read, model: Model): Needs => 
     else for (const [source] of [...found.columns, ...(found.junction?.source ?? [])]) names.add(source);
   };
   visitPlan<Level>(read, model, {
-    into: (rows, _node, around) => ({ ...rows, isOwn: around === undefined }),
+    extendScope: (rows, _node, around) => ({ ...rows, isOwn: around === undefined }),
     output: (output, { isOwn }) => {
       if (!isOwn) return;
       if (output.kind === "all") isWholeRow = true;
@@ -42,7 +42,8 @@ export const needsOf = (relation: Relation, read: Read, model: Model): Needs => 
       else if (expression.kind === "column") {
         const { name } = expression;
         // an unknown name is refused where the row is read
-        if (columnOf(relation, name) !== undefined || systemColumnType(relation, name) !== undefined) names.add(name);
+        if (findColumn(relation, name) !== undefined || findSystemColumnType(relation, name) !== undefined)
+          names.add(name);
       }
     },
     predicate: (predicate, { isOwn }) => {

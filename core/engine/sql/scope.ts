@@ -2,7 +2,7 @@
  *  expression. */
 import type { RelApiHooks } from "../../hooks.ts";
 import {
-  relationOf,
+  findRelation,
   type Column,
   type Model,
   type PgType,
@@ -10,7 +10,7 @@ import {
   type Relation,
   type Routine,
 } from "../model/model.ts";
-import { systemColumnType } from "../model/system-columns.ts";
+import { findSystemColumnType } from "../model/system-columns.ts";
 import type { Visibility } from "../model/visibility.ts";
 import type { Embed, Expression, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
@@ -46,14 +46,14 @@ export interface Compiler {
 export type RelatedValue = Extract<Expression, { readonly kind: "related" }>;
 
 /** A value of a row. */
-export interface Compiled {
+export interface CompiledValue {
   readonly sql: Sql;
   /** The type without its domains. Undefined if the model does not know it. */
   readonly type: PgType | undefined;
   /** The column, if the value is a plain column. */
-  readonly declared: Column | undefined;
+  readonly column: Column | undefined;
   /** The oid of the type whose representations apply. @rule R-REP-2 */
-  readonly represented?: number;
+  readonly representedType?: number;
 }
 
 /** The current row. */
@@ -84,7 +84,7 @@ export interface Scope {
   readonly embeds: ReadonlyMap<string, EmbeddedRead>;
   /** Defined if the rows are grouped. Returns the one name of a related row's value, which all parts of the level
    *  use. */
-  readonly groupedBy?: (related: RelatedValue) => Compiled;
+  readonly compileGroupKey?: (related: RelatedValue) => CompiledValue;
 }
 
 export interface EmbeddedRead {
@@ -137,26 +137,28 @@ export interface EmbedUse {
 export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
 
 /** Returns whether the row is a record with system columns besides those of the relation. @rule R-NAM-7 */
-export const isWider = ({ isRecord, relation, systemColumns = [] }: Scope): boolean =>
-  isRecord && systemColumns !== "all" && systemColumns.some((name) => systemColumnType(relation, name) !== undefined);
+export const hasExtraSystemColumns = ({ isRecord, relation, systemColumns = [] }: Scope): boolean =>
+  isRecord &&
+  systemColumns !== "all" &&
+  systemColumns.some((name) => findSystemColumnType(relation, name) !== undefined);
 
 /** Compiles the row itself, as a value of the relation's row type. @rule R-SQL-8 */
-export const rowValue = (scope: Scope): Sql => {
+export const compileRow = (scope: Scope): Sql => {
   const { relation } = scope;
-  if (relation !== undefined && isWider(scope))
-    return sql`row(${join(relation.columns.map(({ name }) => ident(scope.row, name)))})::${qualified(relation)}`;
+  if (relation !== undefined && hasExtraSystemColumns(scope))
+    return sql`row(${join(relation.columns.map(({ name }) => ident(scope.row, name)))})::${quoteQualifiedName(relation)}`;
   const type = scope.isRecord ? (relation ?? scope.rowTypeName) : undefined;
   return type === undefined
     ? sql`${ident(scope.row)}.*`
     : sql`(${ident(scope.row)}.*)::${ident(type.schema, type.name)}`;
 };
 
-export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
+export const lookUpRelation = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
   compiler.dependencies.relations.add(`${name.schema}.${name.name}`);
-  return relationOf(compiler.model, name);
+  return findRelation(compiler.model, name);
 };
 
 /** An internal error of a surface or plugin: plans must be valid before they are compiled. */
 export const badPlan = (message: string): Error => new Error(`bad plan: ${message}`);
 
-export const qualified = (name: QualifiedName): Sql => ident(name.schema, name.name);
+export const quoteQualifiedName = (name: QualifiedName): Sql => ident(name.schema, name.name);

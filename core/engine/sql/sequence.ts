@@ -4,19 +4,19 @@ import type { Sequence, SequenceStep, StepRequirement, Update } from "../plan/pl
 import { createCompiler } from "./compiler.ts";
 import type { EnvelopeColumn } from "./envelope.ts";
 import { empty, ident, integer, sql } from "./fragment.ts";
-import { missingKey } from "./keys.ts";
+import { compileMissingKey } from "./keys.ts";
 import type { ProgramCheck, ProgramStatement, Program } from "./program.ts";
-import { qualified, type Compiler } from "./scope.ts";
-import { answerOf, checkStatement, buildProgram, selectOf, statementOf } from "./statement.ts";
-import { countOfSteps, rowCountOf, stepSetting } from "./value.ts";
+import { quoteQualifiedName, type Compiler } from "./scope.ts";
+import { compileReadJson, checkStatement, buildProgram, compileSelectList, buildStatement } from "./statement.ts";
+import { compileWrittenCount, compileStepRowCount, compileStepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 /** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes
  *  again. @rule X-SEQ-4 */
-const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
+const findUncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
   new Set(
-    steps.flatMap(({ write, again }, i) => [
-      ...(again === undefined ? [] : [again]),
+    steps.flatMap(({ write, rewrittenStep }, i) => [
+      ...(rewrittenStep === undefined ? [] : [rewrittenStep]),
       ...(write.kind === "read" || (write.kind === "update" && write.locks === true && changesNothing(write))
         ? [i]
         : []),
@@ -27,13 +27,13 @@ const changesNothing = ({ assignments, payload }: Update): boolean =>
   (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
 
 /** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
-const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
+const collectCountRequirements = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
   const asked = new Map<number, StepRequirement[]>();
   for (const one of steps.flatMap(({ requires = [] }) => requires)) {
-    if (one.atMost === undefined && one.asManyAs === undefined && one.each === undefined) continue;
+    if (one.atMost === undefined && one.sameCountAs === undefined && one.keys === undefined) continue;
     const list = asked.get(one.step);
     if (list === undefined) asked.set(one.step, [one]);
-    else if (list.every((other) => checkedColumn(other) !== checkedColumn(one))) list.push(one);
+    else if (list.every((other) => nameCheckColumn(other) !== nameCheckColumn(one))) list.push(one);
   }
   return asked;
 };
@@ -44,42 +44,42 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
   const relations: QualifiedName[] = [];
-  const asked = countsAskedOf(sequence);
+  const countRequirements = collectCountRequirements(sequence);
   /** The index of each step's statement. A statement that checks a step follows it. */
-  const places: number[] = [];
-  const requiredRow = (required: StepRequirement): ProgramCheck => ({
-    statement: places[required.step] ?? required.step,
-    column: checkedColumn(required),
+  const statementIndexes: number[] = [];
+  const buildStepCheck = (required: StepRequirement): ProgramCheck => ({
+    statement: statementIndexes[required.step] ?? required.step,
+    column: nameCheckColumn(required),
     kind: "step",
     message: required.message,
     path: required.path,
-    ...(required.each && { paths: required.each.paths }),
+    ...(required.keys && { paths: required.keys.paths }),
   });
   sequence.steps.forEach((step, i) => {
-    const at = (places[i] = statements.length);
+    const at = (statementIndexes[i] = statements.length);
     // aliases need to be unique only within a statement
     const own = createCompiler({ ...compiler, stepRelations: relations });
     const write = compileWrite(own, step.write, {
       isStep: true,
-      wantsBefore: assignsKey(step.write, asked.get(i)),
+      wantsBefore: assignsKey(step.write, countRequirements.get(i)),
       requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
     });
     const row = ident(own.alias("_s"));
-    const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
+    const rows = sql`(select coalesce(array_agg((${row}.*)::${quoteQualifiedName(write.relation)})::text, '{}') from ${write.name} as ${row})`;
     const columns: EnvelopeColumn[] = [
-      { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${stepSetting(i)}, ${rows}, true) is not null` },
+      { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${compileStepSetting(i)}, ${rows}, true) is not null` },
       { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
     ];
-    for (const one of asked.get(i) ?? []) {
+    for (const one of countRequirements.get(i) ?? []) {
       const count = sql`(select count(*) from ${write.name} as _c)`;
       columns.push({
-        name: checkedColumn(one),
+        name: nameCheckColumn(one),
         sql:
-          one.each !== undefined
-            ? missingKey(own, one.each, write)
-            : one.asManyAs === undefined
+          one.keys !== undefined
+            ? compileMissingKey(own, one.keys, write)
+            : one.sameCountAs === undefined
               ? sql`${count} <= ${integer(one.atMost ?? 0)}`
-              : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
+              : sql`${count} = ${compileStepRowCount(own, one.sameCountAs)}`,
       });
     }
     const column = `check_${i}`;
@@ -94,8 +94,11 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
         message: "",
         path: step.path ?? "$",
       });
-    checks.push(...(step.requires ?? []).map(requiredRow));
-    statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
+    checks.push(...(step.requires ?? []).map(buildStepCheck));
+    statements.push({
+      ...buildStatement(sql`with ${write.cte} select ${compileSelectList(columns)}`, columns),
+      path: step.path,
+    });
     if (checkAfter !== undefined) statements.push({ ...checkStatement(column, checkAfter.check), path: step.path });
     relations.push({ schema: write.relation.schema, name: write.relation.name });
     for (const relation of own.dependencies.relations) compiler.dependencies.relations.add(relation);
@@ -104,7 +107,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   });
   const { refusal } = sequence;
   if (refusal !== undefined)
-    checks.push(...refusal.requires.map(requiredRow), {
+    checks.push(...refusal.requires.map(buildStepCheck), {
       statement: statements.length,
       column: "refused",
       kind: "refusal",
@@ -113,15 +116,15 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     });
   const body =
     refusal === undefined
-      ? answerOf(
+      ? compileReadJson(
           compiler,
           sequence.result,
-          sequence.one === true,
+          sequence.isOne === true,
           {},
-          countOfSteps(relations, uncountedSteps(sequence.steps)),
+          compileWrittenCount(relations, findUncountedSteps(sequence.steps)),
         )
       : sql`null`;
-  statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
+  statements.push(buildStatement(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
   // in the order in which the statements run
   return buildProgram(
     compiler,
@@ -133,10 +136,10 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
 
 const assignsKey = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
   write.kind === "update" &&
-  asked.some(({ each }) => (write.assignments ?? []).some(({ column }) => each?.columns.includes(column)));
+  asked.some(({ keys }) => (write.assignments ?? []).some(({ column }) => keys?.columns.includes(column)));
 
-const checkedColumn = ({ step, atMost, asManyAs, each }: StepRequirement): string => {
-  if (each !== undefined) return `missing_key_${step}`;
-  if (asManyAs !== undefined) return `as_many_${asManyAs}_${step}`;
+const nameCheckColumn = ({ step, atMost, sameCountAs, keys }: StepRequirement): string => {
+  if (keys !== undefined) return `missing_key_${step}`;
+  if (sameCountAs !== undefined) return `as_many_${sameCountAs}_${step}`;
   return atMost === undefined ? `count_${step}` : `at_most_${atMost}_${step}`;
 };

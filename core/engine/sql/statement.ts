@@ -3,12 +3,12 @@ import type { Envelope, Read } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import type { EnvelopeColumn } from "./envelope.ts";
 import { empty, ident, join, sql, toStatement, type Sql } from "./fragment.ts";
-import { arrayQuery, objectQuery } from "./json-rows.ts";
+import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 
-export const selectOf = (columns: readonly EnvelopeColumn[]): Sql =>
+export const compileSelectList = (columns: readonly EnvelopeColumn[]): Sql =>
   join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
 
 export const buildProgram = (
@@ -25,20 +25,20 @@ export const buildProgram = (
   ...(compiler.dependencies.plansEachTime === true ? { plansEachTime: true } : {}),
 });
 
-export const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
+export const buildStatement = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
   ...toStatement(fragment),
   columns: columns.map((column) => column.name),
   fragment,
 });
 
-export const single = (
+export const compileSingleStatement = (
   compiler: Compiler,
   columns: readonly EnvelopeColumn[],
   head: Sql,
   from: Sql,
   envelope: Envelope = {},
 ): Program => {
-  const fragment = sql`${head}select ${selectOf(columns)}${from}`;
+  const fragment = sql`${head}select ${compileSelectList(columns)}${from}`;
   return buildProgram(compiler, [wrapStatement(compiler, fragment, columns, envelope)], 0);
 };
 
@@ -49,23 +49,23 @@ export const wrapStatement = (
   columns: readonly EnvelopeColumn[],
   { wrapper }: Envelope,
 ): ProgramStatement => {
-  if (wrapper === undefined) return statementOf(fragment, columns);
+  if (wrapper === undefined) return buildStatement(fragment, columns);
   const declared = compiler.registry.wrappers.get(wrapper.name);
   if (declared === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
   return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
-export const answerOf = (
+export const compileReadJson = (
   compiler: Compiler,
   read: Read,
   isOne: boolean,
-  place: ReadOptions = {},
+  options: ReadOptions = {},
   affected?: Sql,
 ): Sql => {
-  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, place, affected);
-  return isOne ? objectQuery(compiler, read, place) : arrayQuery(compiler, read, place);
+  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, options, affected);
+  return isOne ? compileObjectQuery(compiler, read, options) : compileArrayQuery(compiler, read, options);
 };
 
 /** @rule G-PRM-19 */
 export const checkStatement = (name: string, check: Sql): ProgramStatement =>
-  statementOf(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);
+  buildStatement(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);

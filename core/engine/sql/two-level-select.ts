@@ -4,24 +4,24 @@
 import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
-import { needsOf } from "./returning-columns.ts";
+import { findNeededColumns } from "./returning-columns.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface Page {
   /** The rows of the page, with the columns that the second level needs. */
   readonly rows: Read;
   /** The second level, which reads the rows of the page. */
-  readonly beside: Read;
+  readonly outer: Read;
 }
 
 /** Returns the embed that a term of an order refers to. */
-const embedOf = (by: Expression): string | undefined => {
-  if (by.kind === "ordering") return embedOf(by.of);
+const findOrderedEmbed = (by: Expression): string | undefined => {
+  if (by.kind === "ordering") return findOrderedEmbed(by.of);
   return by.kind === "embedded" ? by.embed : undefined;
 };
 
 export const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
-  orderBy !== undefined && orderBy.some(({ by }) => embedOf(by) === id);
+  orderBy !== undefined && orderBy.some(({ by }) => findOrderedEmbed(by) === id);
 
 export const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
   if (predicate === undefined) return false;
@@ -31,9 +31,9 @@ export const testsEmbed = (predicate: Predicate | undefined, id: string): boolea
 };
 
 /** Returns the embeds, including those inside objects. */
-const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
+const collectEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) =>
-    output.kind === "embed" ? [output] : output.kind === "object" ? embedsOf(output.of) : [],
+    output.kind === "embed" ? [output] : output.kind === "object" ? collectEmbeds(output.of) : [],
   );
 
 /** Returns whether the embed's columns belong to the parent's row. */
@@ -41,7 +41,7 @@ export const isFlat = ({ embeds }: Registry, { mode }: Embed): boolean =>
   embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
 
 /** Returns whether the embed has exactly one row for each row of the parent, whatever the tables contain. */
-const keepsRows = (relation: Relation, { via }: Embed): boolean => {
+const hasOneRowPerParent = (relation: Relation, { via }: Embed): boolean => {
   const relationship = "relationship" in via ? relationshipOf(relation, via.relationship) : undefined;
   return relationship !== undefined && relationship.isManual !== true && relationship.routine === undefined;
 };
@@ -56,7 +56,7 @@ const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
 
 /** Returns undefined if one level is as fast, or has another meaning. With `isNested`, the rows belong to one parent.
  *  @rule X-PLN-2 X-PLN-3 */
-export const pageOf = (
+export const splitPage = (
   { registry, model }: Pick<Compiler, "registry" | "model">,
   relation: Relation | undefined,
   read: Read,
@@ -66,11 +66,14 @@ export const pageOf = (
   const leavesOut = offset !== undefined || distinctOn.length > 0;
   const isSorted = orderBy.length > 0 && (limit !== undefined || cap !== undefined);
   if (relation === undefined || !("relation" in read.from) || (!leavesOut && !isSorted)) return undefined;
-  const embeds = embedsOf(output).filter(({ isHidden }) => isHidden !== true);
+  const embeds = collectEmbeds(output).filter(({ isHidden }) => isHidden !== true);
   const joined = embeds.filter((embed) => isFlat(registry, embed));
   const isPlain = embeds.length === 0 && !output.some(({ kind }) => kind === "object");
   if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
-  if (!joined.every((embed) => keepsRows(relation, embed)) || orderBy.some(({ by }) => embedOf(by) !== undefined))
+  if (
+    !joined.every((embed) => hasOneRowPerParent(relation, embed)) ||
+    orderBy.some(({ by }) => findOrderedEmbed(by) !== undefined)
+  )
     return undefined;
   const { where: _where, ...unfiltered } = others;
   const beside: Read = {
@@ -79,7 +82,7 @@ export const pageOf = (
     // a join may change the order of the rows
     ...(joined.length === 0 ? {} : { orderBy }),
   };
-  const needed = needsOf(relation, beside, model);
+  const needed = findNeededColumns(relation, beside, model);
   if (needed.isWholeRow && !output.some(({ kind }) => kind === "all")) return undefined;
   const columns: readonly Output[] = needed.isWholeRow
     ? [{ kind: "all" }]
@@ -89,5 +92,5 @@ export const pageOf = (
       ? [{ ...one, isHidden: true }]
       : [],
   );
-  return { rows: { ...read, output: [...columns, ...conditions] }, beside };
+  return { rows: { ...read, output: [...columns, ...conditions] }, outer: beside };
 };

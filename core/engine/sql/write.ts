@@ -1,15 +1,15 @@
 /** Compiles writes: each is a CTE whose rows the statement reads. */
-import { columnOf, type Model, type Relation } from "../model/model.ts";
-import { systemColumnType } from "../model/system-columns.ts";
+import { findColumn, type Model, type Relation } from "../model/model.ts";
+import { findSystemColumnType } from "../model/system-columns.ts";
 import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef } from "../plan/plan.ts";
-import { newLevel } from "./exists.ts";
+import { createPlannerLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
-import { needsOf, type Needs } from "./returning-columns.ts";
-import { givenRows, payloadRows, type Payload } from "./payload-rows.ts";
-import { compilePredicate, readText } from "./predicate.ts";
-import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
-import { compileValue, wroteRows } from "./value.ts";
+import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
+import { compileGivenRows, compilePayloadRows, type Payload } from "./payload-rows.ts";
+import { compilePredicate, compileTextAsType } from "./predicate.ts";
+import { lookUpRelation, noEmbeds, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { compileValue, compileWroteRows } from "./value.ts";
 
 export interface CompiledWrite {
   /** The CTE, `with _w as (…)` without the `with`. */
@@ -56,22 +56,22 @@ export const INSERTED = "relapi.inserted";
 const DEFAULT_KEYWORD = "default";
 
 /** Returns a scope with the relation's own name as alias, as the database's messages use it. */
-const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
+const createTargetScope = (relation: Relation, isRecord: boolean): Scope => ({
   row: relation.name,
   relation,
   isRecord,
   ...(isRecord ? {} : { systemColumns: "all" as const }),
-  level: newLevel(),
+  level: createPlannerLevel(),
   root: undefined,
   embeds: noEmbeds,
 });
 
-const NO_NEEDS: Needs = { columns: new Set(), isWholeRow: false };
+const NO_NEEDS: NeededColumns = { columns: new Set(), isWholeRow: false };
 
 const columnNames = ({ columns }: Relation): readonly string[] => columns.map(({ name }) => name);
 
 const systemColumnsIn = (relation: Relation, names: readonly string[] = []): readonly string[] =>
-  names.filter((name) => systemColumnType(relation, name) !== undefined);
+  names.filter((name) => findSystemColumnType(relation, name) !== undefined);
 
 /** Returns the names of the returned columns. Undefined for the whole row. System columns follow it. @rule R-NAM-7 */
 const returnedColumns = (
@@ -81,7 +81,8 @@ const returnedColumns = (
   use: WriteUse,
 ): readonly string[] | undefined => {
   if (use.isStep === true) return undefined;
-  const { columns, isWholeRow } = plan.returning === undefined ? NO_NEEDS : needsOf(relation, plan.returning, model);
+  const { columns, isWholeRow } =
+    plan.returning === undefined ? NO_NEEDS : findNeededColumns(relation, plan.returning, model);
   const isChecked = plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined);
   if (!isWholeRow && !isChecked) return [...new Set([...columns, ...(use.columns ?? [])])];
   const system = systemColumnsIn(relation, [...columns]);
@@ -89,57 +90,57 @@ const returnedColumns = (
 };
 
 /** Returns the rows with only the columns of the relation. */
-const wholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
+const selectWholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
   returned === undefined ? name : sql`(select ${join(columnNames(relation).map((each) => ident(each)))} from ${name})`;
 
-const returningOf = (relation: Relation, names: readonly string[] | undefined): Sql => {
+const compileReturning = (relation: Relation, names: readonly string[] | undefined): Sql => {
   if (names === undefined) return sql`${ident(relation.name)}.*`;
   return names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name)));
 };
 
-const counter = (step: "+ 1" | "- 1"): Sql =>
+const compileCounter = (step: "+ 1" | "- 1"): Sql =>
   sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
 
 /** The setting that records for each row whether it was updated, for relations without `xmax`. */
 const UPDATED_MARK = "relapi.updated";
 
-const markUpdated = (flag: "0" | "1"): Sql =>
+const compileUpdatedMark = (flag: "0" | "1"): Sql =>
   sql`pg_catalog.set_config(${literal(UPDATED_MARK)}, ${literal(flag)}, true) is not null`;
 
 /** Returns whether the write can read system columns, which views and tables with partitions do not allow. */
 const hasSystemColumns = (relation: Relation): boolean => relation.kind === "table";
 
-const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
+const compileCell = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
   // without length limits: a cast would truncate a long text, but an assignment refuses it
-  const oid = columnOf(relation, cell.column)?.type;
+  const oid = findColumn(relation, cell.column)?.type;
   const type = oid === undefined ? undefined : compiler.model.types.get(oid)?.sqlName;
   const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
   return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // it remains a member of the union
 };
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
-  const relation = lookUp(compiler, plan.into);
+  const relation = lookUpRelation(compiler, plan.into);
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // the target has this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returned = returnedColumns(compiler.model, relation, plan, use);
-  const returning = returningOf(relation, returned);
-  const { onConflict, only, rows: given } = plan;
-  if (relation.takesNoConflict === true && onConflict !== undefined && only !== undefined && "payload" in given)
+  const returning = compileReturning(relation, returned);
+  const { onConflict, onlyKeys, rows: given } = plan;
+  if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in given)
     return compileUpdateOrInsert(
       compiler,
-      { ...plan, onConflict, only, rows: given },
+      { ...plan, onConflict, onlyKeys, rows: given },
       relation,
       presets,
       returned,
       use,
     );
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
-  const tellsNew = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
-  const marksUpdated = tellsNew && !hasSystemColumns(relation);
+  const marksNewRows = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
+  const marksUpdated = marksNewRows && !hasSystemColumns(relation);
   // row by row: the source clears the flag, an update sets it, RETURNING reads it
-  const rows = insertRows(compiler, relation, plan, presets, use, marksUpdated ? [markUpdated("0")] : []);
+  const rows = compileInsertRows(compiler, relation, plan, presets, use, marksUpdated ? [compileUpdatedMark("0")] : []);
   const conflict =
     plan.onConflict === undefined
       ? empty
@@ -147,25 +148,25 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const isNew = marksUpdated
     ? sql`pg_catalog.current_setting(${literal(UPDATED_MARK)}) = '0'`
     : sql`${ident(relation.name)}.xmax = 0`;
-  const clause = tellsNew ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
+  const clause = marksNewRows ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
-  const written = tellsNew
+  const written = marksNewRows
     ? sql`(select ${join((returned ?? columnNames(relation)).map((each) => ident(each)))} from ${name})`
     : undefined;
-  const alone = sql`insert into ${qualified(relation)}${rows}${conflict}`;
+  const statement = sql`insert into ${quoteQualifiedName(relation)}${rows}${conflict}`;
   return {
-    cte: sql`${name} as (${alone} returning ${clause})`,
+    cte: sql`${name} as (${statement} returning ${clause})`,
     name: written ?? name,
-    standalone: alone,
+    standalone: statement,
     relation,
     ...(returned && { returned }),
-    ...(tellsNew
+    ...(marksNewRows
       ? compileChecks(compiler, relation, name, plan, { check: plan.onConflict?.check })
-      : compileChecks(compiler, relation, wholeRows(relation, name, returned), plan)),
+      : compileChecks(compiler, relation, selectWholeRows(relation, name, returned), plan)),
   };
 };
 
-type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "only">> & { readonly rows: Payload };
+type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "onlyKeys">> & { readonly rows: Payload };
 
 /** Compiles an update, and an insert that runs if the update has found no row. @rule R-PUT-6 */
 const compileUpdateOrInsert = (
@@ -179,19 +180,20 @@ const compileUpdateOrInsert = (
   const [updated, inserted, name] = ["_updated", "_inserted", "_written"].map((each) =>
     ident(compiler.alias(each)),
   ) as [Sql, Sql, Sql];
-  const { onConflict, only } = plan;
-  const returning = returningOf(relation, returned);
-  const source = payloadRows(compiler, relation, plan.rows, false);
+  const { onConflict, onlyKeys } = plan;
+  const returning = compileReturning(relation, returned);
+  const source = compilePayloadRows(compiler, relation, plan.rows, false);
   const fixed = new Map((onConflict.set ?? []).map((cell) => [cell.column, cell]));
   const assignments = [
     ...onConflict.update
       .filter((column) => !fixed.has(column))
       .map((column) => sql`${ident(column)} = ${source.valueOf(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
+    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
   ];
   const conditions = [
-    ...only.flatMap(({ column, value }) => {
-      const wanted = readText(compiler, columnOf(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value);
+    ...onlyKeys.flatMap(({ column, value }) => {
+      const wanted =
+        compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value);
       return [
         sql`${ident(relation.name, column)} = ${source.valueOf(column)}`,
         sql`${source.valueOf(column)} = ${wanted}`,
@@ -199,9 +201,9 @@ const compileUpdateOrInsert = (
     }),
     ...(onConflict.where === undefined
       ? []
-      : [compilePredicate(compiler, onConflict.where, targetScope(relation, false))]),
+      : [compilePredicate(compiler, onConflict.where, createTargetScope(relation, false))]),
   ];
-  const rows = insertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
+  const rows = compileInsertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
   const isChecked = plan.check !== undefined || onConflict.check !== undefined;
   const both = [
     [updated, sql`false`],
@@ -209,7 +211,7 @@ const compileUpdateOrInsert = (
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
   const columns = join((returned ?? columnNames(relation)).map((each) => ident(each)));
   return {
-    cte: sql`${updated} as (update ${qualified(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${qualified(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
+    cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
     ...(returned && { returned }),
@@ -217,7 +219,7 @@ const compileUpdateOrInsert = (
   };
 };
 
-const insertRows = (
+const compileInsertRows = (
   compiler: Compiler,
   relation: Relation,
   plan: Insert,
@@ -225,30 +227,32 @@ const insertRows = (
   use: WriteUse,
   marks: readonly Sql[],
 ): Sql => {
-  const required = [...[...new Set(use.requires ?? [])].map((step) => wroteRows(compiler, step)), ...marks];
+  const required = [...[...new Set(use.requires ?? [])].map((step) => compileWroteRows(compiler, step)), ...marks];
   if ("cells" in plan.rows) {
     const cells = [...plan.rows.cells.filter((cell) => !presets.has(cell.column)), ...presets.values()];
     const columns = cells.length === 0 ? empty : sql` (${join(cells.map((cell) => ident(cell.column)))})`;
     if (required.length > 0)
-      return sql`${columns} select ${join(cells.map((cell) => cellValue(compiler, relation, cell)))} where ${join(required, " and ")}`;
+      return sql`${columns} select ${join(cells.map((cell) => compileCell(compiler, relation, cell)))} where ${join(required, " and ")}`;
     if (cells.length === 0) return sql` default values`;
-    return sql`${columns} values (${join(cells.map((cell) => cellValue(compiler, relation, cell)))})`;
+    return sql`${columns} values (${join(cells.map((cell) => compileCell(compiler, relation, cell)))})`;
   }
   const source =
-    use.rowsFrom === undefined ? payloadRows(compiler, relation, plan.rows, false) : givenRows(compiler, use.rowsFrom);
+    use.rowsFrom === undefined
+      ? compilePayloadRows(compiler, relation, plan.rows, false)
+      : compileGivenRows(compiler, use.rowsFrom);
   const own = plan.rows.columns
     .filter((column) => !presets.has(column.name))
     .map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
   const all = [
     ...own,
-    ...[...presets.values()].map((cell) => ({ name: cell.column, sql: cellValue(compiler, relation, cell) })),
+    ...[...presets.values()].map((cell) => ({ name: cell.column, sql: compileCell(compiler, relation, cell) })),
   ];
-  const conditions = (plan.only ?? []).map(
+  const conditions = (plan.onlyKeys ?? []).map(
     ({ column, value }) =>
-      sql`${source.valueOf(column)} = ${readText(compiler, columnOf(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`,
+      sql`${source.valueOf(column)} = ${compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`,
   );
   conditions.push(...required);
-  if (use.countInserted === true) conditions.push(counter("+ 1"));
+  if (use.countInserted === true) conditions.push(compileCounter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
   if (all.length > 0)
@@ -260,7 +264,7 @@ const insertRows = (
 };
 
 /** @rule R-UPS-6 */
-const targetOf = ({ conflictTargets = [] }: Relation, columns: readonly string[]): Sql => {
+const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: readonly string[]): Sql => {
   const names = new Set(columns);
   const found = conflictTargets.find(
     (one) => one.columns.length === names.size && one.columns.every((each) => names.has(each)),
@@ -279,28 +283,28 @@ const compileConflict = (
 ): Sql => {
   const unknown =
     "columns" in conflict.target
-      ? conflict.target.columns.find((name) => columnOf(relation, name) === undefined)
+      ? conflict.target.columns.find((name) => findColumn(relation, name) === undefined)
       : undefined;
   if (unknown !== undefined) rejectTargetColumn(compiler, relation, unknown);
   const target =
     "constraint" in conflict.target
       ? sql`on constraint ${ident(conflict.target.constraint)}`
-      : targetOf(relation, conflict.target.columns);
+      : compileConflictTarget(relation, conflict.target.columns);
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
   const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
   const assignments = [
     ...conflict.update
       .filter((column) => !fixed.has(column))
       .map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
+    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
   ];
   // first, because a row that the condition skips was not inserted either
-  const conditions = countInserted ? [counter("- 1")] : [];
+  const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
-    conditions.push(compilePredicate(compiler, conflict.where, targetScope(relation, false)));
+    conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation, false)));
   if (marksUpdated) {
     const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
-    return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${markUpdated("1")} else false end`;
+    return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${compileUpdatedMark("1")} else false end`;
   }
   return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
 };
@@ -315,7 +319,14 @@ const compileCheck = (
   updated?: { readonly check: Predicate | undefined },
 ): Sql => {
   const row = compiler.alias(relation.name);
-  const scope: Scope = { row, relation, isRecord: true, level: newLevel(), root: undefined, embeds: noEmbeds };
+  const scope: Scope = {
+    row,
+    relation,
+    isRecord: true,
+    level: createPlannerLevel(),
+    root: undefined,
+    embeds: noEmbeds,
+  };
   const holds = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
   const allHold = (each: Sql, from: Sql): Sql =>
@@ -349,30 +360,33 @@ const compileChecks = (
   if (check === undefined && updated === undefined) return NO_CHECK;
   if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updated) };
   const columns = join(relation.columns.map((column) => ident(column.name)));
-  const keep = (setting: string, from: Sql): Sql => {
+  const storeRows = (setting: string, from: Sql): Sql => {
     const row = ident(compiler.alias("_s"));
-    return sql`pg_catalog.set_config(${literal(setting)}, (select coalesce(array_agg((${row}.*)::${qualified(relation)})::text, '{}') from ${from} as ${row}), true) is not null`;
+    return sql`pg_catalog.set_config(${literal(setting)}, (select coalesce(array_agg((${row}.*)::${quoteQualifiedName(relation)})::text, '{}') from ${from} as ${row}), true) is not null`;
   };
-  const kept = (setting: string): Sql =>
-    sql`pg_catalog.unnest(pg_catalog.current_setting(${literal(setting)})::${qualified(relation)}[])`;
+  const readStoredRows = (setting: string): Sql =>
+    sql`pg_catalog.unnest(pg_catalog.current_setting(${literal(setting)})::${quoteQualifiedName(relation)}[])`;
   if (updated === undefined)
     return {
       check: undefined,
-      checkAfter: { storesRows: keep(CHECKED, cte), check: compileCheck(compiler, relation, kept(CHECKED), check) },
+      checkAfter: {
+        storesRows: storeRows(CHECKED, cte),
+        check: compileCheck(compiler, relation, readStoredRows(CHECKED), check),
+      },
     };
   const some = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
   return {
     check: undefined,
     checkAfter: {
-      storesRows: sql`${keep(CHECKED, some(sql`"_is_new"`))} and ${keep(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
-      check: sql`(${compileCheck(compiler, relation, kept(CHECKED), check)} and ${compileCheck(compiler, relation, kept(CHECKED_UPDATES), updated.check)})`,
+      storesRows: sql`${storeRows(CHECKED, some(sql`"_is_new"`))} and ${storeRows(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
+      check: sql`(${compileCheck(compiler, relation, readStoredRows(CHECKED), check)} and ${compileCheck(compiler, relation, readStoredRows(CHECKED_UPDATES), updated.check)})`,
     },
   };
 };
 
-const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
+const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
   if (where === undefined) return empty;
-  return sql` where ${compilePredicate(compiler, where, targetScope(relation, false))}`;
+  return sql` where ${compilePredicate(compiler, where, createTargetScope(relation, false))}`;
 };
 
 /** Compiles a read of rows for later steps. @rule X-SEQ-2 */
@@ -383,7 +397,7 @@ const compileFound = (
   where: Predicate | undefined,
   lock = empty,
 ): CompiledWrite => ({
-  cte: sql`${name} as (select ${ident(relation.name)}.* from ${qualified(relation)}${whereOf(compiler, relation, where)}${lock})`,
+  cte: sql`${name} as (select ${ident(relation.name)}.* from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, where)}${lock})`,
   name,
   relation,
   check: undefined,
@@ -391,25 +405,25 @@ const compileFound = (
 
 /** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
-  const relation = lookUp(compiler, plan.relation);
+  const relation = lookUpRelation(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
   const returned = returnedColumns(compiler.model, relation, plan, use);
-  const returning = returningOf(relation, returned);
+  const returning = compileReturning(relation, returned);
   const name = ident(compiler.alias("_written"));
   const assignments: Sql[] = [];
   let from = empty;
-  let once = empty;
+  let bodyClause = empty;
   if (plan.payload !== undefined && plan.payload.columns.length > 0) {
     const { columns, missing } = plan.payload;
-    const source = payloadRows(compiler, relation, plan.payload, true);
+    const source = compilePayloadRows(compiler, relation, plan.payload, true);
     if (missing === "null") {
       from = sql` from ${source.from}`;
       for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${source.valueOf(column)}`);
     } else {
       // a separate row, not inlined: the default is computed once, whatever the number of rows
       const body = compiler.alias("_b");
-      once = sql`with ${ident(body)} as (select ${join(columns.map(({ name: column }) => sql`${source.valueOf(column)} as ${ident(column)}`))} from ${source.from}) `;
+      bodyClause = sql`with ${ident(body)} as (select ${join(columns.map(({ name: column }) => sql`${source.valueOf(column)} as ${ident(column)}`))} from ${source.from}) `;
       from = sql` from ${ident(body)}`;
       for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${ident(body, column)}`);
     }
@@ -427,14 +441,14 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const system = systemColumnsIn(relation, returned);
   // without assignments no row is touched, and no right is needed (R-UPD-2)
   const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
-  const where = whereOf(compiler, relation, plan.where);
+  const where = compileWhere(compiler, relation, plan.where);
   const alone =
     assignments.length === 0
       ? undefined
-      : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${before === undefined ? where : lockBeforeUpdate(where, before)}`;
+      : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${join(assignments)}${from}${before === undefined ? where : lockBeforeUpdate(where, before)}`;
   const cte =
     alone === undefined
-      ? sql`${name} as (select ${join([sql`(null::${qualified(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
+      ? sql`${name} as (select ${join([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
       : sql`${name} as (${alone} returning ${returning})`;
   return {
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
@@ -443,7 +457,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     ...(alone && { standalone: alone }),
     relation,
     ...(alone ? returned && { returned } : system.length > 0 && { returned: [...columnNames(relation), ...system] }),
-    ...compileChecks(compiler, relation, wholeRows(relation, name, alone && returned), plan),
+    ...compileChecks(compiler, relation, selectWholeRows(relation, name, alone && returned), plan),
   };
 };
 
@@ -463,13 +477,13 @@ const compileLocked = (
   compileFound(compiler, relation, name, where, relation.kind === "view" ? empty : catalogText(" for no key update"));
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
-  const relation = lookUp(compiler, plan.from);
+  const relation = lookUpRelation(compiler, plan.from);
   if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
   const returned = returnedColumns(compiler.model, relation, plan, use);
-  const returning = returningOf(relation, returned);
+  const returning = compileReturning(relation, returned);
   const name = ident(compiler.alias("_written"));
-  const alone = sql`delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)}`;
+  const alone = sql`delete from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, plan.where)}`;
   return {
     cte: sql`${name} as (${alone} returning ${returning})`,
     name,
@@ -481,7 +495,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
 };
 
 const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
-  const relation = "relation" in plan.from ? lookUp(compiler, plan.from.relation) : undefined;
+  const relation = "relation" in plan.from ? lookUpRelation(compiler, plan.from.relation) : undefined;
   if (relation === undefined) throw badPlan("a step that reads finds rows of a relation");
   compiler.alias(relation.name);
   return compileFound(compiler, relation, ident(compiler.alias("_written")), plan.where);

@@ -1,7 +1,7 @@
 /** Numbers that a JavaScript number cannot represent, stored as text among JSON values. @rule G-TYP-3 G-TYP-6
  *  G-MET-13 */
 import { randomUUID } from "node:crypto";
-import { endOfString } from "../../kernel/json-text.ts";
+import { findStringEnd } from "../../kernel/json-text.ts";
 import type { Json } from "../plan/plan.ts";
 
 /** What only such a number has. */
@@ -88,7 +88,7 @@ const markNumbers = (text: string, isExact: (number: string) => boolean): string
   let from = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
     const { index, 0: found } = match;
-    if (found === '"') token.lastIndex = endOfString(text, index);
+    if (found === '"') token.lastIndex = findStringEnd(text, index);
     else if (!isExact(found)) {
       pieces.push(text.slice(from, index), `"${MARK}${found}"`);
       from = token.lastIndex;

@@ -1,7 +1,7 @@
 /** The character that no text in PostgreSQL can contain. It is refused before a statement is sent, because each failing
  *  statement adds a line to the server's log, which any caller could fill. */
 import { nulCharacter, nulEscape } from "../../kernel/errors.ts";
-import { boundOf, type SentValue } from "../sql/fragment.ts";
+import { getBoundValue, type SentValue } from "../sql/fragment.ts";
 
 const NUL = "\u0000";
 const ESCAPE = "\\u0000";
@@ -20,7 +20,7 @@ export const hasNulEscape = (json: string): boolean => {
 /** Refuses values with the character. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL
  *  are refused too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
 export const rejectNul = (value: SentValue, isJson = false, path?: string): void => {
-  const text = boundOf(value);
+  const text = getBoundValue(value);
   if (isJson && text instanceof Uint8Array) {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
     if (bytes.includes(ESCAPE) && hasNulEscape(bytes.toString("latin1"))) throw nulEscape(path);

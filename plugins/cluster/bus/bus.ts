@@ -1,8 +1,8 @@
 /** The bus above its transports. It numbers its messages, so that receivers can detect missing ones. @rule X-BUS-1 */
 import { randomBytes } from "node:crypto";
-import { definePlugin, faultFacts, presetError, type PluginContext } from "../../../core/index.ts";
+import { definePlugin, buildErrorFields, presetError, type PluginContext } from "../../../core/index.ts";
 import { busService, openBusHook, type Bus, type BusTransport } from "../api.ts";
-import { namespaceOf } from "./namespace.ts";
+import { loadNamespace } from "./namespace.ts";
 import { busSettings } from "../settings.ts";
 
 const RETRY_MS = 1000;
@@ -49,11 +49,11 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   const id = randomBytes(9).toString("base64url");
   const topics = new Map<string, Set<Subscription>>();
   /** The numbers of the last sent message by topic, and of the last received message by topic and sender. */
-  const sent = new Map<string, number>();
+  const sentNumbers = new Map<string, number>();
   const heard = new Map<string, number>();
   let transport: BusTransport | undefined;
   let isOpening = false;
-  let isModelThere = false;
+  let isModelLoaded = false;
   let isMissing = false;
   let isUp = false;
   let wasUp = false;
@@ -61,12 +61,12 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   let timer: NodeJS.Timeout | undefined;
 
   /** Logs the error of a subscriber, which must not affect other subscribers or the transport. */
-  const forEachSubscription = (topic: string, say: (subscription: Subscription) => void): void => {
+  const forEachSubscription = (topic: string, notify: (subscription: Subscription) => void): void => {
     for (const subscription of topics.get(topic) ?? [])
       try {
-        say(subscription);
+        notify(subscription);
       } catch (error) {
-        logger.error("a subscriber of the bus failed", { topic, ...faultFacts(error) });
+        logger.error("a subscriber of the bus failed", { topic, ...buildErrorFields(error) });
       }
   };
 
@@ -108,7 +108,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     if (isOpening || isClosed) return;
     isOpening = true;
     try {
-      const namespace = await namespaceOf(context);
+      const namespace = await loadNamespace(context);
       if (isClosed) return;
       transport = openBus.call(url, namespace, { heard: receiveMessage, up, missed, down });
       if (transport === undefined) {
@@ -121,7 +121,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
       for (const topic of topics.keys()) transport.subscribe(topic);
     } catch (error) {
       isOpening = false;
-      if (!isModelThere) return;
+      if (!isModelLoaded) return;
       logger.warn("failed to open the bus between processes", {
         reason: error instanceof Error ? error.message : String(error),
       });
@@ -144,8 +144,8 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
       },
       publish: (topic, text) => {
         if (/\s/.test(topic)) throw presetError(`the topic "${topic}" of the bus has a blank`);
-        const number = (sent.get(topic) ?? 0) + 1;
-        sent.set(topic, number);
+        const number = (sentNumbers.get(topic) ?? 0) + 1;
+        sentNumbers.set(topic, number);
         // receivers see the gap in the numbers
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
@@ -167,7 +167,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
       },
     },
     open: (isLoaded) => {
-      isModelThere ||= isLoaded;
+      isModelLoaded ||= isLoaded;
       void open();
     },
     close: async () => {

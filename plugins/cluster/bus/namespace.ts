@@ -4,21 +4,21 @@ import { isRelApiError, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
 
 /** The identifier of the cluster stays the same when a standby is promoted. */
-const IDENTITY = sql`select pg_catalog.current_database() as name, (select system_identifier::text from pg_catalog.pg_control_system()) as cluster`;
+const NAME_AND_CLUSTER = sql`select pg_catalog.current_database() as name, (select system_identifier::text from pg_catalog.pg_control_system()) as cluster`;
 /** The errors for a missing right and a missing function. */
 const MISSING_RIGHT_STATES: ReadonlySet<string> = new Set(["42501", "42883"]);
-const NAME = sql`select pg_catalog.current_database() as name, null as cluster`;
+const NAME_ONLY = sql`select pg_catalog.current_database() as name, null as cluster`;
 
 /** Returns a name that distinguishes the processes of this database from others on the same server. It consists of
  *  letters, digits and `-_.`. @throws RelApiError */
-export const namespaceOf = async (context: PluginContext): Promise<string> => {
+export const loadNamespace = async (context: PluginContext): Promise<string> => {
   interface Row {
     readonly name: string;
     readonly cluster: string | null;
   }
   // some hosts do not allow reading the cluster's identifier
-  const [row] = await context.query<Row>(IDENTITY).catch((error: unknown) => {
-    if (isRelApiError(error) && MISSING_RIGHT_STATES.has(error.code)) return context.query<Row>(NAME);
+  const [row] = await context.query<Row>(NAME_AND_CLUSTER).catch((error: unknown) => {
+    if (isRelApiError(error) && MISSING_RIGHT_STATES.has(error.code)) return context.query<Row>(NAME_ONLY);
     throw error;
   });
   const database = createHash("sha256")

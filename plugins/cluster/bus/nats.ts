@@ -19,29 +19,29 @@ export const natsBus = definePlugin({
     const { logger, options } = context;
     context.use(openBusHook).tap("nats-bus", (url, namespace, handlers) => {
       if (!/^(nats|tls):\/\//i.test(url)) return undefined;
-      const urlOf = (): string => options.freshUrl?.("busUrl") ?? url;
-      return createNatsBus(urlOf, namespace, handlers, (reason) =>
+      const readUrl = (): string => options.freshUrl?.("busUrl") ?? url;
+      return createNatsBus(readUrl, namespace, handlers, (reason) =>
         logger.warn("the bus cannot be reached yet; trying again", { reason }),
       );
     });
   },
 });
 
-const urlsOf = (given: string): readonly URL[] => given.split(",").map((url) => new URL(url.trim()));
+const parseUrls = (given: string): readonly URL[] => given.split(",").map((url) => new URL(url.trim()));
 
 /** The credentials of the first URL that has some: user and password, or a token in their place. */
-const credentialsOf = (given: string): UserPass | TokenAuth | undefined => {
-  const { username = "", password = "" } = urlsOf(given).find((url) => url.username !== "") ?? {};
+const readCredentials = (given: string): UserPass | TokenAuth | undefined => {
+  const { username = "", password = "" } = parseUrls(given).find((url) => url.username !== "") ?? {};
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
 /** `urlOf` is called for each connection, because user and password may rotate. */
-const optionsOf = (urlOf: () => string): NodeConnectionOptions => {
-  const urls = urlsOf(urlOf());
+const buildOptions = (urlOf: () => string): NodeConnectionOptions => {
+  const urls = parseUrls(urlOf());
   return {
     servers: urls.map(({ host }) => host),
-    ...(credentialsOf(urlOf()) === undefined ? {} : { authenticator: () => credentialsOf(urlOf()) }),
+    ...(readCredentials(urlOf()) === undefined ? {} : { authenticator: () => readCredentials(urlOf()) }),
     ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
   };
 };
@@ -50,16 +50,16 @@ const createNatsBus = (
   urlOf: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
-  cannotConnect: (reason: string) => void,
+  logUnreachable: (reason: string) => void,
 ): BusTransport => {
   const subscriptions = new Map<string, (() => void) | undefined>();
-  const subjectOf = (topic: string): string => `${namespace}.${topic}`;
+  const buildSubject = (topic: string): string => `${namespace}.${topic}`;
   let connection: NatsConnection | undefined;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const listen = (to: NatsConnection, topic: string): void => {
-    const subscription = to.subscribe(subjectOf(topic), {
+    const subscription = to.subscribe(buildSubject(topic), {
       callback: (error, message) => {
         if (error === null) heard(topic, message.string());
       },
@@ -78,7 +78,7 @@ const createNatsBus = (
     try {
       const nats = await loadPackage("@nats-io/transport-node", () => import("@nats-io/transport-node"));
       const opened = await nats.connect({
-        ...optionsOf(urlOf),
+        ...buildOptions(urlOf),
         name: namespace,
         noEcho: true,
         maxReconnectAttempts: -1,
@@ -95,7 +95,7 @@ const createNatsBus = (
       up();
     } catch (error) {
       if (isClosed) return;
-      if (!hasFailed) cannotConnect(error instanceof Error ? error.message : String(error));
+      if (!hasFailed) logUnreachable(error instanceof Error ? error.message : String(error));
       timer = setTimeout(() => void connect(true), RECONNECT_MS * 2);
     }
   };
@@ -105,7 +105,7 @@ const createNatsBus = (
     get maxBytes() {
       return connection?.info?.max_payload ?? DEFAULT_MAX_BYTES;
     },
-    publish: (topic, text) => connection?.publish(subjectOf(topic), text),
+    publish: (topic, text) => connection?.publish(buildSubject(topic), text),
     subscribe: (topic) => {
       subscriptions.set(topic, undefined);
       if (connection !== undefined) listen(connection, topic);

@@ -10,7 +10,7 @@ const MAX_BYTES = 7900;
 const MAX_WAITING = 1000;
 
 /** PostgreSQL requires channel names shorter than 64 bytes. */
-const channelOf = (namespace: string, topic: string): string =>
+const buildChannel = (namespace: string, topic: string): string =>
   `relapi_${createHash("sha256").update(`${namespace} ${topic}`).digest("hex").slice(0, 24)}`;
 
 export const notifyBus = definePlugin({
@@ -53,7 +53,7 @@ const createNotifyBus = (
     maxBytes: MAX_BYTES,
     publish: (topic, text) => {
       if (waiting.length >= MAX_WAITING) return;
-      waiting.push([channelOf(namespace, topic), text]);
+      waiting.push([buildChannel(namespace, topic), text]);
       sending ??= send();
     },
     subscribe: (topic) => {
@@ -61,7 +61,7 @@ const createNotifyBus = (
       stops.set(
         topic,
         context.listen(
-          channelOf(namespace, topic),
+          buildChannel(namespace, topic),
           (text) => heard(topic, text),
           (why) => (why === "lost" ? up() : missed(topic)),
         ),

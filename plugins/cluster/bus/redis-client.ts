@@ -13,13 +13,18 @@ const SILENCE_MS = 5000;
 
 /** Opens a client that reconnects by itself. Commands fail while it is disconnected. `urlOf` is called for each
  *  connection, because user and password may rotate. */
-export const openRedis = async (urlOf: () => string, name: string): Promise<Redis> => {
+export const createRedis = async (readUrl: () => string, name: string): Promise<Redis> => {
   const { createClient } = await loadPackage("@redis/client", () => import("@redis/client"));
-  const { url, hasCredentials } = withoutCredentials(urlOf());
+  const { url, hasCredentials } = removeCredentials(readUrl());
   const client = createClient({
     url,
     ...(hasCredentials
-      ? { credentialsProvider: { type: "async-credentials-provider", credentials: async () => credentialsOf(urlOf()) } }
+      ? {
+          credentialsProvider: {
+            type: "async-credentials-provider",
+            credentials: async () => readCredentials(readUrl()),
+          },
+        }
       : {}),
     name,
     disableOfflineQueue: true,
@@ -34,7 +39,7 @@ export const openRedis = async (urlOf: () => string, name: string): Promise<Redi
 };
 
 /** Removes the credentials of the URL, which would otherwise take precedence over the provider. */
-const withoutCredentials = (url: string): { readonly url: string; readonly hasCredentials: boolean } => {
+const removeCredentials = (url: string): { readonly url: string; readonly hasCredentials: boolean } => {
   const bare = new URL(url);
   const hasCredentials = bare.username !== "" || bare.password !== "";
   bare.username = "";
@@ -42,7 +47,7 @@ const withoutCredentials = (url: string): { readonly url: string; readonly hasCr
   return { url: bare.href, hasCredentials };
 };
 
-const credentialsOf = (url: string): { readonly username?: string; readonly password?: string } => {
+const readCredentials = (url: string): { readonly username?: string; readonly password?: string } => {
   const { username, password } = new URL(url);
   return {
     ...(username === "" ? {} : { username: decodeURIComponent(username) }),

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext, type ValueOf } from "../../../core/index.ts";
 import { redisBucketsService } from "../../limits/api.ts";
-import { namespaceOf } from "./namespace.ts";
-import { openRedis, type Redis } from "./redis-client.ts";
+import { loadNamespace } from "./namespace.ts";
+import { createRedis, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "../settings.ts";
 
 /** The time after which a request stops waiting for Redis. */
@@ -30,7 +30,7 @@ redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', strin
 redis.call('PEXPIRE', KEYS[1], math.ceil((burst - tokens) / rate) + 1000)
 return string.format('%.3f', wait)`;
 
-const SHA = createHash("sha1").update(SCRIPT).digest("hex");
+const SCRIPT_SHA = createHash("sha1").update(SCRIPT).digest("hex");
 
 export const redisLimits = definePlugin({
   name: "redis-limits",
@@ -49,19 +49,19 @@ export const redisLimits = definePlugin({
 
 const isMissingScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT");
 
-const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typeof redisBucketsService> => {
+const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<typeof redisBucketsService> => {
   const { logger } = context;
   let redis: Redis | undefined;
   let namespace: string | undefined;
   let isOpening = false;
   let isClosed = false;
-  let isAway = false;
+  let isUnavailable = false;
   let notBeforeMs = 0;
 
   const handleUnavailable = (error: unknown): undefined => {
     notBeforeMs = performance.now() + PAUSE_MS;
-    if (isAway || isClosed) return;
-    isAway = true;
+    if (isUnavailable || isClosed) return;
+    isUnavailable = true;
     logger.warn("rate limits are counted in each process: Redis does not answer", {
       reason: error instanceof Error ? error.message || error.name : String(error),
     });
@@ -71,8 +71,8 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
     if (isOpening) return;
     isOpening = true;
     try {
-      namespace = await namespaceOf(context);
-      redis = await openRedis(urlOf, namespace);
+      namespace = await loadNamespace(context);
+      redis = await createRedis(readUrl, namespace);
       if (isClosed) return;
       redis.on("error", handleUnavailable);
       redis.connect().catch(handleUnavailable);
@@ -82,13 +82,13 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
     }
   };
 
-  const ask = async (
+  const runScript = async (
     from: Redis,
     given: { readonly keys: string[]; readonly arguments: string[] },
   ): Promise<number> => {
     let waitMs: unknown;
     try {
-      waitMs = await from.evalSha(SHA, given);
+      waitMs = await from.evalSha(SCRIPT_SHA, given);
     } catch (error) {
       if (!isMissingScript(error)) throw error;
       waitMs = await from.eval(SCRIPT, given);
@@ -112,10 +112,13 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
         timer = setTimeout(() => reject(new Error("it took too long")), PATIENCE_MS);
       });
       try {
-        const asked = ask(redis, { keys: [name], arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"] });
+        const asked = runScript(redis, {
+          keys: [name],
+          arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"],
+        });
         const waitMs = await Promise.race([asked, late]);
-        if (isAway) {
-          isAway = false;
+        if (isUnavailable) {
+          isUnavailable = false;
           logger.info("rate limits are counted in Redis again");
         }
         return waitMs;

@@ -2,7 +2,7 @@
  *  X-BUS-4 */
 import { definePlugin } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
-import { openRedis, type Redis } from "./redis-client.ts";
+import { createRedis, type Redis } from "./redis-client.ts";
 
 /** Redis accepts more; the limit protects the memory of slow receivers. */
 const MAX_BYTES = 1024 * 1024;
@@ -13,8 +13,8 @@ export const redisBus = definePlugin({
   apply: (_hooks, { use, logger, options: { freshUrl } }) => {
     use(openBusHook).tap("redis-bus", (url, namespace, handlers) => {
       if (!/^rediss?:\/\//i.test(url)) return undefined;
-      const urlOf = (): string => freshUrl?.("busUrl") ?? url;
-      return createRedisBus(urlOf, namespace, handlers, (reason) =>
+      const readUrl = (): string => freshUrl?.("busUrl") ?? url;
+      return createRedisBus(readUrl, namespace, handlers, (reason) =>
         logger.warn("the bus cannot be reached yet; trying again", { reason }),
       );
     });
@@ -25,32 +25,32 @@ const createRedisBus = (
   urlOf: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
-  cannotConnect: (reason: string) => void,
+  logUnreachable: (reason: string) => void,
 ): BusTransport => {
   const listeners = new Map<string, (text: string) => void>();
-  const channelOf = (topic: string): string => `${namespace}.${topic}`;
+  const buildChannel = (topic: string): string => `${namespace}.${topic}`;
   let publisher: Redis | undefined;
   /** A separate connection, because a subscribed connection accepts no other commands. */
   let subscriber: Redis | undefined;
-  let hasConnected = false;
+  let isStartReported = false;
   let isClosed = false;
 
   const listen = (topic: string, listener: (text: string) => void): void => {
     // if the connection is lost meanwhile, `ready` subscribes again
-    if (subscriber?.isReady === true) subscriber.subscribe(channelOf(topic), listener).catch(() => undefined);
+    if (subscriber?.isReady === true) subscriber.subscribe(buildChannel(topic), listener).catch(() => undefined);
   };
 
-  const failed = (error: unknown): void => {
+  const handleError = (error: unknown): void => {
     if (isClosed) return;
     const reason = error instanceof Error ? error.message || error.name : String(error);
     down(reason);
-    if (hasConnected) return;
-    hasConnected = true; // only the first failure is logged
-    cannotConnect(reason);
+    if (isStartReported) return;
+    isStartReported = true; // only the first failure is logged
+    logUnreachable(reason);
   };
 
-  const ready = (): void => {
-    hasConnected = true;
+  const handleReady = (): void => {
+    isStartReported = true;
     // subscribing the same listener again has no effect
     for (const [topic, listener] of listeners) listen(topic, listener);
     if (publisher?.isReady === true && subscriber?.isReady === true) up();
@@ -62,14 +62,14 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([openRedis(urlOf, namespace), openRedis(urlOf, namespace)]);
+      [publisher, subscriber] = await Promise.all([createRedis(urlOf, namespace), createRedis(urlOf, namespace)]);
     } catch (error) {
-      return failed(error); // the package is missing
+      return handleError(error); // the package is missing
     }
     if (isClosed) return;
     for (const client of [publisher, subscriber]) {
-      client.on("error", failed).on("ready", ready);
-      client.connect().catch(failed);
+      client.on("error", handleError).on("ready", handleReady);
+      client.connect().catch(handleError);
     }
   };
 
@@ -77,7 +77,7 @@ const createRedisBus = (
   return {
     maxBytes: MAX_BYTES,
     // receivers notice a lost message by the gap in the numbers
-    publish: (topic, text) => void publisher?.publish(channelOf(topic), text).catch(() => undefined),
+    publish: (topic, text) => void publisher?.publish(buildChannel(topic), text).catch(() => undefined),
     subscribe: (topic) => {
       const listener = (text: string): void => heard(topic, text);
       listeners.set(topic, listener);
@@ -85,7 +85,7 @@ const createRedisBus = (
     },
     unsubscribe: (topic) => {
       listeners.delete(topic);
-      if (subscriber?.isOpen === true) subscriber.unsubscribe(channelOf(topic)).catch(() => undefined);
+      if (subscriber?.isOpen === true) subscriber.unsubscribe(buildChannel(topic)).catch(() => undefined);
     },
     close: async () => {
       isClosed = true;

@@ -23,7 +23,7 @@ const isPosition = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i.test(text);
 
 /** Reads `a=1; relapi_write_position=0/3000148`. */
-const cookieOf = (cookies: string | undefined): string | undefined => {
+const readCookie = (cookies: string | undefined): string | undefined => {
   const found = cookies
     ?.split(";")
     .map((pair) => pair.trim())
@@ -42,18 +42,18 @@ export const readYourWrites = definePlugin({
   requires: ["connector"],
   settings: readYourWritesSettings,
   apply: (_hooks, context) => {
-    const { readYourWrites: way, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
+    const { readYourWrites: mode, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
     // without replicas there is only one server to read from
-    if (way === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
-    const [byHeader, byCookie] = [way !== "cookie", way !== "header"];
+    if (mode === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
+    const [byHeader, byCookie] = [mode !== "cookie", mode !== "header"];
     const written = createExchangeSlot<string>();
 
-    const requestedPosition = (exchange: OpenExchange): string | undefined => {
+    const readPosition = (exchange: OpenExchange): string | undefined => {
       const own = written.get(exchange);
       if (own !== undefined) return own;
       const header = byHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
       if (isPosition(header)) return header;
-      const cookie = byCookie ? cookieOf(exchange.header("cookie")) : undefined;
+      const cookie = byCookie ? readCookie(exchange.header("cookie")) : undefined;
       return isPosition(cookie) ? cookie : undefined;
     };
 
@@ -61,18 +61,18 @@ export const readYourWrites = definePlugin({
       execute: (next) => async (execution) => {
         const { exchange } = execution;
         if (exchange === undefined) return next(execution);
-        if (execution.within !== undefined) {
+        if (execution.openTransaction !== undefined) {
           // the position of the commit is not known here, so reads must use the primary
-          if (isWrite(execution)) written.set(exchange.within ?? exchange, LAST_POSITION);
+          if (isWrite(execution)) written.set(exchange.parent ?? exchange, LAST_POSITION);
           return next(execution);
         }
         if (isWrite(execution)) {
           const rows = await next(execution);
-          written.set(exchange, await positionOf(context));
+          written.set(exchange, await loadPosition(context));
           return rows;
         }
-        const notBefore = execution.mayUseReplica === true ? requestedPosition(exchange) : undefined;
-        return next(notBefore === undefined ? execution : { ...execution, notBefore });
+        const notBefore = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
+        return next(notBefore === undefined ? execution : { ...execution, minWritePosition: notBefore });
       },
     });
 
@@ -99,7 +99,7 @@ export const readYourWrites = definePlugin({
 const isWrite = ({ access, end }: Execution): boolean => access === "read write" && end === "commit";
 
 /** Errors are ignored, because the write is committed. Without a position, reads must use the primary. */
-const positionOf = async (context: PluginContext): Promise<string> => {
+const loadPosition = async (context: PluginContext): Promise<string> => {
   try {
     const [row] = await context.query<{ position: string }>(POSITION);
     return row?.position ?? LAST_POSITION;

@@ -2,22 +2,22 @@
  *  keep these channels, and remove those that a function has listened to. */
 
 /** An object that identifies a database with only one session. */
-type Shared = object;
+type SharedDatabase = object;
 
-const wanted = new WeakMap<Shared, Set<ReadonlyMap<string, unknown>>>();
+const channelsByDatabase = new WeakMap<SharedDatabase, Set<ReadonlyMap<string, unknown>>>();
 
 /** Registers the channels of one listener, by name. The map changes with the channels in use. Returns a function that
  *  removes them. */
-export const wantChannels = (database: Shared, channels: ReadonlyMap<string, unknown>): (() => void) => {
-  let listeners = wanted.get(database);
+export const registerChannels = (database: SharedDatabase, channels: ReadonlyMap<string, unknown>): (() => void) => {
+  let listeners = channelsByDatabase.get(database);
   if (listeners === undefined) {
     listeners = new Set();
-    wanted.set(database, listeners);
+    channelsByDatabase.set(database, listeners);
   }
   listeners.add(channels);
   return () => void listeners.delete(channels);
 };
 
 /** Returns the channels of all listeners, sorted and without duplicates. */
-export const wantedChannels = (database: Shared): readonly string[] =>
-  [...new Set([...(wanted.get(database) ?? [])].flatMap((channels) => [...channels.keys()]))].sort();
+export const listRegisteredChannels = (database: SharedDatabase): readonly string[] =>
+  [...new Set([...(channelsByDatabase.get(database) ?? [])].flatMap((channels) => [...channels.keys()]))].sort();

@@ -2,13 +2,13 @@
 
 /** Returns URLs to try in order. The next one is tried if the previous one may have failed because of encryption
  *  (`mayBeEncryption`). @throws Error on a text that is neither form */
-export const connectionUrls = (
+export const buildConnectionUrls = (
   text: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly string[] => {
-  const url = urlOf(text);
+  const url = convertToUrl(text);
   const given = /[?&]sslmode=([^&]*)/.exec(url)?.[1];
-  const withMode = (mode: string): string => {
+  const setSslMode = (mode: string): string => {
     const bare = url.replace(/([?&])sslmode=[^&]*/, "$1");
     return `${bare}${bare.includes("?") ? "&" : "?"}sslmode=${mode}&uselibpqcompat=true`;
   };
@@ -17,11 +17,11 @@ export const connectionUrls = (
       // encryption is configured elsewhere, or the connection is a local socket
       if (/[?&]ssl[a-z]*=/.test(url) || environment["PGSSLMODE"] !== undefined || /[?&]host=(%2f|\/)/i.test(url))
         return [url];
-      return [url, withMode("require")];
+      return [url, setSslMode("require")];
     case "allow":
-      return [withMode("disable"), withMode("require")];
+      return [setSslMode("disable"), setSslMode("require")];
     case "prefer":
-      return [withMode("require"), withMode("disable")];
+      return [setSslMode("require"), setSslMode("disable")];
     default:
       return [/[?&]uselibpqcompat=/.test(url) || given === "no-verify" ? url : `${url}&uselibpqcompat=true`];
   }
@@ -29,14 +29,15 @@ export const connectionUrls = (
 
 /** Returns whether an error may concern encryption. `code` is the SQLSTATE if the server itself refused. The text
  *  matters because servers use their own words to require encryption, or to say that they have none. */
-export const mayBeEncryption = (message: string, code: string | undefined): boolean =>
+export const mayConcernEncryption = (message: string, code: string | undefined): boolean =>
   code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
 
 /** @throws Error on a text that is neither form */
-export const urlOf = (text: string): string => (/^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text));
+export const convertToUrl = (text: string): string =>
+  /^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : convertKeywordsToUrl(text);
 
 /** @throws Error on a string that is not a list of `name=value` */
-const keywordsToUrl = (text: string): string => {
+const convertKeywordsToUrl = (text: string): string => {
   const parts = new Map<string, string>();
   // host=/tmp password='it\'s'
   const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\[^])*)'|((?:[^\s'\\]|\\[^])*))/gy;
@@ -47,7 +48,7 @@ const keywordsToUrl = (text: string): string => {
   }
   if (at < text.trimEnd().length || parts.size === 0)
     throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
-  const take = (name: string): string => {
+  const takeParameter = (name: string): string => {
     const found = parts.get(name) ?? "";
     parts.delete(name);
     return encodeURIComponent(found);
@@ -59,14 +60,14 @@ const keywordsToUrl = (text: string): string => {
     "hostaddr",
     "host",
     "port",
-  ].map(take) as [string, string, string, string, string, string];
-  const place = hostAddress || host;
-  const isSeveral = place.includes("%2C");
+  ].map(takeParameter) as [string, string, string, string, string, string];
+  const address = hostAddress || host;
+  const hasSeveralHosts = address.includes("%2C");
   const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
   const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);
-  const isFolder = place.startsWith("%2F");
-  const isApart = isFolder || isSeveral;
-  if (isApart) query.unshift(`host=${place}`);
-  if (isApart && port !== "") query.unshift(`port=${port}`);
-  return `postgres://${credentials}${isApart ? "localhost" : place}${port === "" || isApart ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+  const isFolder = address.startsWith("%2F");
+  const isHostInQuery = isFolder || hasSeveralHosts;
+  if (isHostInQuery) query.unshift(`host=${address}`);
+  if (isHostInQuery && port !== "") query.unshift(`port=${port}`);
+  return `postgres://${credentials}${isHostInQuery ? "localhost" : address}${port === "" || isHostInQuery ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
 };

@@ -5,7 +5,7 @@ import type { Connector, ConnectorParts } from "../../../core/engine/database/co
 import type { Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { loginRefusalOf } from "../../../core/engine/database/pg-errors.ts";
+import { classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
 
 const SECOND_MS = 1000;
@@ -18,27 +18,29 @@ const EMBEDDED_CONNECTIONS = 1;
 /** @throws RelApiError `preset` if the options name no database */
 export const createConnector = (parts: ConnectorParts): Connector => {
   const { options, logger, isLoaded } = parts;
-  const target = withFreshUrl(targetOf(options), "databaseUrl", options);
-  const directTarget = directTargetOf(options);
-  const direct = directTarget === undefined ? target : withFreshUrl(directTarget, "databaseDirectUrl", options);
+  const target = createRefreshingTarget(readTarget(options), "databaseUrl", options);
+  const directTarget = readDirectTarget(options);
+  const direct =
+    directTarget === undefined ? target : createRefreshingTarget(directTarget, "databaseDirectUrl", options);
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
   // an embedded database may be restarting
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
-  const server = serverAt(target, connectMs, parts);
+  const server = createServer(target, connectMs, parts);
   let listener: Promise<Listener> | undefined;
   let checks: Promise<{ close(): void }> | undefined;
-  let isRefused = false;
+  let isLoginRefused = false;
   /** The last opened or checked connection leads to a pooler, which is likely for the next one too. */
   let isPooled = false;
 
   /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
    *  R-HST-11 */
   const reportOpening = (error?: unknown): void => {
-    if (error === undefined) void listener?.then(({ wake }) => wake());
-    if (error !== undefined && loginRefusalOf(error) === undefined) return;
-    if (isRefused === (error !== undefined) || !isLoaded()) return;
-    isRefused = error !== undefined;
-    if (isRefused) logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
+    if (error === undefined) void listener?.then(({ retryNow }) => retryNow());
+    if (error !== undefined && classifyLoginRefusal(error) === undefined) return;
+    if (isLoginRefused === (error !== undefined) || !isLoaded()) return;
+    isLoginRefused = error !== undefined;
+    if (isLoginRefused)
+      logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
     else logger.info("the database takes new connections again");
   };
 
@@ -66,9 +68,14 @@ export const createConnector = (parts: ConnectorParts): Connector => {
       const { databaseReplicaUrls, databaseReplicaMaxLag, databasePooler } = options;
       if (databaseReplicaUrls.length === 0) return undefined;
       const replicas = databaseReplicaUrls.map((url, i) => {
-        const to = withFreshUrl({ url, pooler: databasePooler }, "databaseReplicaUrls", options, i);
+        const replicaTarget = createRefreshingTarget(
+          { url, pooler: databasePooler },
+          "databaseReplicaUrls",
+          options,
+          i,
+        );
         // short timeout, because the primary can serve slower requests
-        return { target: to, pool: openPool(serverAt(to, SECOND_MS, parts)) };
+        return { target: replicaTarget, pool: openPool(createServer(replicaTarget, SECOND_MS, parts)) };
       });
       const opened = import("./replicas.ts").then(({ createReplicas }) =>
         createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger }),
@@ -76,21 +83,21 @@ export const createConnector = (parts: ConnectorParts): Connector => {
       checks = opened;
       return opened;
     },
-    listen: (...wanted) => {
+    listen: (...listenArguments) => {
       listener ??= import("./listener.ts").then(({ createListener }) =>
         createListener(direct, logger, isLoaded, direct !== target),
       );
       let stop: (() => void) | undefined;
       let isStopped = false;
       void listener.then((opened) => {
-        if (!isStopped) stop = opened.listen(...wanted);
+        if (!isStopped) stop = opened.listen(...listenArguments);
       });
       return () => {
         isStopped = true;
         stop?.();
       };
     },
-    listening: async () => (await listener)?.started(CONNECT_MS),
+    waitForListening: async () => (await listener)?.waitForFirstAttempt(CONNECT_MS),
     openReplication: async () => {
       if (direct === target && isPooled)
         throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
@@ -105,7 +112,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   };
 };
 
-const serverAt = (target: Target, connectMs: number, { options, logger }: ConnectorParts): DatabaseServer => {
+const createServer = (target: Target, connectMs: number, { options, logger }: ConnectorParts): DatabaseServer => {
   const open: DatabaseServer["open"] = (limits) => openTarget(target, connectMs, limits);
   // an embedded database has one backend, which all connections share
   if ("stream" in target)
@@ -119,13 +126,13 @@ const serverAt = (target: Target, connectMs: number, { options, logger }: Connec
         ...pool,
         checkMs: options.dbSilenceCheck * SECOND_MS,
         limitMs: options.dbSilenceLimit * SECOND_MS,
-        isOnlyHost: async () => (await import("./hosts.ts")).readHosts(target.url).urls.length === 1,
+        isOnlyHost: async () => (await import("./hosts.ts")).parseHosts(target.url).urls.length === 1,
         warn: (message, facts) => logger.warn(message, facts),
       }),
   };
 };
 
-const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
+const readTarget = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
   if (database !== undefined) return { stream: database.stream, ...(database.ready && { ready: database.ready }) };
   if (databaseUrl === undefined || databaseUrl === "")
     throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
@@ -133,7 +140,7 @@ const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): T
 };
 
 /** Returns a target whose URL is read for each connection, because it may change. */
-const withFreshUrl = (
+const createRefreshingTarget = (
   to: Target,
   option: string,
   { freshUrl }: Pick<ResolvedOptions, "freshUrl">,
@@ -149,5 +156,5 @@ const withFreshUrl = (
 };
 
 /** Returns the target for connections that need their own backend for longer than a transaction. */
-const directTargetOf = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
+const readDirectTarget = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
   database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };

@@ -1,8 +1,8 @@
 /** Reads the servers of a connection string like libpq: several hosts, the required kind of session, and the values
  *  from the environment and files. */
 import { userInfo } from "node:os";
-import { connectionUrls, urlOf } from "./connection-string.ts";
-import { passwordFromFile, readService, type Environment } from "./libpq-files.ts";
+import { buildConnectionUrls, convertToUrl } from "./connection-string.ts";
+import { findPasswordInFile, readService, type Environment } from "./libpq-files.ts";
 
 const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 
@@ -12,7 +12,7 @@ export type SessionKind = (typeof SESSION_KINDS)[number];
 export interface Hosts {
   /** The URLs of each host, in order. URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
-  readonly wanted: SessionKind;
+  readonly sessionKind: SessionKind;
   /** Each connection tries the hosts in random order. */
   readonly isShuffled: boolean;
   /** The timeout for reaching one of the hosts. */
@@ -24,7 +24,7 @@ const SECOND_MS = 1000;
 const MIN_CONNECT_MS = 2 * SECOND_MS;
 
 /** The driver itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
-const VARIABLES: Readonly<Record<string, string>> = {
+const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   service: "PGSERVICE",
   host: "PGHOST",
   hostaddr: "PGHOSTADDR",
@@ -37,7 +37,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   dbname: "PGDATABASE",
 };
 
-const ENCRYPTION: Readonly<Record<string, string>> = {
+const ENCRYPTION_VARIABLES: Readonly<Record<string, string>> = {
   sslmode: "PGSSLMODE",
   sslrootcert: "PGSSLROOTCERT",
   sslcert: "PGSSLCERT",
@@ -50,7 +50,7 @@ interface UrlParts {
   readonly user: string;
   readonly password: string;
   /** The hosts and ports: `one:5432,two`. */
-  readonly places: string;
+  readonly hosts: string;
   readonly database: string;
   readonly query: readonly (readonly [name: string, value: string])[];
 }
@@ -60,7 +60,7 @@ interface HostAddress {
   readonly port: string;
 }
 
-const partsOf = (url: string): UrlParts => {
+const parseUrl = (url: string): UrlParts => {
   // postgres://api:secret@one:5432,two/shop?sslmode=require
   const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
   const [, scheme = "", userinfo = "", places = "", database = "", query = ""] = found;
@@ -69,7 +69,7 @@ const partsOf = (url: string): UrlParts => {
     scheme,
     user: colon === -1 ? userinfo : userinfo.slice(0, colon),
     password: colon === -1 ? "" : userinfo.slice(colon + 1),
-    places,
+    hosts: places,
     database,
     query: query.split("&").flatMap((pair): [string, string][] => {
       const at = pair.indexOf("=");
@@ -79,9 +79,9 @@ const partsOf = (url: string): UrlParts => {
 };
 
 /** Writes a URL for pg, which accepts an IPv6 address in brackets, and the directory of a socket in the query. */
-const urlAt = ({ scheme, user, password, database, query }: UrlParts, { host, port }: HostAddress): string => {
+const buildUrl = ({ scheme, user, password, database, query }: UrlParts, { host, port }: HostAddress): string => {
   const isFolder = host.startsWith("/");
-  const others = query.filter(([name]) => !(name in VARIABLES));
+  const others = query.filter(([name]) => !(name in ENVIRONMENT_VARIABLES));
   const params = [...(isFolder ? [["host", host], ...(port === "" ? [] : [["port", port]])] : []), ...others];
   const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
   const place = isFolder || host === "" ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
@@ -90,10 +90,10 @@ const urlAt = ({ scheme, user, password, database, query }: UrlParts, { host, po
 };
 
 /** Reads the lists of hosts and ports: one port per host, one port for all of them, or none. @throws Error */
-const addressesOf = (parts: UrlParts, get: (name: string) => string | undefined): readonly HostAddress[] => {
+const parseAddresses = (parts: UrlParts, get: (name: string) => string | undefined): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
   const named = get("hostaddr") ?? get("host");
-  const ofUrl = parts.places.split(",").map((place): HostAddress => {
+  const ofUrl = parts.hosts.split(",").map((place): HostAddress => {
     const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [
       undefined,
       undefined,
@@ -101,7 +101,7 @@ const addressesOf = (parts: UrlParts, get: (name: string) => string | undefined)
     ];
     return { host: address ?? decodeURIComponent(name), port };
   });
-  const isOfUrl = parts.places !== "" && !parts.query.some(([name]) => name === "host" || name === "hostaddr");
+  const isOfUrl = parts.hosts !== "" && !parts.query.some(([name]) => name === "host" || name === "hostaddr");
   const found =
     isOfUrl || named === undefined ? ofUrl : named.split(",").map((host): HostAddress => ({ host, port: "" }));
   if (ports.length > 1 && ports.length !== found.length)
@@ -111,76 +111,86 @@ const addressesOf = (parts: UrlParts, get: (name: string) => string | undefined)
 
 /** @throws Error on a string that is neither a URL nor a list of `name=value`, or that contradicts itself @rule R-HST-1
  *  R-HST-2 R-HST-3 */
-export const readHosts = (text: string, environment: Environment = process.env): Hosts => {
-  const url = urlOf(text);
-  const given = partsOf(url);
-  const has = (name: string): string | undefined => given.query.find(([own]) => own === name)?.[1] || undefined;
-  const service = has("service") ?? environment["PGSERVICE"] ?? "";
-  const ofService = service === "" ? undefined : readService(service, environment);
-  const get = (name: string): string | undefined =>
-    has(name) ?? ofService?.get(name) ?? (environment[VARIABLES[name] ?? ""] || undefined);
-  const wanted = SESSION_KINDS.find((one) => one === (get("target_session_attrs") ?? "any"));
+export const parseHosts = (text: string, environment: Environment = process.env): Hosts => {
+  const url = convertToUrl(text);
+  const given = parseUrl(url);
+  const readParameter = (name: string): string | undefined =>
+    given.query.find(([own]) => own === name)?.[1] || undefined;
+  const service = readParameter("service") ?? environment["PGSERVICE"] ?? "";
+  const serviceParameters = service === "" ? undefined : readService(service, environment);
+  const findValue = (name: string): string | undefined =>
+    readParameter(name) ??
+    serviceParameters?.get(name) ??
+    (environment[ENVIRONMENT_VARIABLES[name] ?? ""] || undefined);
+  const wanted = SESSION_KINDS.find((one) => one === (findValue("target_session_attrs") ?? "any"));
   if (wanted === undefined)
     throw new Error(
-      `target_session_attrs is "${get("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
+      `target_session_attrs is "${findValue("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
     );
-  const balance = get("load_balance_hosts") ?? "disable";
+  const balance = findValue("load_balance_hosts") ?? "disable";
   if (balance !== "disable" && balance !== "random")
     throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
-  const places = addressesOf(given, get);
-  const added = addedParameters(given, ofService, environment);
-  const parts: UrlParts = { ...given, ...credentialsOf(given, ofService, get), query: [...given.query, ...added] };
+  const addresses = parseAddresses(given, findValue);
+  const added = collectAddedParameters(given, serviceParameters, environment);
+  const parts: UrlParts = {
+    ...given,
+    ...readCredentials(given, serviceParameters, findValue),
+    query: [...given.query, ...added],
+  };
   const isPlain =
-    places.length === 1 && ofService === undefined && sameText(given, parts) && namesHost(given, places[0]);
-  const seconds = Number(get("connect_timeout") ?? 0);
+    addresses.length === 1 &&
+    serviceParameters === undefined &&
+    isSameUrl(given, parts) &&
+    namesHost(given, addresses[0]);
+  const seconds = Number(findValue("connect_timeout") ?? 0);
   return {
-    urls: places.map((place) => {
-      const whole = { ...parts, password: parts.password || passwordAt(parts, place, get, environment) };
+    urls: addresses.map((place) => {
+      const whole = { ...parts, password: parts.password || findPassword(parts, place, findValue, environment) };
       const isGiven = isPlain && whole.password === parts.password;
-      return connectionUrls(isGiven ? url : urlAt(whole, place), environment);
+      return buildConnectionUrls(isGiven ? url : buildUrl(whole, place), environment);
     }),
-    wanted,
+    sessionKind: wanted,
     isShuffled: balance === "random",
     connectMs:
-      seconds > 0 ? Math.max(seconds * SECOND_MS, MIN_CONNECT_MS) : places.length > 1 ? MIN_CONNECT_MS : undefined,
+      seconds > 0 ? Math.max(seconds * SECOND_MS, MIN_CONNECT_MS) : addresses.length > 1 ? MIN_CONNECT_MS : undefined,
   };
 };
 
 /** Returns the other values of the service, and those of the environment for encryption, which the string does not set.
  *  A socket needs no encryption. */
-const addedParameters = (
+const collectAddedParameters = (
   given: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
   environment: Environment,
 ): UrlParts["query"] => {
   const isBare = given.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
-  const ofEnvironment = Object.entries(ENCRYPTION).flatMap(([name, variable]): [string, string][] => {
+  const ofEnvironment = Object.entries(ENCRYPTION_VARIABLES).flatMap(([name, variable]): [string, string][] => {
     const value = environment[variable] ?? "";
     return value === "" || isBare || ofService?.has(name) === true ? [] : [[name, value]];
   });
   return [...(ofService ?? []), ...ofEnvironment].filter(
-    ([name]) => !(name in VARIABLES) && !given.query.some(([own]) => own === name),
+    ([name]) => !(name in ENVIRONMENT_VARIABLES) && !given.query.some(([own]) => own === name),
   );
 };
 
-const credentialsOf = (
+const readCredentials = (
   given: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
   get: (name: string) => string | undefined,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads those of the environment
-  const encoded = (name: string): string =>
+  const encodeValue = (name: string): string =>
     ofService?.has(name) === true || given.query.some(([own]) => own === name)
       ? encodeURIComponent(get(name) ?? "")
       : "";
   return {
-    user: given.user || encoded("user"),
-    password: given.password || encoded("password"),
-    database: given.database || encoded("dbname"),
+    user: given.user || encodeValue("user"),
+    password: given.password || encodeValue("password"),
+    database: given.database || encodeValue("dbname"),
   };
 };
 
-const passwordAt = (
+const findPassword = (
   { user, database }: UrlParts,
   { host, port }: HostAddress,
   get: (name: string) => string | undefined,
@@ -188,7 +198,7 @@ const passwordAt = (
 ): string => {
   if (get("password") !== undefined) return "";
   const name = decodeURIComponent(user) || get("user") || environment["USER"] || userInfo().username;
-  const found = passwordFromFile(
+  const found = findPasswordInFile(
     {
       host: host || "localhost",
       port: port || "5432",
@@ -201,10 +211,10 @@ const passwordAt = (
   return found === undefined ? "" : encodeURIComponent(found);
 };
 
-const sameText = (a: UrlParts, b: UrlParts): boolean =>
+const isSameUrl = (a: UrlParts, b: UrlParts): boolean =>
   a.user === b.user && a.password === b.password && a.database === b.database && a.query.length === b.query.length;
 
 /** Returns whether the URL itself names the host in a form that pg reads. */
 const namesHost = (given: UrlParts, place: HostAddress | undefined): boolean =>
   !given.query.some(([name]) => name === "hostaddr") &&
-  (given.places !== "" || given.query.some(([name]) => name === "host") || place?.host === "");
+  (given.hosts !== "" || given.query.some(([name]) => name === "host") || place?.host === "");

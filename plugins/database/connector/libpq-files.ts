@@ -6,7 +6,7 @@ import { join } from "node:path";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns undefined if the file does not exist. */
-const fileText = (file: string): string | undefined => {
+const readTextFile = (file: string): string | undefined => {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -14,12 +14,12 @@ const fileText = (file: string): string | undefined => {
   }
 };
 
-const homeFile = (environment: Environment, name: string): string | undefined => {
+const findHomeFile = (environment: Environment, name: string): string | undefined => {
   const home = environment["HOME"] ?? "";
   return home === "" ? undefined : join(home, name);
 };
 
-export interface PasswordFor {
+export interface PasswordKey {
   /** A name, an address, or the directory of a socket. */
   readonly host: string;
   readonly port: string;
@@ -31,13 +31,13 @@ const GROUP_OR_WORLD = 0o077;
 
 /** Finds a password. `file` is the file that the connection string names. Like libpq, it ignores a file that others may
  *  read. @rule R-HST-4 */
-export const passwordFromFile = (
-  { host, port, database, user }: PasswordFor,
+export const findPasswordInFile = (
+  { host, port, database, user }: PasswordKey,
   file: string | undefined,
   environment: Environment,
 ): string | undefined => {
-  const path = file ?? environment["PGPASSFILE"] ?? homeFile(environment, ".pgpass");
-  const text = path === undefined ? undefined : fileText(path);
+  const path = file ?? environment["PGPASSFILE"] ?? findHomeFile(environment, ".pgpass");
+  const text = path === undefined ? undefined : readTextFile(path);
   if (path === undefined || text === undefined) return undefined;
   if (process.platform !== "win32" && (statSync(path).mode & GROUP_OR_WORLD) !== 0) return undefined;
   const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
@@ -45,25 +45,31 @@ export const passwordFromFile = (
     if (line.startsWith("#")) continue;
     // db.example:5432:*:api:it\:s
     const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/gy)?.map((field) => field.replace(/:$/, "")) ?? [];
-    const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(unescaped);
-    const fits = (field: string, ...wanted: readonly string[]): boolean => field === "*" || wanted.includes(field);
-    if (fits(ofHost, ...hosts) && fits(ofPort, port) && fits(ofDatabase, database) && fits(ofUser, user))
-      return fields[4] === undefined ? undefined : unescaped(fields[4]);
+    const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(removeEscapes);
+    const matchesField = (field: string, ...wanted: readonly string[]): boolean =>
+      field === "*" || wanted.includes(field);
+    if (
+      matchesField(ofHost, ...hosts) &&
+      matchesField(ofPort, port) &&
+      matchesField(ofDatabase, database) &&
+      matchesField(ofUser, user)
+    )
+      return fields[4] === undefined ? undefined : removeEscapes(fields[4]);
   }
   return undefined;
 };
 
-const unescaped = (field: string): string => field.replace(/\\(.)/g, "$1");
+const removeEscapes = (field: string): string => field.replace(/\\(.)/g, "$1");
 
 /** Returns the parameters of a service. @throws Error if no file contains it */
 export const readService = (name: string, environment: Environment): ReadonlyMap<string, string> => {
-  const ofSystem = environment["PGSYSCONFDIR"];
+  const systemFolder = environment["PGSYSCONFDIR"];
   const files = [
-    environment["PGSERVICEFILE"] ?? homeFile(environment, ".pg_service.conf"),
-    ofSystem === undefined ? undefined : join(ofSystem, "pg_service.conf"),
+    environment["PGSERVICEFILE"] ?? findHomeFile(environment, ".pg_service.conf"),
+    systemFolder === undefined ? undefined : join(systemFolder, "pg_service.conf"),
   ];
   for (const file of files) {
-    const lines = file === undefined ? [] : (fileText(file) ?? "").split(/\r?\n/).map((line) => line.trim());
+    const lines = file === undefined ? [] : (readTextFile(file) ?? "").split(/\r?\n/).map((line) => line.trim());
     const from = lines.indexOf(`[${name}]`);
     if (from === -1) continue;
     const found = new Map<string, string>();

@@ -5,21 +5,21 @@ import type { Connector, Missed } from "../../../core/engine/database/connector.
 import { openTarget, type Target } from "./open-target.ts";
 import { createBackoff } from "../../../core/engine/database/backoff.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { loginRefusalOf, sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
-import { wantChannels } from "./channels.ts";
+import { classifyLoginRefusal, readSqlstate } from "../../../core/engine/database/pg-errors.ts";
+import { registerChannels } from "./channels.ts";
 
 export interface Listener extends Pick<Connector, "listen" | "close"> {
   /** Resolves after the first attempt to connect, or after `limitMs`. Listeners may miss notifications before they are
    *  connected. */
-  started(limitMs: number): Promise<void>;
+  waitForFirstAttempt(limitMs: number): Promise<void>;
   /** Retries now, because another connection was opened successfully. */
-  wake(): void;
+  retryNow(): void;
 }
 
 const CONNECT_MS = 10_000;
 /** A hot standby has no notifications until it is promoted. */
-const STANDBY_MS = 5000;
-const STANDBY_STATE = "25006";
+const STANDBY_RETRY_MS = 5000;
+const STANDBY_SQLSTATE = "25006";
 
 /** The reasons for which notifications do not arrive. A pooler is a configuration error; a standby may be promoted. */
 const PROBLEMS = {
@@ -31,10 +31,10 @@ const PROBLEMS = {
 
 interface ChannelEntry {
   readonly onMessage: (payload: string) => void;
-  readonly missed: ((why: Missed) => void) | undefined;
+  readonly onMissed: ((why: Missed) => void) | undefined;
   readonly onFailure: (() => void) | undefined;
   /** The reason for lost notifications of which the listener does not know yet. Undefined if none were lost. */
-  untold: Missed | undefined;
+  unreportedLoss: Missed | undefined;
 }
 
 /** `isLoaded` returns false until the schema is loaded, because until then the loader logs connection errors. With
@@ -46,47 +46,47 @@ export const createListener = (
   isDirect: boolean,
 ): Listener => {
   const channels = new Map<string, Set<ChannelEntry>>();
-  const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
+  const unregisterChannels = "stream" in target ? registerChannels(target.stream, channels) : undefined;
   const backoff = createBackoff();
   let connection: Connection | undefined;
   let check: (() => void) | undefined;
   let isConnecting = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
-  let deafness: keyof typeof PROBLEMS | undefined;
+  let currentProblem: keyof typeof PROBLEMS | undefined;
   let endFirstAttempt: () => void;
   const firstAttempt = new Promise<void>((resolve) => {
     endFirstAttempt = resolve;
   });
 
-  const entries = (): readonly ChannelEntry[] => [...channels.values()].flatMap((each) => [...each]);
+  const listEntries = (): readonly ChannelEntry[] => [...channels.values()].flatMap((each) => [...each]);
 
   const markMissed = (why: Missed): void => {
-    for (const entry of entries()) entry.untold = why;
+    for (const entry of listEntries()) entry.unreportedLoss = why;
   };
 
   /** Calls `missed` after the server has confirmed `LISTEN` for the channel. */
   const callMissed = (channel: string): void => {
-    const found = [...(channels.get(channel) ?? [])].filter(({ untold }) => untold !== undefined);
+    const found = [...(channels.get(channel) ?? [])].filter(({ unreportedLoss }) => unreportedLoss !== undefined);
     for (const entry of found) {
-      const why = entry.untold;
-      entry.untold = undefined;
-      if (why !== undefined) entry.missed?.(why);
+      const why = entry.unreportedLoss;
+      entry.unreportedLoss = undefined;
+      if (why !== undefined) entry.onMissed?.(why);
     }
   };
 
   /** Logs the reason once, because the state lasts and is not a failure. */
   const reportProblem = (why: keyof typeof PROBLEMS): void => {
     markMissed("lost");
-    if (why === "standby") retry(STANDBY_MS);
-    if (deafness === why) return;
-    deafness = why;
+    if (why === "standby") retry(STANDBY_RETRY_MS);
+    if (currentProblem === why) return;
+    currentProblem = why;
     if (why === "pooler") logger.warn(PROBLEMS[why]);
     else logger.info(PROBLEMS[why]);
-    for (const { onFailure: unheard } of entries()) unheard?.();
+    for (const { onFailure: unheard } of listEntries()) unheard?.();
   };
 
-  const run = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
+  const runCommand = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
     const statement = command === "listen" ? sql`listen ${ident(channel)}` : sql`unlisten ${ident(channel)}`;
     return to.query(toStatement(statement).text, []);
   };
@@ -118,26 +118,26 @@ export const createListener = (
         for (const { onMessage: heard } of channels.get(channel) ?? []) heard(payload);
       });
       try {
-        for (const channel of channels.keys()) await run(opened, "listen", channel);
+        for (const channel of channels.keys()) await runCommand(opened, "listen", channel);
       } catch (error) {
         await opened.end();
-        if (sqlstateOf(error) === STANDBY_STATE) return reportProblem("standby");
+        if (readSqlstate(error) === STANDBY_SQLSTATE) return reportProblem("standby");
         throw error;
       }
       if (isClosed) return void (await opened.end());
       connection = opened;
-      deafness = undefined;
+      currentProblem = undefined;
       opened.onEnd(onConnectionLost);
       // listeners with `unheard` depend on notifications, so the connection is checked more often
       if ("url" in target)
-        check = startHeartbeat(opened, () => entries().every(({ onFailure: unheard }) => unheard === undefined));
+        check = startHeartbeat(opened, () => listEntries().every(({ onFailure: unheard }) => unheard === undefined));
       backoff.reset();
       const wanted = [...channels.keys()]; // some of them were added during the connection attempt
-      for (const channel of wanted) await run(opened, "listen", channel);
+      for (const channel of wanted) await runCommand(opened, "listen", channel);
       wanted.forEach(callMissed);
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` handles this
-      if (isLoaded() && (isDirect || loginRefusalOf(error) === undefined))
+      if (isLoaded() && (isDirect || classifyLoginRefusal(error) === undefined))
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
         });
@@ -153,45 +153,45 @@ export const createListener = (
     listen: (channel, heard, missed, unheard) => {
       const entry: ChannelEntry = {
         onMessage: heard,
-        missed,
+        onMissed: missed,
         onFailure: unheard,
-        untold: isLoaded() ? "late" : undefined,
+        unreportedLoss: isLoaded() ? "late" : undefined,
       };
       let listeners = channels.get(channel);
       if (listeners === undefined) {
         listeners = new Set();
         channels.set(channel, listeners);
         if (connection !== undefined)
-          run(connection, "listen", channel).then(
+          runCommand(connection, "listen", channel).then(
             () => callMissed(channel),
             () => connection?.end(),
           );
-        else if (deafness === undefined) void connect();
+        else if (currentProblem === undefined) void connect();
       }
       listeners.add(entry);
-      if (deafness !== undefined) unheard?.();
+      if (currentProblem !== undefined) unheard?.();
       return () => {
         listeners.delete(entry);
         if (listeners.size > 0 || channels.get(channel) !== listeners) return;
         channels.delete(channel);
-        if (connection !== undefined) run(connection, "unlisten", channel).catch(() => connection?.end());
+        if (connection !== undefined) runCommand(connection, "unlisten", channel).catch(() => connection?.end());
       };
     },
-    started: async (limitMs) => {
+    waitForFirstAttempt: async (limitMs) => {
       let limit: NodeJS.Timeout | undefined;
       await Promise.race([firstAttempt, new Promise((resolve) => (limit = setTimeout(resolve, limitMs)))]);
       clearTimeout(limit);
-      if (connection === undefined) for (const entry of entries()) entry.untold ??= "late";
+      if (connection === undefined) for (const entry of listEntries()) entry.unreportedLoss ??= "late";
     },
-    wake: () => {
+    retryNow: () => {
       // a problem of another connection may affect this one too
       if (connection !== undefined) {
-        if (!connection.isAwaiting()) check?.();
-      } else if (timer !== undefined && deafness === undefined) void connect();
+        if (!connection.isAwaitingResponse()) check?.();
+      } else if (timer !== undefined && currentProblem === undefined) void connect();
     },
     close: async () => {
       isClosed = true;
-      stopWanting?.();
+      unregisterChannels?.();
       clearTimeout(timer);
       await connection?.end();
     },

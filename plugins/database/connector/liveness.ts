@@ -18,7 +18,7 @@ interface SilentConnection {
   readonly bytes: number;
   readonly sinceMs: number;
   /** The last time at which the server was known to work on the statement. */
-  aliveMs: number;
+  lastAliveMs: number;
 }
 
 const SAMPLE_MS = 500;
@@ -30,7 +30,7 @@ const MAX_ATTEMPTS = 2;
 const STABLE_SECONDS = 2;
 
 /** Returns the states of the backends. A pooler reports process ids of its own. */
-const STATES = `select activity.pid, activity.state, extract(epoch from pg_catalog.clock_timestamp() - activity.state_change)::float8 as seconds, pg_catalog.pg_backend_pid() as own
+const STATES_QUERY = `select activity.pid, activity.state, extract(epoch from pg_catalog.clock_timestamp() - activity.state_change)::float8 as seconds, pg_catalog.pg_backend_pid() as own
 from (select) one left join pg_catalog.pg_stat_activity activity on activity.pid = any ($1::int4[])`;
 
 interface StateRow {
@@ -42,26 +42,28 @@ interface StateRow {
 
 /** Returns a function that stops it. @rule R-HST-9 R-HST-10 */
 export const watchLiveness = (parts: LivenessParts): (() => void) => {
-  const { connections, checkMs, limitMs, lost, isOnlyHost, warn } = parts;
+  const { connections, checkMs, limitMs, onLost, isOnlyHost, warn } = parts;
   const attemptMs = Math.min(checkMs, ATTEMPT_MS);
-  let silences = new Map<Connection, SilentConnection>();
-  let isAsking = false;
+  let silentConnections = new Map<Connection, SilentConnection>();
+  let isChecking = false;
 
-  const end = (dead: readonly Connection[], reason: string, isUnreachable: boolean): void => {
+  const killConnections = (dead: readonly Connection[], reason: string, isUnreachable: boolean): void => {
     if (dead.length === 0) return;
     warn("connections to the database are dead: replacing them", { count: dead.length, reason });
     for (const connection of dead) connection.kill(connectionLost(reason, undefined, { isUnreachable }));
-    lost(isUnreachable);
+    onLost(isUnreachable);
   };
 
   /** Returns the state of connections to one server, by process id. Undefined if the server refuses or a pooler
    *  answers. @throws RelApiError if the connection cannot be opened or the statement fails */
-  const statesOf = async (silent: readonly Connection[]): Promise<ReadonlyMap<number | null, StateRow> | undefined> => {
+  const loadStates = async (
+    silent: readonly Connection[],
+  ): Promise<ReadonlyMap<number | null, StateRow> | undefined> => {
     const endMs = performance.now() + attemptMs;
     const probe = await (silent[0] as Connection).reopen(attemptMs); // there is at least one
     const limit = setTimeout(() => probe.kill(connectionLost(TIMED_OUT)), Math.max(0, endMs - performance.now()));
     try {
-      const rows = await probe.query<StateRow>(STATES, [silent.map(({ processId }) => processId)]);
+      const rows = await probe.query<StateRow>(STATES_QUERY, [silent.map(({ processId }) => processId)]);
       return rows[0]?.own === probe.processId ? new Map(rows.map((row) => [row.pid, row])) : undefined;
     } finally {
       clearTimeout(limit);
@@ -69,10 +71,10 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     }
   };
 
-  const ask = async (silent: readonly Connection[]): Promise<void> => {
+  const checkConnections = async (silent: readonly Connection[]): Promise<void> => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
-        const states = await statesOf(silent);
+        const states = await loadStates(silent);
         const isDead = ({ processId }: Connection): boolean => {
           if (states === undefined) return false;
           const state = states.get(processId);
@@ -81,55 +83,55 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
           );
         };
         const dead = silent.filter(isDead);
-        for (const connection of silent) if (!dead.includes(connection)) touch(connection);
-        return end(dead.filter(isStillSilent), "the server knows nothing of the statement", false);
+        for (const connection of silent) if (!dead.includes(connection)) markAlive(connection);
+        return killConnections(dead.filter(isStillSilent), "the server knows nothing of the statement", false);
       } catch (error) {
         // the server itself has responded
-        if (isPgError(error)) return silent.forEach(touch);
+        if (isPgError(error)) return silent.forEach(markAlive);
       }
     }
     const dead = silent.filter(isStillSilent);
-    end(dead, "the server can no longer be reached", await isOnlyHost());
+    killConnections(dead, "the server can no longer be reached", await isOnlyHost());
   };
 
-  const touch = (connection: Connection): void => {
-    const silence = silences.get(connection);
-    if (silence !== undefined) silence.aliveMs = performance.now();
+  const markAlive = (connection: Connection): void => {
+    const silence = silentConnections.get(connection);
+    if (silence !== undefined) silence.lastAliveMs = performance.now();
   };
 
   const isStillSilent = (connection: Connection): boolean =>
-    connection.isAwaiting() && silences.get(connection)?.bytes === connection.heardBytes();
+    connection.isAwaitingResponse() && silentConnections.get(connection)?.bytes === connection.getReceivedBytes();
 
   const sample = (): void => {
     const nowMs = performance.now();
     const found = new Map<Connection, SilentConnection>();
     for (const connection of connections()) {
-      if (!connection.isAwaiting()) continue;
-      const bytes = connection.heardBytes();
-      const known = silences.get(connection);
-      found.set(connection, known?.bytes === bytes ? known : { bytes, sinceMs: nowMs, aliveMs: nowMs });
+      if (!connection.isAwaitingResponse()) continue;
+      const bytes = connection.getReceivedBytes();
+      const known = silentConnections.get(connection);
+      found.set(connection, known?.bytes === bytes ? known : { bytes, sinceMs: nowMs, lastAliveMs: nowMs });
     }
-    silences = found;
+    silentConnections = found;
     const silent: Connection[] = [];
-    for (const [connection, { sinceMs, aliveMs }] of found) {
+    for (const [connection, { sinceMs, lastAliveMs }] of found) {
       if (nowMs - sinceMs >= limitMs) {
         warn("a statement was silent for too long: given up", { seconds: Math.round(limitMs / 1000) });
         void connection.cancel();
         connection.kill(connectionLost("The statement has said nothing for too long.", undefined, { isFinal: true }));
-      } else if (nowMs - aliveMs >= checkMs) silent.push(connection);
+      } else if (nowMs - lastAliveMs >= checkMs) silent.push(connection);
     }
-    if (isAsking || silent.length === 0) return;
-    isAsking = true;
-    void askAll(silent).finally(() => {
-      isAsking = false;
+    if (isChecking || silent.length === 0) return;
+    isChecking = true;
+    void checkAll(silent).finally(() => {
+      isChecking = false;
     });
   };
 
-  const askAll = async (silent: readonly Connection[]): Promise<void> => {
-    const byPlace = new Map<string, Connection[]>();
+  const checkAll = async (silent: readonly Connection[]): Promise<void> => {
+    const byHost = new Map<string, Connection[]>();
     for (const connection of silent)
-      byPlace.set(connection.place, [...(byPlace.get(connection.place) ?? []), connection]);
-    for (const each of byPlace.values()) await ask(each);
+      byHost.set(connection.hostAndPort, [...(byHost.get(connection.hostAndPort) ?? []), connection]);
+    for (const each of byHost.values()) await checkConnections(each);
   };
 
   const timer = setInterval(sample, Math.min(SAMPLE_MS, checkMs / 2, limitMs / 2));

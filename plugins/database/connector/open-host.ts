@@ -1,8 +1,8 @@
 /** Chooses one of several hosts, with or without encryption, and opens a connection. Not loaded for an embedded
  *  database. */
-import { mayBeEncryption } from "./connection-string.ts";
-import { readHosts, type SessionKind } from "./hosts.ts";
-import { sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
+import { mayConcernEncryption } from "./connection-string.ts";
+import { parseHosts, type SessionKind } from "./hosts.ts";
+import { readSqlstate } from "../../../core/engine/database/pg-errors.ts";
 
 /** The host and URL of the last connection, which are tried first. */
 interface ReachedHost {
@@ -14,51 +14,56 @@ const reachedHosts = new WeakMap<object, ReachedHost>();
 
 /** The part of a connection that the choice of a host needs. */
 interface OpenedHost {
-  session(): Session | undefined;
+  getServerState(): SessionState | undefined;
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   end(): Promise<void>;
 }
 
-interface Session {
+interface SessionState {
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
 }
 
-type OpenHost<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
+type ConnectToHost<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
 
 /** `open` connects to one host. @throws the first error @rule R-HST-1 R-HST-2 */
-export const openOneOf = async <Connection extends OpenedHost>(
+export const openMatchingHost = async <Connection extends OpenedHost>(
   target: { readonly url: string },
   timeoutMs: number,
-  open: OpenHost<Connection>,
+  open: ConnectToHost<Connection>,
 ): Promise<Connection> => {
-  const { urls, wanted, isShuffled, connectMs = Number.POSITIVE_INFINITY } = readHosts(target.url);
+  const { urls, sessionKind, isShuffled, connectMs = Number.POSITIVE_INFINITY } = parseHosts(target.url);
   const endMs = performance.now() + timeoutMs;
-  let first: unknown;
-  for (const each of wanted === "prefer-standby" ? (["standby", "any"] as const) : [wanted]) {
-    for (const host of orderOf(urls.length, isShuffled, reachedHosts.get(target)?.host)) {
+  let firstError: unknown;
+  for (const each of sessionKind === "prefer-standby" ? (["standby", "any"] as const) : [sessionKind]) {
+    for (const host of orderHosts(urls.length, isShuffled, reachedHosts.get(target)?.host)) {
       const leftMs = Math.min(endMs - performance.now(), connectMs);
-      if (leftMs <= 0) throw first;
+      if (leftMs <= 0) throw firstError;
       try {
-        const [connection, url] = await openAt(urls[host] ?? [], reachedHosts.get(target), leftMs, open);
+        const [connection, url] = await openWithEncryptionFallback(
+          urls[host] ?? [],
+          reachedHosts.get(target),
+          leftMs,
+          open,
+        );
         if (await matchesTarget(connection, each)) {
           reachedHosts.set(target, { host, url });
           return connection;
         }
         void connection.end();
-        first ??= new Error(`the server is not what target_session_attrs=${each} asks for`);
+        firstError ??= new Error(`the server is not what target_session_attrs=${each} asks for`);
       } catch (error) {
-        first ??= error;
+        firstError ??= error;
         // the other hosts would refuse the login too
-        if (/^(?:28|3D)/.test(sqlstateOf(error) ?? "")) throw error;
+        if (/^(?:28|3D)/.test(readSqlstate(error) ?? "")) throw error;
       }
     }
   }
-  throw first;
+  throw firstError;
 };
 
 /** Returns the order of the hosts. `last` is the host of the last connection. */
-const orderOf = (count: number, isShuffled: boolean, last: number | undefined): readonly number[] => {
+const orderHosts = (count: number, isShuffled: boolean, last: number | undefined): readonly number[] => {
   const order = Array.from({ length: count }, (_, i) => i);
   if (count === 1) return order;
   if (!isShuffled) return last === undefined ? order : [last, ...order.filter((host) => host !== last)];
@@ -70,11 +75,11 @@ const orderOf = (count: number, isShuffled: boolean, last: number | undefined): 
 };
 
 /** Connects to one host, with or without encryption. @throws the first error */
-const openAt = async <Connection extends OpenedHost>(
+const openWithEncryptionFallback = async <Connection extends OpenedHost>(
   urls: readonly string[],
   last: ReachedHost | undefined,
   timeoutMs: number,
-  open: OpenHost<Connection>,
+  open: ConnectToHost<Connection>,
 ): Promise<readonly [Connection, url: number]> => {
   const order = last === undefined ? [0, 1] : [last.url, 1 - last.url];
   let first: unknown;
@@ -85,7 +90,7 @@ const openAt = async <Connection extends OpenedHost>(
       return [await open(url, timeoutMs), index];
     } catch (error) {
       first ??= error;
-      if (!mayBeEncryption(error instanceof Error ? error.message : "", sqlstateOf(error))) break;
+      if (!mayConcernEncryption(error instanceof Error ? error.message : "", readSqlstate(error))) break;
     }
   }
   throw first;
@@ -94,7 +99,7 @@ const openAt = async <Connection extends OpenedHost>(
 const matchesTarget = async (connection: OpenedHost, wanted: SessionKind): Promise<boolean> => {
   if (wanted === "any" || wanted === "prefer-standby") return true;
   // servers before PostgreSQL 14 and some poolers do not report it
-  const session = connection.session() ?? (await connection.query<Session>(SESSION, []))[0];
+  const session = connection.getServerState() ?? (await connection.query<SessionState>(SESSION_QUERY, []))[0];
   const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
   switch (wanted) {
     case "primary":
@@ -108,4 +113,4 @@ const matchesTarget = async (connection: OpenedHost, wanted: SessionKind): Promi
   }
 };
 
-const SESSION = `select pg_catalog.pg_is_in_recovery() as "isStandby", pg_catalog.current_setting('default_transaction_read_only') = 'on' as "isReadOnly"`;
+const SESSION_QUERY = `select pg_catalog.pg_is_in_recovery() as "isStandby", pg_catalog.current_setting('default_transaction_read_only') = 'on' as "isReadOnly"`;

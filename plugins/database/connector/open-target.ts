@@ -1,10 +1,10 @@
 /** Opens connections to one of the hosts of a target, and detects poolers. */
 import type { Duplex } from "node:stream";
-import { wantedChannels } from "./channels.ts";
-import type { Connection, ConnectionKind } from "../../../core/engine/database/connection.ts";
+import { listRegisteredChannels } from "./channels.ts";
+import type { Connection, ConnectionOptions } from "../../../core/engine/database/connection.ts";
 import { openConnection } from "../../../core/engine/database/open-connection.ts";
-import { fromConnecting, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
-import { askBackend, type PoolerMode } from "./poolers.ts";
+import { convertConnectionError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
+import { loadBackend, type PoolerMode } from "./poolers.ts";
 
 /** The destination of connections: a connection string or streams. */
 export type Target =
@@ -12,16 +12,20 @@ export type Target =
   | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
 
 /** @throws RelApiError `connection-failed` */
-export const openTarget = async (target: Target, timeoutMs: number, kind: ConnectionKind = {}): Promise<Connection> => {
+export const openTarget = async (
+  target: Target,
+  timeoutMs: number,
+  kind: ConnectionOptions = {},
+): Promise<Connection> => {
   try {
     if ("stream" in target) {
       const { stream, ready } = target;
-      return await openConnection({ stream, ready, channels: () => wantedChannels(stream) }, timeoutMs, kind);
+      return await openConnection({ stream, ready, channels: () => listRegisteredChannels(stream) }, timeoutMs, kind);
     }
-    const { openOneOf } = await import("./open-host.ts");
+    const { openMatchingHost: openOneOf } = await import("./open-host.ts");
     return await openOneOf(target, timeoutMs, (url, limitMs) => openHost(url, target.pooler, limitMs, kind));
   } catch (error) {
-    throw fromConnecting(error);
+    throw convertConnectionError(error);
   }
 };
 
@@ -30,14 +34,14 @@ const openHost = async (
   url: string,
   pooler: PoolerMode,
   timeoutMs: number,
-  kind: ConnectionKind,
+  kind: ConnectionOptions,
 ): Promise<Connection> => {
   const endMs = performance.now() + timeoutMs;
   const connection = await openConnection({ url }, timeoutMs, kind);
   if (kind.replicates === true) return connection;
   const limit = setTimeout(() => connection.kill(new Error(TIMED_OUT)), Math.max(0, endMs - performance.now()));
   try {
-    connection.backend = await askBackend(connection, pooler);
+    connection.backend = await loadBackend(connection, pooler);
     return connection;
   } finally {
     clearTimeout(limit);

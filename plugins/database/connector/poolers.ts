@@ -1,7 +1,7 @@
 /** Detects connection poolers in transaction mode. */
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import { isFatal, isPgError } from "../../../core/engine/database/pg-errors.ts";
-import { sharingWith, type Backend } from "../../../core/engine/database/sharing.ts";
+import { findSharing, type Backend } from "../../../core/engine/database/sharing.ts";
 
 /** With `auto`, each new connection is checked. With `session`, a pooler, if any, keeps one backend for the lifetime of
  *  the connection. */
@@ -18,7 +18,7 @@ interface BackendRow {
  *  compilation takes several times as long as their execution. A value that was set for the server, database, role or
  *  connection is kept. On a shared backend `jit` is unchanged, because the setting would affect other clients. @rule
  *  R-TX-8 R-TX-15 */
-const BACKEND_QUESTION = `select backend.own as "isOwn",
+const BACKEND_QUERY = `select backend.own as "isOwn",
   jit.unset as "isJitUnset",
   case when backend.own and jit.unset then pg_catalog.set_config('jit', 'off', false) end,
   exists (
@@ -34,29 +34,29 @@ const NO_PROCESS_ID = -1;
 
 /** Returns the parameter of the question: the expected process id of the backend, or null if any is right. `processId`
  *  is the one reported when the connection was opened; PostgreSQL always reports one. */
-const expectedProcessId = (mode: PoolerMode, processId: number | null): number | null =>
+const chooseProcessId = (mode: PoolerMode, processId: number | null): number | null =>
   mode === "session" ? null : mode === "auto" ? (processId ?? NO_PROCESS_ID) : NO_PROCESS_ID;
 
 /** Returns the facts about a backend. `row` is undefined if the server rejected the question. */
-const backendOf = (row: BackendRow | undefined, mode: PoolerMode): Backend => {
+const buildBackend = (row: BackendRow | undefined, mode: PoolerMode): Backend => {
   const isShared = row === undefined ? mode === "transaction" : !row.isOwn;
   const setsJit = row?.isJitUnset ?? false;
   const hasPlpgsql = row?.hasPlpgsql ?? false;
   return {
     isShared,
     hasNoJit: !isShared && setsJit,
-    sharing: sharingWith(setsJit, hasPlpgsql),
+    sharing: findSharing(setsJit, hasPlpgsql),
   };
 };
 
 /** Asks a new connection about its backend. @throws the error of the connection */
-export const askBackend = async (connection: Connection, mode: PoolerMode): Promise<Backend> => {
-  const expected = expectedProcessId(mode, connection.processId);
+export const loadBackend = async (connection: Connection, mode: PoolerMode): Promise<Backend> => {
+  const expected = chooseProcessId(mode, connection.processId);
   // a server that rejects the question keeps its defaults
-  const rows = await connection.query<BackendRow>(BACKEND_QUESTION, [expected]).catch((error: unknown) => {
+  const rows = await connection.query<BackendRow>(BACKEND_QUERY, [expected]).catch((error: unknown) => {
     if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
   });
-  return backendOf(rows?.[0], mode);
+  return buildBackend(rows?.[0], mode);
 };
 
 /** Returns whether the connection still has the backend that the server reported when it was opened. A lost connection

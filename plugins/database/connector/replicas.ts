@@ -4,7 +4,7 @@ import { isRelApiError, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { isPgError, loginRefusalOf } from "../../../core/engine/database/pg-errors.ts";
+import { isPgError, classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import type { Pool } from "../../../core/engine/database/pool.ts";
 
 export interface ReplicasParts {
@@ -27,14 +27,14 @@ const REFUSED_PAUSE_MS = 5000;
 /** A replica that takes longer may be unreachable, so a new connection is tried in the meantime. */
 const RECHECK_MS = 200;
 /** A replica that takes longer counts as slow. */
-const ANSWER_MS = 500;
+const ANSWER_TIMEOUT_MS = 500;
 /** The timeout for reaching a silent replica, after which its statements are given up. Together with the pause and the
  *  doubt, it is less than a second. */
-const REACH_MS = 500;
+const CONNECT_TIMEOUT_MS = 500;
 /** The log contains page headers, at which the two functions for its end may differ. */
-const HEADER_BYTES = 40n;
+const PAGE_HEADER_BYTES = 40n;
 
-const POSITION = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
+const POSITION_QUERY = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
 
 /** Parses a write position: `16/B374D848`. */
 export const parsePosition = (text: string): bigint => {
@@ -45,8 +45,8 @@ export const parsePosition = (text: string): bigint => {
 /** Checks one server repeatedly. `failed` is called with the error, and with whether the server is unreachable. */
 const createWatch = (
   target: Target,
-  reached: (position: bigint) => void,
-  failed: (error: unknown, isAway: boolean) => void,
+  onPosition: (position: bigint) => void,
+  onFailure: (error: unknown, isAway: boolean) => void,
 ): { start(): void; close(): void } => {
   let connection: Connection | undefined;
   let answers = 0;
@@ -57,46 +57,46 @@ const createWatch = (
   const checkReachable = async (): Promise<void> => {
     const before = answers;
     try {
-      void (await openTarget(target, REACH_MS, { purpose: "replica check" })).end();
+      void (await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" })).end();
     } catch (error) {
-      const isThere = isRelApiError(error) && isPgError(error.cause);
-      if (!isClosed && answers === before && !isThere) failed(error, true);
+      const hasAnswered = isRelApiError(error) && isPgError(error.cause);
+      if (!isClosed && answers === before && !hasAnswered) onFailure(error, true);
     }
   };
 
-  const ask = async (): Promise<void> => {
+  const checkPosition = async (): Promise<void> => {
     let isAway = connection === undefined;
     let pauseMs = PAUSE_MS;
     let doubt: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
-      connection ??= await openTarget(target, REACH_MS, { purpose: "replica check" });
+      connection ??= await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" });
       isAway = false;
-      const asked = connection;
+      const checkedConnection = connection;
       doubt = setTimeout(() => void checkReachable(), RECHECK_MS);
-      limit = setTimeout(() => void asked.end(), ANSWER_MS);
-      const [row] = await asked.query<{ position: string }>(POSITION, []);
+      limit = setTimeout(() => void checkedConnection.end(), ANSWER_TIMEOUT_MS);
+      const [row] = await checkedConnection.query<{ position: string }>(POSITION_QUERY, []);
       answers++;
-      reached(parsePosition(row?.position ?? "0/0"));
+      onPosition(parsePosition(row?.position ?? "0/0"));
     } catch (error) {
       void connection?.end();
       const wasOpen = connection !== undefined;
       connection = undefined;
       if (isClosed) return;
-      failed(error, isAway);
-      if (loginRefusalOf(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
-      if (wasOpen) return void ask();
+      onFailure(error, isAway);
+      if (classifyLoginRefusal(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
+      if (wasOpen) return void checkPosition();
     } finally {
       clearTimeout(doubt);
       clearTimeout(limit);
     }
     if (isClosed) return void connection?.end();
-    timer = setTimeout(() => void ask(), pauseMs);
+    timer = setTimeout(() => void checkPosition(), pauseMs);
     timer.unref();
   };
 
   return {
-    start: () => void ask(),
+    start: () => void checkPosition(),
     close: () => {
       isClosed = true;
       clearTimeout(timer);
@@ -115,16 +115,16 @@ export const createReplicas = ({
   const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: false }));
   /** The past positions of the primary, the oldest first: those within the permitted lag, and one before them. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
-  let turn = 0;
+  let lastIndex = 0;
   let isStarted = false;
   let settle: () => void = () => undefined;
 
-  const judge = (replica: Replica, number: number, fault: string | undefined): void => {
-    if (replica.isUsable === (fault === undefined) && self.asked.has(number)) return;
-    replica.isUsable = fault === undefined;
+  const updateReplica = (replica: Replica, number: number, reason: string | undefined): void => {
+    if (replica.isUsable === (reason === undefined) && self.asked.has(number)) return;
+    replica.isUsable = reason === undefined;
     const isFirst = !self.asked.has(number);
     self.asked.add(number);
-    if (fault !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason: fault });
+    if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason: reason });
     else if (!isFirst) logger.info("a replica answers reads again", { replica: number });
     if (self.asked.size === all.length) settle();
   };
@@ -136,12 +136,12 @@ export const createReplicas = ({
       (position) => {
         replica.position = position;
         const wanted = history.findLast(({ atMs }) => atMs <= performance.now() - maxLagMs);
-        const isBehind = wanted !== undefined && position + HEADER_BYTES < wanted.position;
-        judge(replica, i + 1, isBehind ? `it is more than ${maxLagMs / 1000} seconds behind` : undefined);
+        const isBehind = wanted !== undefined && position + PAGE_HEADER_BYTES < wanted.position;
+        updateReplica(replica, i + 1, isBehind ? `it is more than ${maxLagMs / 1000} seconds behind` : undefined);
       },
-      (error, isAway) => {
-        judge(replica, i + 1, reasonOf(error));
-        if (isAway) pool.abandon();
+      (error, isUnreachable) => {
+        updateReplica(replica, i + 1, describeError(error));
+        if (isUnreachable) pool.abandon();
       },
     );
   });
@@ -158,14 +158,14 @@ export const createReplicas = ({
 
   const self = {
     asked: new Set<number>(),
-    tried: new Promise<void>((resolve) => {
+    firstCheck: new Promise<void>((resolve) => {
       settle = resolve;
     }),
     choose: (position?: string): Pool | undefined => {
       const least = position === undefined ? 0n : parsePosition(position);
       for (let i = 0; i < all.length; i++) {
-        turn = (turn + 1) % all.length;
-        const replica = all[turn];
+        lastIndex = (lastIndex + 1) % all.length;
+        const replica = all[lastIndex];
         if (replica?.isUsable === true && replica.position >= least) return replica.pool;
       }
       return undefined;
@@ -175,7 +175,7 @@ export const createReplicas = ({
       isStarted = true;
       watchPrimary.start();
       for (const watch of watches) watch.start();
-      setTimeout(settle, ANSWER_MS).unref();
+      setTimeout(settle, ANSWER_TIMEOUT_MS).unref();
     },
     close: () => {
       for (const watch of [watchPrimary, ...watches]) watch.close();
@@ -184,8 +184,8 @@ export const createReplicas = ({
   return self;
 };
 
-const reasonOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   if (isRelApiError(error) && typeof error.details === "string") return error.details;
   const text = error instanceof Error ? error.message : String(error);
-  return text === "Connection terminated" ? `it took longer than ${ANSWER_MS} ms to answer` : text;
+  return text === "Connection terminated" ? `it took longer than ${ANSWER_TIMEOUT_MS} ms to answer` : text;
 };

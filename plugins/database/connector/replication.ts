@@ -1,13 +1,13 @@
 /** Connections that accept commands of the replication protocol. Plugins define the commands. */
 import { connectionFailed, toStatement, type Sql } from "../../../core/index.ts";
-import { fromStatement } from "../../../core/engine/database/pg-errors.ts";
+import { convertStatementError } from "../../../core/engine/database/pg-errors.ts";
 import type { ReplicationConnection } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
 
 const CONNECT_MS = 10_000;
 
 /** The protocol has no parameters. */
-const commandText = (command: Sql): string => {
+const compileCommand = (command: Sql): string => {
   const { text, slots } = toStatement(command);
   if (slots.length > 0) throw new TypeError("a replication command cannot have slots: use ident() and catalogText()");
   return text;
@@ -19,19 +19,19 @@ export const openReplication = async (target: Target): Promise<ReplicationConnec
     throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
   const connection = await openTarget(target, CONNECT_MS, { replicates: true, purpose: "replication" });
   // newer servers would create a slot there, which waits for a write of the primary
-  if (connection.session()?.isStandby === true) {
+  if (connection.getServerState()?.isStandby === true) {
     void connection.end();
     throw connectionFailed("the server is a standby", undefined, { sqlstate: "25006" });
   }
   return {
     command: async <Row>(command: Sql) => {
       try {
-        return await connection.query<Row>(commandText(command), []);
+        return await connection.query<Row>(compileCommand(command), []);
       } catch (error) {
-        throw fromStatement(error);
+        throw convertStatementError(error);
       }
     },
-    copy: (command, take) => connection.copyBoth(commandText(command), take),
+    copy: (command, take) => connection.copyBoth(compileCommand(command), take),
     send: connection.sendCopy,
     onEnd: connection.onEnd,
     end: connection.end,

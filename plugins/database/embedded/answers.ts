@@ -18,7 +18,7 @@ export interface GroupAnswer {
 /** Corrects the response to one group in place: one ReadyForQuery for a synced group, and none for a flushed one. Some
  *  releases of PGlite send one after an error and another after the Sync; a client would count them as two responses.
  *  The response is in `bytes` between `start` and `end`. */
-export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
+export function correctAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];
   let status: number | undefined;

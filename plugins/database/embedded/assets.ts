@@ -12,7 +12,7 @@ const builtFolder = new URL(
 export const threadUrl = new URL("worker.js", builtFolder);
 
 /** The path of a prebuilt image. The file exists after `npm run build`. */
-export const imagePath = (name: "demo" | "empty"): string => fileURLToPath(new URL(`${name}.image`, builtFolder));
+export const getImagePath = (name: "demo" | "empty"): string => fileURLToPath(new URL(`${name}.image`, builtFolder));
 
 /** The path of the file that records the inputs of the images. */
 export const stampPath = fileURLToPath(new URL("images.json", builtFolder));
@@ -21,7 +21,7 @@ export const stampPath = fileURLToPath(new URL("images.json", builtFolder));
 export const demoFolder = fileURLToPath(new URL("demo/", builtFolder));
 
 /** The demo's SQL files, in the order in which they run. */
-export function demoScripts(): string[] {
+export function listDemoScripts(): string[] {
   const folders = [fileURLToPath(new URL("../../../../plugins/database/embedded/demo/", builtFolder)), demoFolder]; // prefer the sources, if they exist
   const folder = folders.find((path) => existsSync(path));
   if (folder === undefined) throw new Error("the demo database is missing: run npm run build");

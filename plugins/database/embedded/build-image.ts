@@ -5,14 +5,14 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
-import { demoFolder, demoScripts, imagePath, stampPath } from "./assets.ts";
-import { dumpCluster, initDbParams, openCluster, pgliteVersion, runScripts } from "./cluster.ts";
+import { demoFolder, listDemoScripts, getImagePath, stampPath } from "./assets.ts";
+import { dumpCluster, initDbParams, openCluster, readPgliteVersion, runScripts } from "./cluster.ts";
 
 /** Builds both images if their inputs have changed. Returns whether it built them. */
 export async function buildImages(): Promise<boolean> {
-  const scripts = demoScripts();
+  const scripts = listDemoScripts();
   const stamp = computeStamp(scripts);
-  const paths = [imagePath("demo"), imagePath("empty")];
+  const paths = [getImagePath("demo"), getImagePath("empty")];
   if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
     return false;
 
@@ -40,7 +40,7 @@ export async function buildImages(): Promise<boolean> {
 async function writeImage(pg: PGlite, name: "demo" | "empty"): Promise<void> {
   await pg.exec("vacuum (full, analyze)");
   await pg.exec("vacuum (freeze, analyze)");
-  replaceFile(imagePath(name), gzipSync(await dumpCluster(pg), { level: 9 }));
+  replaceFile(getImagePath(name), gzipSync(await dumpCluster(pg), { level: 9 }));
 }
 
 /** Renames a finished file, so that two concurrent builds do not leave a mixture. */
@@ -53,7 +53,7 @@ function replaceFile(path: string, content: string | Uint8Array): void {
 function computeStamp(scripts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const script of scripts) hash.update(readFileSync(script)).update("\0");
-  return JSON.stringify({ pglite: pgliteVersion(), initDbParams, scripts: hash.digest("hex") });
+  return JSON.stringify({ pglite: readPgliteVersion(), initDbParams, scripts: hash.digest("hex") });
 }
 
 if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {

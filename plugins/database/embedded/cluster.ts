@@ -30,7 +30,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   const extensions = Object.fromEntries(
     await Promise.all(options.extensions.map(async (name) => [name, await loadExtension(name)] as const)),
   );
-  const lastWords: string[] = [];
+  const lastStderrLines: string[] = [];
   try {
     return await PGlite.create({
       ...(options.dataFolder === undefined ? {} : { dataDir: options.dataFolder }),
@@ -45,13 +45,13 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       startParams: [...startParams, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
       initDbStartParams: initDbParams,
       onStderr: (line) => {
-        lastWords.push(line);
-        if (lastWords.length > 5) lastWords.shift();
+        lastStderrLines.push(line);
+        if (lastStderrLines.length > 5) lastStderrLines.shift();
         return false; // keeps its output off the console
       },
     });
   } catch (error) {
-    throw new Error(["the embedded database did not start", messageOf(error), ...lastWords].join("\n  "), {
+    throw new Error(["the embedded database did not start", getErrorMessage(error), ...lastStderrLines].join("\n  "), {
       cause: error,
     });
   }
@@ -79,29 +79,29 @@ export interface Alarm {
   readonly extension: Extension;
   /** Called between two groups of messages. Makes PostgreSQL discard an alarm of a finished statement, before which it
    *  would set no other. */
-  settle(): void;
+  discardExpiredAlarm(): void;
 }
 
 /** `changed` is called when PostgreSQL sets its timer; 0 stops the timer. It can be called while a statement runs, but
  *  nothing can interrupt PostgreSQL then: the thread must be terminated. */
 export function createAlarm(changed: (milliseconds: number) => void): Alarm {
   let setMs = 0;
-  let toldMs = 0;
-  let aheadMs = 0;
+  let reportedMs = 0;
+  let clockOffsetMs = 0;
   let isSettling = false;
-  let raise: ((timer: number, now: number) => void) | undefined;
+  let raiseTimeout: ((timer: number, now: number) => void) | undefined;
 
-  const tell = (): void => {
-    if (toldMs !== setMs) changed(setMs);
-    toldMs = setMs;
+  const reportTimer = (): void => {
+    if (reportedMs !== setMs) changed(setMs);
+    reportedMs = setMs;
   };
 
   /** Acts like a signal. PostgreSQL handles the timeouts that have passed, and sets its timer for the next one. */
   const wake = (at: number): void => {
     if (setMs === 0) return;
-    aheadMs = at;
-    raise?.(0, performance.now());
-    aheadMs = 0;
+    clockOffsetMs = at;
+    raiseTimeout?.(0, performance.now());
+    clockOffsetMs = 0;
   };
 
   return {
@@ -113,27 +113,27 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
           if (env !== undefined && "_setitimer_js" in env && "emscripten_date_now" in env) {
             env["_setitimer_js"] = (_timer: number, milliseconds: number): number => {
               setMs = milliseconds;
-              if (!isSettling) tell();
+              if (!isSettling) reportTimer();
               return 0;
             };
-            env["emscripten_date_now"] = () => Date.now() + aheadMs;
+            env["emscripten_date_now"] = () => Date.now() + clockOffsetMs;
           }
           return emscriptenOptions.instantiateWasm(imports, (instance, module) => {
-            raise = instance.exports["_emscripten_timeout"] as typeof raise;
+            raiseTimeout = instance.exports["_emscripten_timeout"] as typeof raiseTimeout;
             done(instance, module);
           });
         };
         return { emscriptenOpts: { ...emscriptenOptions, instantiateWasm } };
       },
     },
-    settle() {
+    discardExpiredAlarm() {
       if (setMs === 0) return;
       isSettling = true;
       wake(0); // the timeout of a statement has ended with the statement
       wake(setMs + 1); // the remaining timer belongs to the statistics that PostgreSQL collects while it is idle
       wake(0);
       isSettling = false;
-      tell();
+      reportTimer();
     },
   };
 }
@@ -168,10 +168,10 @@ async function loadExtension(name: string): Promise<Extension> {
     tryResolve(() => pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(packageName)).href);
   if (url === undefined) {
     throw new Error(
-      `extension "${name}" is not part of PGlite: install ${packageName}, in the release made for @electric-sql/pglite ${pgliteVersion()}`,
+      `extension "${name}" is not part of PGlite: install ${packageName}, in the release made for @electric-sql/pglite ${readPgliteVersion()}`,
     );
   }
-  if (url.includes(packageName)) checkPeer(packageName, dirname(fileURLToPath(url)));
+  if (url.includes(packageName)) checkPgliteVersion(packageName, dirname(fileURLToPath(url)));
   const exported = Object.values((await import(url)) as Record<string, unknown>);
   const extension = exported.find(isExtension);
   if (extension === undefined) throw new Error(`${url} does not contain an extension for PGlite`);
@@ -179,11 +179,11 @@ async function loadExtension(name: string): Promise<Extension> {
 }
 
 /** An extension is compiled for one release of PGlite. With another release it fails later, with unhelpful messages. */
-function checkPeer(packageName: string, folder: string): void {
+function checkPgliteVersion(packageName: string, folder: string): void {
   const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");
   const { version, peerDependencies } = readPackage(path);
   const needed = peerDependencies?.["@electric-sql/pglite"];
-  const installed = pgliteVersion();
+  const installed = readPgliteVersion();
   if (needed === undefined || !/^\d+\.\d+\.\d+$/.test(needed) || needed === installed) return;
   throw new Error(
     `${packageName} ${version} is made for @electric-sql/pglite ${needed}, but ${installed} is installed: npm install @electric-sql/pglite@${needed}`,
@@ -216,7 +216,7 @@ export async function runScripts(pg: PGlite, paths: readonly string[]): Promise<
     try {
       await pg.exec(readFileSync(path, "utf8"));
     } catch (error) {
-      throw new Error(`${path}: ${messageOf(error)}`, { cause: error });
+      throw new Error(`${path}: ${getErrorMessage(error)}`, { cause: error });
     }
   }
 }
@@ -229,11 +229,11 @@ export async function dumpCluster(pg: PGlite): Promise<Uint8Array> {
 }
 
 /** The version of the installed PGlite. */
-export function pgliteVersion(): string {
+export function readPgliteVersion(): string {
   const entry = fileURLToPath(import.meta.resolve("@electric-sql/pglite"));
   return readPackage(join(dirname(entry), "..", "package.json")).version;
 }
 
-export function messageOf(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
 }

@@ -9,7 +9,7 @@ export interface DataFolder {
   /** Whether there is no cluster yet, or an unfinished one was removed. */
   readonly isFresh: boolean;
   /** Marks the cluster as complete. An interrupted start before this is repeated from scratch. */
-  markFilled(): void;
+  markComplete(): void;
   /** Releases the folder, and removes an unfinished cluster. */
   release(): void;
 }
@@ -23,7 +23,7 @@ interface Lock {
 
 /** Locks the folder for this process, and creates it if necessary. @throws RelApiError `preset` if another process has
  *  locked it, or it cannot be created */
-export function takeDataFolder(path: string): DataFolder {
+export function lockDataFolder(path: string): DataFolder {
   const folder = resolve(path);
   const lockPath = join(folder, "relapi.lock");
   // A cluster directly in the folder, as PGlite itself creates it, is used unchanged.
@@ -35,7 +35,7 @@ export function takeDataFolder(path: string): DataFolder {
   }
 
   const previous = readLock(lockPath);
-  if (previous !== undefined && previous.startedAt === startOf(previous.pid)) {
+  if (previous !== undefined && previous.startedAt === readProcessStart(previous.pid)) {
     throw presetError(
       `${folder} is in use by process ${previous.pid}: an embedded database belongs to one process (if that is wrong, remove ${lockPath})`,
     );
@@ -44,7 +44,7 @@ export function takeDataFolder(path: string): DataFolder {
 
   const isFresh = !existsSync(join(clusterPath, "PG_VERSION"));
   const write = (isComplete: boolean, flag: string): void => {
-    const lock: Lock = { pid: process.pid, startedAt: startOf(process.pid), isFilled: isComplete };
+    const lock: Lock = { pid: process.pid, startedAt: readProcessStart(process.pid), isFilled: isComplete };
     writeFileSync(lockPath, JSON.stringify(lock), { flag });
   };
   if (previous !== undefined) rmSync(lockPath, { force: true });
@@ -54,7 +54,7 @@ export function takeDataFolder(path: string): DataFolder {
   return {
     clusterPath,
     isFresh,
-    markFilled() {
+    markComplete() {
       isFilled = true;
       write(true, "w");
     },
@@ -75,7 +75,7 @@ function readLock(path: string): Lock | undefined {
 }
 
 /** Returns a text that differs between two processes with the same pid. Empty if the process does not exist. */
-function startOf(pid: number): string {
+function readProcessStart(pid: number): string {
   try {
     process.kill(pid, 0);
   } catch (error) {

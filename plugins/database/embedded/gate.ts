@@ -12,13 +12,13 @@ export interface BackendClient {
 
 /** Serves one client at a time. A client holds the backend from its first message until the backend is outside a
  *  transaction again. */
-export interface Gate {
+export interface BackendQueue {
   /** Called when the client has a request. */
-  enter(client: BackendClient): void;
+  enqueue(client: BackendClient): void;
   /** Called when the backend has finished the last request. */
   answer(answer: Answer): void;
   /** Called when the last request has exceeded its time limit. */
-  overrun(): void;
+  handleOverrun(): void;
   /** Called when the backend accepts requests. */
   open(): void;
   /** Called when the backend is gone. Clears the holder and the queue. */
@@ -26,7 +26,7 @@ export interface Gate {
 }
 
 /** `send` is called with one request at a time. The next one follows the response to the last. */
-export function createGate(send: (request: Request) => void): Gate {
+export function createBackendQueue(send: (request: Request) => void): BackendQueue {
   const waiting = new Set<BackendClient>(); // in order of arrival
   let holder: BackendClient | undefined;
   let isBusy = false;
@@ -54,7 +54,7 @@ export function createGate(send: (request: Request) => void): Gate {
   };
 
   return {
-    enter(client) {
+    enqueue(client) {
       if (client !== holder) waiting.add(client);
       advance();
     },
@@ -69,7 +69,7 @@ export function createGate(send: (request: Request) => void): Gate {
       client.onAnswer(answer);
       advance();
     },
-    overrun() {
+    handleOverrun() {
       holder?.onOverrun();
     },
     open() {

@@ -5,9 +5,9 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import { presetError } from "../../../core/index.ts";
-import { demoScripts, imagePath } from "./assets.ts";
-import { takeDataFolder } from "./folder.ts";
-import { createGate } from "./gate.ts";
+import { listDemoScripts, getImagePath } from "./assets.ts";
+import { lockDataFolder } from "./folder.ts";
+import { createBackendQueue } from "./gate.ts";
 import { launchThread } from "./host.ts";
 import type { Thread } from "./host.ts";
 import { createClientStream } from "./stream.ts";
@@ -49,11 +49,11 @@ export interface EmbeddedDatabase {
   restart(): Promise<void>;
 }
 
-const closeMs = 5000;
-const usualTimeoutSeconds = 30;
+const closeTimeoutMs = 5000;
+const defaultTimeoutSeconds = 30;
 
 /** PGlite is an optional dependency. @rule C-PKG-3 */
-const demandPglite = (): void => {
+const requirePglite = (): void => {
   try {
     createRequire(import.meta.url).resolve("@electric-sql/pglite");
   } catch {
@@ -66,14 +66,14 @@ const demandPglite = (): void => {
 /** Starts the database immediately; statements wait until it is ready. @throws Error if the data folder is in use, or
  *  the image or PGlite is missing */
 export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
-  demandPglite();
+  requirePglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const freshBoot = buildFreshBoot(options);
-  const folder = options.dataDir === undefined ? undefined : takeDataFolder(options.dataDir);
-  const limitMs = (options.statementTimeout ?? usualTimeoutSeconds) * 1000;
+  const folder = options.dataDir === undefined ? undefined : lockDataFolder(options.dataDir);
+  const limitMs = (options.statementTimeout ?? defaultTimeoutSeconds) * 1000;
   let isFresh = folder?.isFresh ?? true;
   const streams = new Set<ClientStream>();
-  const gate = createGate((request: Request) => thread.send(request));
+  const gate = createBackendQueue((request: Request) => thread.send(request));
   let clientCount = 0;
   let isClosed = false;
   let thread: Thread;
@@ -93,12 +93,12 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
         "relapi: preparing the embedded database, which takes about 5 s (npm run build creates an image to start from)",
       );
     const greeting = new Promise<Uint8Array>((resolve, reject) => {
-      let isUp = false;
+      let isReady = false;
       thread = launchThread(boot, limitMs, {
         onReady(message) {
-          isUp = true;
+          isReady = true;
           if (folder !== undefined && isFresh) {
-            folder.markFilled();
+            folder.markComplete();
             isFresh = false;
           }
           gate.open();
@@ -109,17 +109,17 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
           log(
             `relapi: a statement exceeded its time limit, and the embedded database can only end it by a restart${folder ? "" : " with its initial data"}`,
           );
-          gate.overrun();
+          gate.handleOverrun();
           relaunch("the embedded database is restarted: a statement exceeded its time limit");
         },
         onEnd(message) {
           reject(new Error(message));
-          endClients(isUp ? `the embedded database has stopped: ${message}` : message);
-          if (!isUp) return;
+          endClients(isReady ? `the embedded database has stopped: ${message}` : message);
+          if (!isReady) return;
           log(
             `relapi: the embedded database stopped (${message}); restarting${folder ? "" : " with its initial data"}`,
           );
-          up = start();
+          startup = start();
         },
       });
     });
@@ -130,20 +130,20 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   const relaunch = (reason: string): void => {
     const ended = thread.stop(0);
     endClients(reason);
-    up = ended.then(() => {
+    startup = ended.then(() => {
       if (isClosed) throw new Error("the embedded database is closed");
       return start();
     });
-    up.catch(() => {}); // the waiting caller gets the error
+    startup.catch(() => {}); // the waiting caller gets the error
   };
 
-  const ask = (request: Request): Promise<Uint8Array> =>
+  const sendRequest = (request: Request): Promise<Uint8Array> =>
     new Promise((resolve) => {
-      let unsaid: Request | undefined = request;
-      gate.enter({
+      let unsent: Request | undefined = request;
+      gate.enqueue({
         nextRequest() {
-          const next = unsaid;
-          unsaid = undefined;
+          const next = unsent;
+          unsent = undefined;
           return next;
         },
         onAnswer: ({ bytes }) => resolve(bytes),
@@ -151,16 +151,16 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
       });
     });
 
-  let up = start();
-  const ready = up.then(() => undefined);
+  let startup = start();
+  const ready = startup.then(() => undefined);
   ready.catch(() => {}); // callers may ignore the promise
   return {
     stream() {
       clientCount += 1;
       const stream = createClientStream({
         prefix: `c${clientCount}_`,
-        gate,
-        greeting: () => (isClosed ? Promise.reject(new Error("the embedded database is closed")) : up),
+        queue: gate,
+        greeting: () => (isClosed ? Promise.reject(new Error("the embedded database is closed")) : startup),
         onNotification(message, from) {
           for (const other of streams) if (other !== from) other.notify(message);
         },
@@ -170,17 +170,17 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
       return stream.duplex;
     },
     ready,
-    dump: () => ask({ kind: "dump" }),
+    dump: () => sendRequest({ kind: "dump" }),
     async restart() {
       if (isClosed) throw new Error("the embedded database is closed");
       relaunch("the embedded database is restarted");
-      await up;
+      await startup;
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
       endClients("the embedded database is closed");
-      await thread.stop(folder === undefined ? 0 : closeMs);
+      await thread.stop(folder === undefined ? 0 : closeTimeoutMs);
       folder?.release();
     },
   };
@@ -190,9 +190,9 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
 function buildFreshBoot(options: EmbeddedOptions): Boot {
   const image = options.image ?? "demo";
   const isBuiltIn = (name: string): name is "demo" | "empty" => name === "demo" || name === "empty";
-  const path = isBuiltIn(image) ? imagePath(image) : image;
+  const path = isBuiltIn(image) ? getImagePath(image) : image;
   const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
   if (existsSync(path)) return { ...boot, imagePath: path, scriptPaths: [] };
   if (!isBuiltIn(image)) throw new Error(`there is no database image ${path}`);
-  return { ...boot, scriptPaths: image === "demo" ? demoScripts() : [] };
+  return { ...boot, scriptPaths: image === "demo" ? listDemoScripts() : [] };
 }

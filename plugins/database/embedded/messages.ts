@@ -15,7 +15,7 @@ export interface Batch {
   readonly groups: readonly Group[];
 }
 
-const type = {
+const messageTypes = {
   bind: 0x42,
   close: 0x43,
   copyData: 0x64,
@@ -37,7 +37,7 @@ const longestMessageBytes = 0x3fffffff; // the limit of PostgreSQL itself
 
 /** Sent after each statement. It ends a `COPY ... FROM STDIN`, which would make the backend read from a missing socket.
  *  PostgreSQL ignores the message if no copy runs. */
-const refuseCopy = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
+const copyFailMessage = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
 
 /** Reads a client's messages, and makes its statement names unique. */
 export interface MessageReader {
@@ -50,7 +50,7 @@ export interface MessageReader {
   readonly isTerminated: boolean;
   /** Restores the initial state of the shared session. `inTransaction` says that the client ended inside a
    *  transaction. */
-  farewell(inTransaction: boolean): Batch;
+  buildCleanup(inTransaction: boolean): Batch;
 }
 
 /** Reads the messages of one client. `prefix` is unique among clients. It is put before statement names, which would
@@ -64,19 +64,19 @@ export function createMessageReader(prefix: string): MessageReader {
   let groups: { parts: Uint8Array[]; isSynced: boolean }[] = [];
   let isTerminated = false;
 
-  const ownName = (name: Uint8Array): Uint8Array => {
+  const buildOwnName = (name: Uint8Array): Uint8Array => {
     const own = Buffer.concat([Buffer.from(prefix), name]);
     if (own.length <= longestNameBytes) return own;
     return Buffer.from(prefix + createHash("sha256").update(name).digest("base64url"));
   };
 
   /** Returns the message with its statement name replaced. `start` is the offset of the name. */
-  const renamed = (message: Uint8Array, start: number): Uint8Array => {
+  const renameStatement = (message: Uint8Array, start: number): Uint8Array => {
     const end = message.indexOf(0, start);
     if (end <= start) return message; // the unnamed statement lives within one group
-    const name = ownName(message.subarray(start, end));
+    const name = buildOwnName(message.subarray(start, end));
     const key = Buffer.from(name).toString("utf8");
-    if (message[0] === type.close) statements.delete(key);
+    if (message[0] === messageTypes.close) statements.delete(key);
     else statements.add(key);
     const copy = new Uint8Array(message.length + name.length - (end - start));
     copy.set(message.subarray(0, start));
@@ -93,36 +93,36 @@ export function createMessageReader(prefix: string): MessageReader {
 
   const readMessage = (message: Uint8Array): void => {
     switch (message[0]) {
-      case type.terminate:
+      case messageTypes.terminate:
         isTerminated = true;
         return;
-      case type.copyData:
-      case type.copyDone:
-      case type.copyFail:
+      case messageTypes.copyData:
+      case messageTypes.copyDone:
+      case messageTypes.copyFail:
         return; // the copy was refused already
-      case type.parse:
-        parts.push(renamed(message, 5));
+      case messageTypes.parse:
+        parts.push(renameStatement(message, 5));
         return;
-      case type.bind:
-        parts.push(renamed(message, message.indexOf(0, 5) + 1)); // the portal's name comes first
+      case messageTypes.bind:
+        parts.push(renameStatement(message, message.indexOf(0, 5) + 1)); // the portal's name comes first
         return;
-      case type.describe:
-      case type.close:
-        parts.push(message[5] === statementKind ? renamed(message, 6) : message);
+      case messageTypes.describe:
+      case messageTypes.close:
+        parts.push(message[5] === statementKind ? renameStatement(message, 6) : message);
         return;
-      case type.execute:
-        parts.push(message, refuseCopy);
+      case messageTypes.execute:
+        parts.push(message, copyFailMessage);
         return;
-      case type.query:
-        parts.push(message, refuseCopy);
+      case messageTypes.query:
+        parts.push(message, copyFailMessage);
         endGroup(true);
         return;
-      case type.sync:
-      case type.functionCall:
+      case messageTypes.sync:
+      case messageTypes.functionCall:
         parts.push(message);
         endGroup(true);
         return;
-      case type.flush:
+      case messageTypes.flush:
         parts.push(message);
         endGroup(false);
         return;
@@ -165,19 +165,19 @@ export function createMessageReader(prefix: string): MessageReader {
     statements.clear();
     // The Sync ends the open state between messages. Temporary tables and session settings stay, because all clients
     // share them.
-    const synced = (...parts: Uint8Array[]) => ({ parts, isSynced: true });
+    const buildSyncedGroup = (...parts: Uint8Array[]) => ({ parts, isSynced: true });
     return buildBatch([
-      synced(serialize.sync()),
-      ...(inTransaction ? [synced(serialize.query("rollback"))] : []),
-      synced(serialize.query("set session authorization postgres; reset role")),
-      synced(...closes, serialize.sync()),
+      buildSyncedGroup(serialize.sync()),
+      ...(inTransaction ? [buildSyncedGroup(serialize.query("rollback"))] : []),
+      buildSyncedGroup(serialize.query("set session authorization postgres; reset role")),
+      buildSyncedGroup(...closes, serialize.sync()),
     ]);
   };
 
   return {
     write,
     take,
-    farewell,
+    buildCleanup: farewell,
     get hasGroups() {
       return groups.length > 0;
     },

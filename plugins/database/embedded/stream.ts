@@ -1,7 +1,7 @@
 /** The socket of a `pg` client. */
 import { Duplex } from "node:stream";
 import { createMessageReader, encodeError, readOpening } from "./messages.ts";
-import type { Gate, BackendClient } from "./gate.ts";
+import type { BackendQueue, BackendClient } from "./gate.ts";
 
 const QUERY_CANCELED = "57014";
 
@@ -16,7 +16,7 @@ export interface ClientStream {
 export interface ClientStreamOptions {
   /** Unique among the clients of a database. */
   readonly prefix: string;
-  readonly gate: Gate;
+  readonly queue: BackendQueue;
   /** Resolves with the response to a startup packet, once the database is ready. */
   readonly greeting: () => Promise<Uint8Array>;
   /** Called when a response to this client contained a notification, which all clients receive. */
@@ -26,12 +26,12 @@ export interface ClientStreamOptions {
 
 /** Creates one client's connection to the backend. It does not queue before it has sent a request. */
 export function createClientStream(options: ClientStreamOptions): ClientStream {
-  const { gate } = options;
+  const { queue } = options;
   const reader = createMessageReader(options.prefix);
   let opening: Uint8Array | undefined = new Uint8Array(0); // the bytes of an incomplete startup packet
   let isGreeted = false;
   let isClosed = false;
-  let isAsking = false;
+  let isAwaitingAnswer = false;
   let isEnding = false; // the client has sent Terminate or closed its side
   let isEnded = false; // the stream was closed after that
   let isOverrun = false;
@@ -40,13 +40,13 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
 
   const client: BackendClient = {
     nextRequest() {
-      const batch = isClosed ? farewell() : reader.take();
+      const batch = isClosed ? takeCleanup() : reader.take();
       if (batch === undefined) return undefined;
-      isAsking = true;
+      isAwaitingAnswer = true;
       return { kind: "run", ...batch };
     },
     onAnswer(answer) {
-      isAsking = false;
+      isAwaitingAnswer = false;
       isInTransaction = !answer.isIdle;
       for (const message of answer.notifications) options.onNotification(message, stream);
       if (isClosed) return;
@@ -63,14 +63,14 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     },
   };
 
-  const farewell = () => {
+  const takeCleanup = () => {
     if (!hasSent) return undefined;
     hasSent = false;
-    return reader.farewell(isInTransaction);
+    return reader.buildCleanup(isInTransaction);
   };
 
   const endWhenAnswered = (): void => {
-    if (!isEnding || isEnded || isAsking || reader.hasGroups) return;
+    if (!isEnding || isEnded || isAwaitingAnswer || reader.hasGroups) return;
     isEnded = true;
     duplex.push(null);
   };
@@ -107,7 +107,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     reader.write(chunk);
     if (reader.hasGroups) {
       hasSent = true;
-      gate.enter(client);
+      queue.enqueue(client);
     }
     isEnding ||= reader.isTerminated;
     endWhenAnswered();
@@ -136,7 +136,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       isClosed = true;
       options.onClose(stream);
       // All clients share the backend, so the state that this client left is cleared in a separate turn.
-      if (hasSent) gate.enter(client);
+      if (hasSent) queue.enqueue(client);
       done(error);
     },
   });

@@ -3,8 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
-import { idleStatus, readAnswer } from "./answers.ts";
-import { createAlarm, dumpCluster, messageOf, openCluster, runScripts } from "./cluster.ts";
+import { idleStatus, correctAnswer } from "./answers.ts";
+import { createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./cluster.ts";
 import { buildQuery, startupPacket } from "./messages.ts";
 import type { Batch } from "./messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
@@ -14,7 +14,7 @@ const batchesBetweenWalChecks = 256;
 const slowBatchMs = 100;
 
 /** Without a checkpointer process, nothing else limits the WAL; in memory it would grow forever. */
-const longLog =
+const isWalLongSql =
   "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
 
 if (parentPort === null) throw new Error("worker.ts must run in a worker thread");
@@ -29,7 +29,7 @@ function exitWithError(message: string): never {
 }
 
 /** Collects the backend's output in one reused buffer. `settle` is called after each group. */
-function createBackend(pg: PGlite, settle: () => void) {
+function createBackend(pg: PGlite, onGroupEnd: () => void) {
   let buffer = new Uint8Array(smallAnswerBytes);
   let used = 0;
   const onRawData = (chunk: Uint8Array): void => {
@@ -45,7 +45,7 @@ function createBackend(pg: PGlite, settle: () => void) {
     try {
       await pg.execProtocolRawStream(bytes, { syncToFs: false, onRawData });
     } catch (error) {
-      exitWithError(messageOf(error));
+      exitWithError(getErrorMessage(error));
     }
   };
 
@@ -58,23 +58,23 @@ function createBackend(pg: PGlite, settle: () => void) {
     for (const group of groups) {
       const answerStart = used;
       await exchange(bytes.subarray(start, group.end));
-      settle();
+      onGroupEnd();
       start = group.end;
-      const answer = readAnswer(buffer, answerStart, used, group.isSynced);
+      const answer = correctAnswer(buffer, answerStart, used, group.isSynced);
       used = answer.end;
       notifications.push(...answer.notifications);
       if (group.isSynced && answer.status === undefined) exitWithError("PostgreSQL gave no answer");
       isIdle = group.isSynced && answer.status === idleStatus;
     }
-    const said = buffer.slice(0, used);
+    const answerBytes = buffer.slice(0, used);
     if (buffer.length > smallAnswerBytes) buffer = new Uint8Array(smallAnswerBytes);
-    return { kind: "answer", bytes: said, isIdle, notifications };
+    return { kind: "answer", bytes: answerBytes, isIdle, notifications };
   };
 
   const greet = async (): Promise<Uint8Array> => {
     used = 0;
     await exchange(startupPacket);
-    settle();
+    onGroupEnd();
     return buffer.slice(0, used);
   };
 
@@ -91,7 +91,7 @@ function exitOnFatalErrors(pg: PGlite): void {
     try {
       step();
     } catch (error) {
-      if (isFatal(error)) exitWithError(messageOf(error));
+      if (isFatal(error)) exitWithError(getErrorMessage(error));
       throw error;
     }
   };
@@ -111,14 +111,14 @@ async function serve(boot: Boot): Promise<void> {
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
   exitOnFatalErrors(pg);
-  const backend = createBackend(pg, alarm.settle);
-  const isLogLong = buildQuery(longLog);
-  const checkpoint = buildQuery("checkpoint");
+  const backend = createBackend(pg, alarm.discardExpiredAlarm);
+  const walCheckBatch = buildQuery(isWalLongSql);
+  const checkpointBatch = buildQuery("checkpoint");
   let batchCount = 0;
 
-  const limitLog = async (): Promise<void> => {
-    const answer = await backend.run(isLogLong);
-    if (Buffer.from(answer.bytes.buffer).includes("\0\0\0\x01t")) await backend.run(checkpoint); // the value `t`, with its length
+  const limitWal = async (): Promise<void> => {
+    const answer = await backend.run(walCheckBatch);
+    if (Buffer.from(answer.bytes.buffer).includes("\0\0\0\x01t")) await backend.run(checkpointBatch); // the value `t`, with its length
   };
 
   const answerRequest = async (request: Request): Promise<void> => {
@@ -138,7 +138,7 @@ async function serve(boot: Boot): Promise<void> {
     batchCount += 1;
     if (answer.isIdle && (isSlow || batchCount >= batchesBetweenWalChecks)) {
       batchCount = 0;
-      await limitLog();
+      await limitWal();
     }
   };
 
@@ -146,12 +146,12 @@ async function serve(boot: Boot): Promise<void> {
   // Requests arrive one at a time, but a checkpoint may still run when the next one arrives.
   let last: Promise<void> = Promise.resolve();
   port.on("message", (request: Request) => {
-    last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(messageOf(error)));
+    last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
   });
   post({ kind: "ready", greeting });
 }
 
 serve(workerData as Boot).catch((error: unknown) => {
-  post({ kind: "failed", message: messageOf(error) });
+  post({ kind: "failed", message: getErrorMessage(error) });
   process.exit(1);
 });

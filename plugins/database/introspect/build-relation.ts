@@ -9,39 +9,39 @@ import {
 } from "../../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type ConflictTargetRow, type RelationRow } from "./relations.ts";
-import { characterLength, type DomainTraits } from "./types.ts";
+import { findCharacterLength, type DomainTraits } from "./types.ts";
 
 export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
-  readonly traitsOf: (type: number) => DomainTraits;
+  readonly getDomainTraits: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
   /** All relations by oid, for the targets of keys. */
   readonly rows: { get(oid: number): NamedRow | undefined };
   /** Returns the key of a view, as attribute numbers. */
-  readonly viewKeyOf: (row: RelationRow) => readonly number[];
+  readonly findViewKey: (row: RelationRow) => readonly number[];
   /** Returns the conflict targets of the table that a view shows, as attribute numbers of the view. */
-  readonly viewTargetsOf: (view: RelationRow) => readonly ConflictTargetRow[];
+  readonly findViewTargets: (view: RelationRow) => readonly ConflictTargetRow[];
   /** Returns the column of a table that a view's column shows. */
-  readonly originOf: (view: RelationRow, position: number) => ColumnRow | undefined;
+  readonly findOrigin: (view: RelationRow, position: number) => ColumnRow | undefined;
 }
 
-type ColumnsOf = (rows: readonly ColumnRow[]) => readonly Column[];
+type GetColumns = (rows: readonly ColumnRow[]) => readonly Column[];
 
-export const relationBuilder = (parts: RelationParts): ((row: RelationRow) => Relation) => {
-  const columnsOf = memoize((rows: readonly ColumnRow[]) => buildColumns(rows, parts));
-  return (row) => buildRelation(row, parts, columnsOf);
+export const createRelationBuilder = (parts: RelationParts): ((row: RelationRow) => Relation) => {
+  const getColumns = memoize((rows: readonly ColumnRow[]) => buildColumns(rows, parts));
+  return (row) => buildRelation(row, parts, getColumns);
 };
 
 /** Builds a relation of the model, without relationships. */
-const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: ColumnsOf): Relation => {
+const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetColumns): Relation => {
   const keys = row.keys ?? [];
   const rows = row.columns ?? NO_COLUMNS;
   const columns = row.kind === "view" || row.comments !== null ? buildColumns(rows, parts, row) : columnsOf(rows);
-  const names = columnNames(row);
-  const nameAll = (positions: readonly number[]): readonly string[] =>
+  const names = getColumnNames(row);
+  const findNames = (positions: readonly number[]): readonly string[] =>
     positions.map((position) => names.get(position) ?? "");
-  const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
-  const targets = row.kind === "view" ? parts.viewTargetsOf(row) : (row.conflictTargets ?? []);
+  const primary = row.kind === "view" || row.kind === "materialized" ? parts.findViewKey(row) : findPrimaryKey(row);
+  const targets = row.kind === "view" ? parts.findViewTargets(row) : (row.conflictTargets ?? []);
   return {
     schema: row.schema,
     name: row.name,
@@ -53,13 +53,13 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
     acl: parts.readAcl(row.acl, "relation"),
     comment: row.comments?.[0],
     columns,
-    primaryKey: nameAll(primary),
+    primaryKey: findNames(primary),
     uniqueKeys: keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
-      kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
+      kind === "f" ? [] : [{ name, columns: findNames(positions), isPrimary: kind === "p" }],
     ),
     ...(targets.length > 0 && {
       conflictTargets: targets.map(([positions, expressions, predicate]) => ({
-        columns: nameAll(positions),
+        columns: findNames(positions),
         expressions,
         ...(predicate !== null && { predicate }),
       })),
@@ -67,11 +67,11 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
     foreignKeys: keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
       const other = kind === "f" ? parts.rows.get(target) : undefined;
       if (other === undefined) return [];
-      const otherNames = columnNames(other);
+      const otherNames = getColumnNames(other);
       return [
         {
           name,
-          columns: nameAll(positions),
+          columns: findNames(positions),
           target: { schema: other.schema, name: other.name },
           targetColumns: (targetPositions ?? []).map((position) => otherNames.get(position) ?? ""),
         },
@@ -83,10 +83,10 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
       delete: (row.writable & DELETE) !== 0,
     },
     hasRowSecurity: row.hasRowSecurity,
-    ...(row.plain !== null && { plain: row.plain }),
+    ...(row.plain !== null && { provenAccess: row.plain }),
     ...(row.mayHideNulls && { mayHideNulls: true }),
     ...(row.rules !== null && { rules: row.rules }),
-    ...(row.takesNoConflict && { takesNoConflict: true }),
+    ...(row.takesNoConflict && { refusesConflict: true }),
     relationships: [],
   };
 };
@@ -96,25 +96,25 @@ const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: Re
   rows.map((row) => buildColumn(row, parts, own));
 
 /** @rule R-SC-2 */
-const ownDefault = (
+const findDefault = (
   [, , type, , , , default_, identity, isGenerated]: ColumnRow,
-  { types, traitsOf }: RelationParts,
+  { types, getDomainTraits }: RelationParts,
 ): string | undefined => {
   const mayHaveOne = !isGenerated && identity !== "a";
-  return default_ ?? (mayHaveOne && types.get(type)?.kind === "domain" ? traitsOf(type).default : undefined);
+  return default_ ?? (mayHaveOne && types.get(type)?.kind === "domain" ? getDomainTraits(type).default : undefined);
 };
 
 const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow | undefined): Column => {
   const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
   const known = parts.types.get(type);
-  const traits = known?.kind === "domain" ? parts.traitsOf(type) : undefined;
+  const traits = known?.kind === "domain" ? parts.getDomainTraits(type) : undefined;
   const origin =
     own?.kind === "view" && default_ === null && isUpdatable && !own.hasTrigger
-      ? parts.originOf(own, position)
+      ? parts.findOrigin(own, position)
       : undefined;
-  const baseDefault = origin && ownDefault(origin, parts);
+  const baseDefault = origin && findDefault(origin, parts);
   const [, , , , , , , baseIdentity, isBaseGenerated = false] = origin ?? [];
-  const ownOrOfDomain = ownDefault(column, parts);
+  const ownOrOfDomain = findDefault(column, parts);
   return {
     name,
     position,
@@ -126,7 +126,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
     ...((baseIdentity === "a" || isBaseGenerated) && { isBaseGenerated: true as const }),
-    maxLength: traits?.maxLength ?? (known && characterLength(known, modifier)),
+    maxLength: traits?.maxLength ?? (known && findCharacterLength(known, modifier)),
     comment: own?.comments?.[position],
     acl: parts.readAcl(acl, "column"),
     isUpdatable,
@@ -140,24 +140,25 @@ export interface NamedRow {
   readonly columns: readonly (readonly [position: number, name: string, ...rest: readonly unknown[]])[] | null;
 }
 
-const namesOf = memoize(
+const indexColumnNames = memoize(
   (columns: NonNullable<NamedRow["columns"]>): ReadonlyMap<number, string> =>
     new Map(columns.map(([position, name]) => [position, name])),
 );
 
 /** Returns column names by attribute number. */
-export const columnNames = ({ columns }: NamedRow): ReadonlyMap<number, string> => namesOf(columns ?? NO_COLUMNS);
+export const getColumnNames = ({ columns }: NamedRow): ReadonlyMap<number, string> =>
+  indexColumnNames(columns ?? NO_COLUMNS);
 
 const NO_COLUMNS: readonly ColumnRow[] = [];
 
 /** Returns the attribute numbers of the primary key, in key order. */
-export const primaryKeyOf = (row: RelationRow): readonly number[] =>
+export const findPrimaryKey = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
 /** Builds the row types, whose attributes are the columns. */
-export const rowTypeBuilder = (): ((row: RelationRow) => PgType) => {
-  const attributesOf = memoize((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
-  return (row) => buildRowType(row, attributesOf(row.columns ?? NO_COLUMNS));
+export const createRowTypeBuilder = (): ((row: RelationRow) => PgType) => {
+  const buildAttributes = memoize((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
+  return (row) => buildRowType(row, buildAttributes(row.columns ?? NO_COLUMNS));
 };
 
 const buildRowType = (row: RelationRow, attributes: PgType["attributes"]): PgType => ({

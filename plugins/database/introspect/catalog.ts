@@ -12,7 +12,7 @@ import {
   type Relation,
   type Routine,
 } from "../../../core/index.ts";
-import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
+import { getColumnNames, findPrimaryKey, createRelationBuilder, createRowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import type { AdditionalObjects } from "./chosen-relations.ts";
 import { loadRelations, type ConflictTargetRow, type RelationRow } from "./relations.ts";
@@ -37,43 +37,43 @@ export interface CatalogPart {
   readonly columnOrigins: ColumnOrigins;
 }
 
-export const columnOriginsOf = (model: Model): ColumnOrigins =>
-  (model.parts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
+export const getColumnOrigins = (model: Model): ColumnOrigins =>
+  (model.pluginFacts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
 
 /** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
  *  (metadata) puts them into `Model.parts["catalog-wanted"]`. */
-const additionalObjects = (model: Model, { hiddenSchemas }: IntrospectContext): AdditionalObjects => {
-  const { relations = [], routines = [] } = (model.parts["catalog-wanted"] ?? {}) as Partial<AdditionalObjects>;
+const readAdditionalObjects = (model: Model, { hiddenSchemas }: IntrospectContext): AdditionalObjects => {
+  const { relations = [], routines = [] } = (model.pluginFacts["catalog-wanted"] ?? {}) as Partial<AdditionalObjects>;
   return { relations, routines, schemas: hiddenSchemas };
 };
 
 /** Loads the catalog with five queries, independent of the number of relations. One more query loads types outside the
  *  usual ones. @rule R-SC-1 */
 export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
-  const wanted = additionalObjects(model, context);
+  const additional = readAdditionalObjects(model, context);
   // The relations take longest to process, so they are requested first, and the database runs the other queries in the
   // meantime. No query waits for a result that it does not need.
-  const rowsOfRelations = loadRelations(context, wanted);
+  const rowsOfRelations = loadRelations(context, additional);
   const usualTypes = loadUsualTypes(context);
-  const rowsOfRoutines = loadRoutines(context, wanted);
-  const serverFacts = loadServer(context, wanted);
+  const rowsOfRoutines = loadRoutines(context, additional);
+  const serverFacts = loadServer(context, additional);
   const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
   rolesByName.catch(() => undefined); // the promise is awaited below
   const [relationRows, usual, routineRows] = await Promise.all([rowsOfRelations, usualTypes, rowsOfRoutines]);
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
-  const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
+  const { types, getDomainTraits } = await loadTypes(context, usual, collectTypes(relationRows, routineRows), {
     oids: shownRows.map(({ rowType }) => rowType),
-    make: () => runSliced(mapSliced(shownRows, rowTypeBuilder())),
+    buildRowTypes: () => runSliced(mapSliced(shownRows, createRowTypeBuilder())),
   });
 
   const readAcl = createAclReader();
   const byOid = new Map<number, RelationRow>();
   await forEachSliced(relationRows, (row) => byOid.set(row.oid, row));
-  const origins = await runSliced(traceAll(byOid));
+  const origins = await runSliced(traceOrigins(byOid));
   const viewKeyOf = (view: RelationRow): readonly number[] =>
     deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {
       const row = byOid.get(table);
-      return row === undefined ? [] : primaryKeyOf(row);
+      return row === undefined ? [] : findPrimaryKey(row);
     });
   /** Returns the targets whose columns have the same names in the view, because the texts of an index name the columns
    *  of the table. */
@@ -82,13 +82,13 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     const [table, ...others] = new Set(shown.map(([, { relation }]) => relation));
     const row = table === undefined || others.length > 0 ? undefined : byOid.get(table);
     if (row === undefined) return [];
-    const [namesOfView, namesOfTable] = [columnNames(view), columnNames(row)];
-    const positionOf = (column: number): number | undefined =>
+    const [namesOfView, namesOfTable] = [getColumnNames(view), getColumnNames(row)];
+    const findPosition = (column: number): number | undefined =>
       shown.find(
         ([own, { position }]) => position === column && namesOfView.get(own) === namesOfTable.get(column),
       )?.[0];
     return (row.conflictTargets ?? []).flatMap(([columns, ...rest]): readonly ConflictTargetRow[] => {
-      const own = columns.map(positionOf);
+      const own = columns.map(findPosition);
       return own.every((each) => each !== undefined) ? [[own, ...rest]] : [];
     });
   };
@@ -96,7 +96,15 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
-  const build = relationBuilder({ readAcl, traitsOf, types, rows: byOid, viewKeyOf, viewTargetsOf, originOf });
+  const build = createRelationBuilder({
+    readAcl,
+    getDomainTraits,
+    types,
+    rows: byOid,
+    findViewKey: viewKeyOf,
+    findViewTargets: viewTargetsOf,
+    findOrigin: originOf,
+  });
   const relations = new Map<string, Relation>();
   await forEachSliced(shownRows, (row) => {
     const relation = build(row);
@@ -128,7 +136,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     shadowedNames: server.shadowedNames,
     extensions: server.extensions,
     serverVersion: server.serverVersion,
-    parts: { ...model.parts, [NAME]: part },
+    pluginFacts: { ...model.pluginFacts, [NAME]: part },
   };
 };
 
@@ -141,7 +149,7 @@ const mapSliced = function* <From, To>(list: readonly From[], make: (from: From)
   return made;
 };
 
-const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
+const collectTypes = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
   const seen = new Set<RelationRow["columns"]>();
   for (const { columns } of relations) {
     if (seen.has(columns)) continue;
@@ -154,7 +162,7 @@ const typesIn = function* (relations: readonly RelationRow[], routines: readonly
   }
 };
 
-const traceAll = function* (rows: ReadonlyMap<number, RelationRow>): Slices<ReadonlyMap<number, Origins>> {
+const traceOrigins = function* (rows: ReadonlyMap<number, RelationRow>): Slices<ReadonlyMap<number, Origins>> {
   const views = new Map<number, Origins>();
   for (const row of rows.values()) {
     if (row.action !== null) views.set(row.oid, parseOrigins(row.action));
@@ -172,12 +180,12 @@ const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<nu
   for (const [oid, columns] of origins) {
     const view = rows.get(oid);
     if (view === undefined) continue;
-    const names = columnNames(view);
+    const names = getColumnNames(view);
     const byName = new Map<string, ColumnOrigin>();
     for (const [position, origin] of columns) {
       const table = rows.get(origin.relation);
       const name = names.get(position);
-      const column = table && columnNames(table).get(origin.position);
+      const column = table && getColumnNames(table).get(origin.position);
       if (table === undefined || name === undefined || column === undefined) continue;
       byName.set(name, { relation: { schema: table.schema, name: table.name }, column });
     }

@@ -10,11 +10,11 @@ export interface AdditionalObjects {
 }
 
 /** Returns `[[schema, name], …]` as a parameter. */
-export const namePairs = (names: readonly QualifiedName[]) =>
+export const bindNames = (names: readonly QualifiedName[]) =>
   value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
 /** Writes `"exposed" as materialized (…)` with the oids of the schemas of these names. */
-export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${ident(cte)} as materialized (
+export const compileSchemaSet = (cte: string, names: Iterable<string>) => sql`${ident(cte)} as materialized (
   select schema.oid
   from pg_catalog.pg_namespace schema
   where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
@@ -23,7 +23,7 @@ export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${iden
 /** `coded` are relations whose writes run user code. C functions do not count, because only a superuser can create
  *  them. `remote` are relations with rows on another server. Both include parents of such relations, and tables whose
  *  keys cascade to them. @rule R-TX-10 */
-const CODE = sql`code (class, oid) as materialized (
+const CODE_SETS = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine
   join pg_catalog.pg_language language on language.oid = routine.prolang
@@ -99,7 +99,7 @@ remote (oid) as (
 /** `ruled` are relations whose writes use a rule of their own, or of the table that a view shows. `event` is `ev_type`,
  *  `effect` a value of `Relation.rules`. `inconclusive` are relations whose inserts accept no `on conflict` with the
  *  key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
-const RULED = sql`own_rules (oid, event, effect) as materialized (
+const RULE_SETS = sql`own_rules (oid, event, effect) as materialized (
   select rule.ev_class, rule.ev_type,
     case
       when pg_catalog.bool_and(
@@ -176,13 +176,13 @@ inconclusive (oid) as (
  *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds those that a
  *  foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
  *  R-REL-2 R-REL-4 */
-export const withRelationSets = (context: IntrospectContext, wanted: AdditionalObjects): Sql => {
+export const compileRelationSets = (context: IntrospectContext, wanted: AdditionalObjects): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
-  return sql`with recursive ${CODE},
-${RULED},
-${schemasNamed("exposed", context.schemas)},
-${schemasNamed("loaded", [...context.schemas, ...wanted.schemas])},
-${schemasNamed("searched", searched)},
+  return sql`with recursive ${CODE_SETS},
+${RULE_SETS},
+${compileSchemaSet("exposed", context.schemas)},
+${compileSchemaSet("loaded", [...context.schemas, ...wanted.schemas])},
+${compileSchemaSet("searched", searched)},
 own as materialized (
   select relation.oid
   from pg_catalog.pg_class relation
@@ -191,7 +191,7 @@ own as materialized (
     and relation.relnamespace in (select loaded.oid from loaded)
   union
   select relation.oid
-  from pg_catalog.json_array_elements(${namePairs(wanted.relations)}) name (parts)
+  from pg_catalog.json_array_elements(${bindNames(wanted.relations)}) name (parts)
   join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
   join pg_catalog.pg_class relation on relation.relname = name.parts ->> 1 and relation.relnamespace = schema.oid
   where relation.relkind in ('r', 'v', 'm', 'f', 'p')
@@ -237,7 +237,7 @@ chosen (oid) as (
       routine.pronamespace in (select exposed.oid from exposed)
       or (routine.proname::text, routine.pronamespace) in (
         select name.parts ->> 1, schema.oid
-        from pg_catalog.json_array_elements(${namePairs(wanted.routines)}) name (parts)
+        from pg_catalog.json_array_elements(${bindNames(wanted.routines)}) name (parts)
         join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
       )
     )
@@ -245,5 +245,5 @@ chosen (oid) as (
 };
 
 /** The condition for the chosen relations that are loaded. */
-export const isLoaded = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
+export const IS_LOADED = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
   and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')`;

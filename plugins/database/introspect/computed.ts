@@ -3,7 +3,7 @@
 import {
   definePlugin,
   nameKey,
-  sameName,
+  isSameName,
   type Model,
   type QualifiedName,
   type Relation,
@@ -18,7 +18,7 @@ export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, r
   const bySource = new Map<string, Relationship[]>();
   for (const overloads of model.routines.values()) {
     for (const routine of overloads) {
-      const source = argumentRelation(model, routine);
+      const source = findArgumentRelation(model, routine);
       const target = routine.returns.relation;
       if (source === undefined || target === undefined || source.schema !== routine.schema) continue;
       if (!exposed.has(routine.schema) || !exposed.has(target.schema)) continue;
@@ -31,7 +31,7 @@ export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, r
 };
 
 /** Returns the relation whose row is the only argument. */
-const argumentRelation = (model: Model, routine: Routine): QualifiedName | undefined => {
+const findArgumentRelation = (model: Model, routine: Routine): QualifiedName | undefined => {
   const [parameter, ...others] = routine.parameters;
   return parameter === undefined || others.length > 0 ? undefined : model.types.get(parameter.type)?.relation;
 };
@@ -54,12 +54,12 @@ const buildComputed = (routine: Routine, source: QualifiedName, target: Qualifie
 /** Returns the relation with its computed relationships. They replace detected relationships whose target has the name
  *  of the function. */
 const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
-  const replaced = (detected: Relationship): boolean =>
+  const isReplaced = (detected: Relationship): boolean =>
     detected.routine === undefined &&
-    computed.some(({ routine }) => routine !== undefined && sameName(routine, detected.target));
+    computed.some(({ routine }) => routine !== undefined && isSameName(routine, detected.target));
   return {
     ...relation,
-    relationships: [...relation.relationships.filter((detected) => !replaced(detected)), ...computed],
+    relationships: [...relation.relationships.filter((detected) => !isReplaced(detected)), ...computed],
   };
 };
 

@@ -1,7 +1,7 @@
 /** Loads the model from the database. */
 export {
   catalogIntrospection,
-  columnOriginsOf,
+  getColumnOrigins,
   loadCatalog,
   type CatalogPart,
   type ColumnOrigin,

@@ -3,7 +3,7 @@ import { sql, value, type IntrospectContext, type Sql } from "../../../core/inde
 
 /** Loads all types that can be reached from `roots`, except the `known` ones. `facts` are columns that every type has,
  *  with the joins that they need. */
-export const loadOthers = <Row>(
+export const loadUserTypes = <Row>(
   context: IntrospectContext,
   [facts, joined]: readonly [Sql, Sql],
   roots: Iterable<number>,

@@ -2,7 +2,7 @@
 import { sql, type AclItem, type IntrospectContext, type Role } from "../../../core/index.ts";
 
 /** The predefined roles that may read or write every relation, which ACLs do not show. */
-const EVERYWHERE = {
+const PREDEFINED_ACL = {
   relation: [
     { grantee: "pg_read_all_data", privileges: "r" },
     { grantee: "pg_write_all_data", privileges: "awd" },
@@ -23,14 +23,14 @@ const ACL_ITEM = /^("(?:[^"]|"")*"|[^"=]*)=([^/]*)\//;
  *  rights on all of them. */
 export const createAclReader = (): ((
   items: readonly string[] | null,
-  kind: keyof typeof EVERYWHERE,
+  kind: keyof typeof PREDEFINED_ACL,
 ) => readonly AclItem[]) => {
   const known = new Map<string, readonly AclItem[]>();
   return (items, kind) => {
     const key = `${kind}\n${(items ?? []).join("\n")}`;
     let acl = known.get(key);
     if (acl === undefined) {
-      acl = [...(items ?? []).flatMap(parseAclItem), ...EVERYWHERE[kind]];
+      acl = [...(items ?? []).flatMap(parseAclItem), ...PREDEFINED_ACL[kind]];
       known.set(key, acl);
     }
     return acl;
@@ -114,7 +114,7 @@ order by role.rolname`);
 /** Resolves inheritance: a role has the rights of all roles that it inherits, directly or indirectly. */
 const buildRoles = (rows: readonly RoleRow[]): ReadonlyMap<string, Role> => {
   const direct = new Map(rows.map((row) => [row.name, row.inherits ?? []]));
-  const reach = (name: string): readonly string[] => {
+  const collectInherited = (name: string): readonly string[] => {
     const reached = new Set([name]);
     for (const role of reached) for (const granted of direct.get(role) ?? []) reached.add(granted);
     return [...reached];
@@ -125,7 +125,7 @@ const buildRoles = (rows: readonly RoleRow[]): ReadonlyMap<string, Role> => {
       const role: Role = {
         name: row.name,
         isSuperuser: row.isSuperuser,
-        inherits: reach(row.name),
+        inherits: collectInherited(row.name),
         isAssumable: row.isAssumable,
         settings: settings.filter(([name]) => name !== ISOLATION),
         isolation: settings.find(([name]) => name === ISOLATION)?.[1].toLowerCase(),

@@ -7,7 +7,7 @@ import {
   type Relation,
   type RelationKind,
 } from "../../../core/index.ts";
-import { isLoaded, withRelationSets, type AdditionalObjects } from "./chosen-relations.ts";
+import { IS_LOADED, compileRelationSets, type AdditionalObjects } from "./chosen-relations.ts";
 
 /** The bits of `pg_relation_is_updatable`. */
 export const UPDATE = 4;
@@ -99,15 +99,15 @@ const RULES = sql`(
 /** The expression for `Relation.takesNoConflict`. */
 const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
 
-type RowAsSent = Omit<RelationRow, "columns"> & { readonly columns: string | null };
+type RawRelationRow = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 
 /** Loads the chosen relations. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
 export const loadRelations = async (
   context: IntrospectContext,
   wanted: AdditionalObjects,
 ): Promise<readonly RelationRow[]> => {
-  const sent = await context.query<RowAsSent>(sql`
-${withRelationSets(context, wanted)},
+  const rawRows = await context.query<RawRelationRow>(sql`
+${compileRelationSets(context, wanted)},
 lineage (oid, parent, distance) as (
   select inheritance.inhrelid, inheritance.inhparent, 1
   from pg_catalog.pg_inherits inheritance
@@ -255,7 +255,7 @@ from (
   from chosen
   join pg_catalog.pg_class relation on relation.oid = chosen.oid
   join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-  where ${isLoaded}
+  where ${IS_LOADED}
   order by schema.nspname, relation.relname
   offset 0
 ) relation
@@ -279,7 +279,7 @@ cross join lateral (
 order by relation.nspname, relation.relname`);
   const lists = new Map<string, RelationRow["columns"]>();
   const rows: RelationRow[] = [];
-  await forEachSliced(sent, (row) => {
+  await forEachSliced(rawRows, (row) => {
     const text = row.columns ?? "null";
     let columns = lists.get(text);
     if (columns === undefined) lists.set(text, (columns = JSON.parse(text) as RelationRow["columns"]));

@@ -12,7 +12,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../../core/index.ts";
-import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
+import { getColumnOrigins, type ColumnOrigins } from "./catalog.ts";
 
 /** A foreign key between two relations. Each is a table of the constraint, or a view that shows the key. */
 interface KeyLink {
@@ -36,10 +36,10 @@ interface KeyColumns {
  *  junction are made only within one exposed schema, because no other schema uses them. @rule R-REL-2 R-REL-3 R-REL-5
  *  R-REL-6 R-REL-8 R-REL-10 */
 export const deriveRelationships = (
-  ...parts: Parameters<typeof derivedRelationships>
-): ReadonlyMap<string, readonly Relationship[]> => runToEnd(derivedRelationships(...parts));
+  ...parts: Parameters<typeof buildRelationships>
+): ReadonlyMap<string, readonly Relationship[]> => runToEnd(buildRelationships(...parts));
 
-const derivedRelationships = function* (
+const buildRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   schemas: readonly string[],
@@ -54,10 +54,10 @@ const derivedRelationships = function* (
     else list.push(relationship);
   };
   for (const link of links) {
-    for (const relationship of bothDirections(link)) add(relationship);
+    for (const relationship of buildBothDirections(link)) add(relationship);
     yield;
   }
-  for (const relationship of throughJunctions(links, exposed)) {
+  for (const relationship of deriveThroughJunctions(links, exposed)) {
     add(relationship);
     yield;
   }
@@ -73,7 +73,7 @@ const deriveLinks = function* (
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
 ): Slices<readonly KeyLink[]> {
-  const showingViews = indexViews(relations, origins, exposed);
+  const findViews = indexViews(relations, origins, exposed);
   const links: KeyLink[] = [];
   for (const source of relations.values()) {
     yield;
@@ -83,7 +83,7 @@ const deriveLinks = function* (
       const own: KeyColumns = { relation: source, columns: key.columns };
       const far: KeyColumns = { relation: target, columns: key.targetColumns };
       const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
-      const link = (a: KeyColumns, b: KeyColumns, isThroughView: boolean): void => {
+      const addLink = (a: KeyColumns, b: KeyColumns, isThroughView: boolean): void => {
         const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
         links.push({
           key,
@@ -95,13 +95,13 @@ const deriveLinks = function* (
           isThroughView,
         });
       };
-      link(own, far, false);
-      const sourceViews = showingViews(own);
-      const targetViews = showingViews(far);
-      for (const view of sourceViews) if (view.relation.schema === target.schema) link(view, far, true);
-      for (const view of targetViews) if (view.relation.schema === source.schema) link(own, view, true);
+      addLink(own, far, false);
+      const sourceViews = findViews(own);
+      const targetViews = findViews(far);
+      for (const view of sourceViews) if (view.relation.schema === target.schema) addLink(view, far, true);
+      for (const view of targetViews) if (view.relation.schema === source.schema) addLink(own, view, true);
       for (const a of sourceViews)
-        for (const b of targetViews) if (a.relation.schema === b.relation.schema) link(a, b, true);
+        for (const b of targetViews) if (a.relation.schema === b.relation.schema) addLink(a, b, true);
     }
   }
   return links;
@@ -129,7 +129,7 @@ const indexViews = (
   }
   return ({ relation, columns }) =>
     (byTable.get(nameKey(relation)) ?? []).flatMap(({ view, shown }) =>
-      combineLinks(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
+      combineColumns(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
         relation: view,
         columns: combination,
       })),
@@ -138,33 +138,33 @@ const indexViews = (
 
 /** Combines one element of each list: `[[a, b], [c]]` becomes `[[a, c], [b, c]]`. The result is empty if a list is
  *  empty. */
-const combineLinks = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+const combineColumns = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   choices.reduce<readonly (readonly string[])[]>(
     (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
     [[]],
   );
 
-const bothDirections = (link: KeyLink): readonly [Relationship, Relationship] => {
+const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationship] => {
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
-  const suffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
+  const buildSuffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
   const back = columns.map(([own, far]): ColumnPair => [far, own]);
   return [
     {
-      id: `${constraint}>${label(target, source)}${suffix(columns)}`,
+      id: `${constraint}>${formatLabel(target, source)}${buildSuffix(columns)}`,
       cardinality: isUnique ? "one-to-one" : "many-to-one",
       isToOne: true,
-      source: nameOf(source),
-      target: nameOf(target),
+      source: getName(source),
+      target: getName(target),
       columns,
       constraint,
       isOwnKey: true,
     },
     {
-      id: `${constraint}<${label(source, target)}${suffix(back)}`,
+      id: `${constraint}<${formatLabel(source, target)}${buildSuffix(back)}`,
       cardinality: isUnique ? "one-to-one" : "one-to-many",
       isToOne: isUnique,
-      source: nameOf(target),
-      target: nameOf(source),
+      source: getName(target),
+      target: getName(source),
       columns: back,
       constraint,
       isOwnKey: false,
@@ -173,7 +173,10 @@ const bothDirections = (link: KeyLink): readonly [Relationship, Relationship] =>
 };
 
 /** @rule R-REL-3 */
-const throughJunctions = function* (links: readonly KeyLink[], exposed: ReadonlySet<string>): Generator<Relationship> {
+const deriveThroughJunctions = function* (
+  links: readonly KeyLink[],
+  exposed: ReadonlySet<string>,
+): Generator<Relationship> {
   const byJunction = new Map<Relation, KeyLink[]>();
   for (const link of links) {
     const { source: junction, isUnique, columns } = link;
@@ -186,28 +189,28 @@ const throughJunctions = function* (links: readonly KeyLink[], exposed: Readonly
       for (const far of keys) {
         if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema))
           continue;
-        yield throughJunction(junction, near, far);
+        yield buildThroughJunction(junction, near, far);
       }
     }
   }
 };
 
-const throughJunction = (junction: Relation, near: KeyLink, far: KeyLink): Relationship => {
+const buildThroughJunction = (junction: Relation, near: KeyLink, far: KeyLink): Relationship => {
   const swap = ([own, other]: ColumnPair): ColumnPair => [other, own];
   const source = near.columns.map(swap);
   const target = far.columns.map(swap);
   const suffix = near.isThroughView || far.isThroughView ? describePairs(source) + describePairs(target) : "";
   return {
-    id: `${near.constraint}<${label(junction, near.target)}>${far.constraint}>${label(far.target, near.target)}${suffix}`,
+    id: `${near.constraint}<${formatLabel(junction, near.target)}>${far.constraint}>${formatLabel(far.target, near.target)}${suffix}`,
     cardinality: "many-to-many",
     isToOne: false,
-    source: nameOf(near.target),
-    target: nameOf(far.target),
+    source: getName(near.target),
+    target: getName(far.target),
     columns: [],
     constraint: "",
     isOwnKey: false,
     junction: {
-      relation: nameOf(junction),
+      relation: getName(junction),
       sourceConstraint: near.constraint,
       targetConstraint: far.constraint,
       source,
@@ -217,10 +220,10 @@ const throughJunction = (junction: Relation, near: KeyLink, far: KeyLink): Relat
 };
 
 /** All relationships of the relation share one object. */
-const nameOf = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
+const getName = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
 
 /** Returns the name, with its schema if it differs from the schema of `from`. */
-const label = (name: QualifiedName, from: QualifiedName): string =>
+const formatLabel = (name: QualifiedName, from: QualifiedName): string =>
   name.schema === from.schema ? name.name : `${name.schema}.${name.name}`;
 
 const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([a, b]) => `${a}=${b}`).join(",")})`;
@@ -253,13 +256,13 @@ export const relationships = definePlugin({
   requires: ["catalog-introspection"],
   apply: (hooks) => {
     hooks.introspect.tapPromise("relationships", async (model) => {
-      const bySource = await runSliced(derivedRelationships(model.relations, columnOriginsOf(model), model.schemas));
-      return { ...model, relations: await runSliced(related(model.relations, bySource)) };
+      const bySource = await runSliced(buildRelationships(model.relations, getColumnOrigins(model), model.schemas));
+      return { ...model, relations: await runSliced(addRelationships(model.relations, bySource)) };
     });
   },
 });
 
-const related = function* (
+const addRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   bySource: ReadonlyMap<string, readonly Relationship[]>,
 ): Slices<ReadonlyMap<string, Relation>> {

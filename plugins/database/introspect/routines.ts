@@ -9,7 +9,7 @@ import {
   type Volatility,
 } from "../../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
-import { namePairs, schemasNamed, type AdditionalObjects } from "./chosen-relations.ts";
+import { bindNames, compileSchemaSet, type AdditionalObjects } from "./chosen-relations.ts";
 
 /** i IN, o OUT, b INOUT, v VARIADIC, t TABLE */
 type Mode = "i" | "o" | "b" | "v" | "t";
@@ -41,8 +41,8 @@ export interface RoutineRow {
  *  @rule R-RPC-1 R-CMP-1 R-SC-1 */
 export const loadRoutines = (context: IntrospectContext, wanted: AdditionalObjects): Promise<readonly RoutineRow[]> => {
   return context.query<RoutineRow>(sql`
-with ${schemasNamed("exposed", context.schemas)},
-${schemasNamed("extra", context.extraSearchPath)},
+with ${compileSchemaSet("exposed", context.schemas)},
+${compileSchemaSet("extra", context.extraSearchPath)},
 chosen (oid) as (
   select routine.oid
   from pg_catalog.pg_proc routine
@@ -57,7 +57,7 @@ chosen (oid) as (
     and relation.relnamespace in (select exposed.oid from exposed)
   union
   select routine.oid
-  from pg_catalog.json_array_elements(${namePairs(wanted.routines)}) name (parts)
+  from pg_catalog.json_array_elements(${bindNames(wanted.routines)}) name (parts)
   join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
   join pg_catalog.pg_proc routine on routine.proname = name.parts ->> 1 and routine.pronamespace = schema.oid
 )
@@ -129,7 +129,7 @@ export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
     parameters: inputs.map(({ name, type, mode, default: default_ }, i): RoutineParameter => ({
       name,
       type,
-      sqlType: castType(parts.types.get(type)),
+      sqlType: findCastType(parts.types.get(type)),
       mode: mode === "b" ? "inout" : mode === "v" ? "variadic" : "in",
       hasDefault: i >= inputs.length - row.defaultCount,
       default: default_,
@@ -145,7 +145,7 @@ export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
 };
 
 // A cast to these types without a length truncates to one character or bit. The same is true of arrays of them.
-const WITHOUT_LIMIT: Readonly<Record<string, string>> = {
+const UNLIMITED_TYPES: Readonly<Record<string, string>> = {
   bpchar: "character varying",
   _bpchar: "character varying[]",
   bit: "bit varying",
@@ -153,9 +153,9 @@ const WITHOUT_LIMIT: Readonly<Record<string, string>> = {
 };
 
 /** @rule R-RPC-4 */
-const castType = (type: PgType | undefined): string => {
+const findCastType = (type: PgType | undefined): string => {
   if (type === undefined) return "text";
-  return (type.schema === "pg_catalog" ? WITHOUT_LIMIT[type.name] : undefined) ?? type.sqlName;
+  return (type.schema === "pg_catalog" ? UNLIMITED_TYPES[type.name] : undefined) ?? type.sqlName;
 };
 
 /** @rule R-RPC-11 R-RPC-12 */
@@ -165,7 +165,7 @@ const describeResult = (
   types: ReadonlyMap<number, PgType>,
 ): Routine["returns"] => {
   const declared = types.get(row.resultType);
-  const base = withoutDomains(declared, types);
+  const base = findBaseType(declared, types);
   const common = { type: row.resultType, isSet: row.isSet, hasOutParameters: outputs.length > 0 };
   // A single OUT parameter of a composite type is the whole composite, so the type is checked first.
   if (base?.kind === "composite") {
@@ -179,7 +179,7 @@ const describeResult = (
   return { ...common, kind: "scalar", columns: [] };
 };
 
-const withoutDomains = (type: PgType | undefined, types: ReadonlyMap<number, PgType>): PgType | undefined => {
+const findBaseType = (type: PgType | undefined, types: ReadonlyMap<number, PgType>): PgType | undefined => {
   let below = type;
   for (let depth = 0; below?.kind === "domain" && below.base !== undefined && depth < 32; depth++)
     below = types.get(below.base);

@@ -117,7 +117,7 @@ from (
 ) rival (name)`;
 
 /** Returns the schemas of a path in PostgreSQL's notation: `"$user", public`. */
-const schemasIn = (path: string): readonly string[] =>
+const parseSearchPath = (path: string): readonly string[] =>
   [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)]
     .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())
     .filter((name) => name !== "");
@@ -201,7 +201,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
   return {
     serverVersion: row.serverVersion,
     loginRole: row.loginRole,
-    loginPath: schemasIn(row.loginPath ?? "").filter((name) => name !== "$user" || row.hasOwnSchemas),
+    loginPath: parseSearchPath(row.loginPath ?? "").filter((name) => name !== "$user" || row.hasOwnSchemas),
     schemas: row.schemas ?? [],
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),

@@ -30,7 +30,7 @@ export interface DomainTraits {
 
 export interface LoadedTypes {
   readonly types: ReadonlyMap<number, PgType>;
-  traitsOf(oid: number): DomainTraits;
+  getDomainTraits(oid: number): DomainTraits;
 }
 
 /** Extension types that operators name even if no column has them (`lquery`). */
@@ -40,11 +40,11 @@ const EXTENSION_TYPES = "citext geography geometry hstore lquery ltree ltxtquery
 export interface KnownRows {
   readonly oids: Iterable<number>;
   /** Called while the database loads the other types. */
-  make(): Promise<readonly PgType[]>;
+  buildRowTypes(): Promise<readonly PgType[]>;
 }
 
 /** The columns of every type. */
-const FACTS = sql`type.oid,
+const TYPE_COLUMNS = sql`type.oid,
   schema.nspname::text as schema,
   type.typname::text as name,
   pg_catalog.format_type(type.oid, -1) as "sqlName",
@@ -64,17 +64,17 @@ const FACTS = sql`type.oid,
   type.typnotnull as "notNull",
   comment.description as comment`;
 /** The joins of these columns. */
-const COMMENT = sql`left join pg_catalog.pg_description comment
+const COMMENT_JOIN = sql`left join pg_catalog.pg_description comment
   on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
 
 /** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on
  *  other results. Most databases use few other types, and PostgreSQL takes as long to plan their query as to run it. */
 export const loadUsualTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
   context.query<TypeRow>(sql`
-select ${FACTS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"
+select ${TYPE_COLUMNS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"
 from pg_catalog.pg_type type
 join pg_catalog.pg_namespace schema on schema.oid = type.typnamespace
-${COMMENT}
+${COMMENT_JOIN}
 where schema.nspname = 'pg_catalog'
     and type.typtype in ('b', 'r', 'm', 'p')
     and (select element.typtype from pg_catalog.pg_type element where element.oid = type.typelem) is distinct from 'c'
@@ -98,7 +98,7 @@ export const loadTypes = async (
   const byOid = new Map<number, TypeRow>();
   const others = new Set<number>();
   for (const row of usual) {
-    if (HAVE_MORE.has(row.kind)) others.add(row.oid);
+    if (DETAILED_KINDS.has(row.kind)) others.add(row.oid);
     else byOid.set(row.oid, row);
   }
   const known = new Set(byOid.keys());
@@ -108,22 +108,22 @@ export const loadTypes = async (
   });
   for (const { element, base } of byOid.values())
     for (const oid of [element, base]) if (oid !== null && !known.has(oid)) others.add(oid);
-  const asked =
+  const userTypes =
     others.size === 0
       ? []
-      : import("./other-types.ts").then(({ loadOthers }) =>
-          loadOthers<TypeRow>(context, [FACTS, COMMENT], others, known),
+      : import("./other-types.ts").then(({ loadUserTypes: loadOthers }) =>
+          loadOthers<TypeRow>(context, [TYPE_COLUMNS, COMMENT_JOIN], others, known),
         );
-  const [more, made] = await Promise.all([asked, rows.make()]);
+  const [more, made] = await Promise.all([userTypes, rows.buildRowTypes()]);
   for (const row of more) byOid.set(row.oid, row);
   const types = new Map<number, PgType>();
   await forEachSliced(made, (type) => types.set(type.oid, type));
   await forEachSliced(byOid.values(), (row) => types.set(row.oid, buildType(row)));
-  return { types, traitsOf: (oid) => domainTraits(byOid, oid) };
+  return { types, getDomainTraits: (oid) => combineDomainTraits(byOid, oid) };
 };
 
 /** The kinds of types for which the usual query returns too few facts. */
-const HAVE_MORE: ReadonlySet<TypeKind> = new Set(["composite", "domain", "enum"]);
+const DETAILED_KINDS: ReadonlySet<TypeKind> = new Set(["composite", "domain", "enum"]);
 
 const buildType = (row: TypeRow): PgType => ({
   oid: row.oid,
@@ -145,7 +145,7 @@ const buildType = (row: TypeRow): PgType => ({
   ...(row.comment !== null && { comment: row.comment }),
 });
 
-const domainTraits = (types: ReadonlyMap<number, TypeRow>, oid: number): DomainTraits => {
+const combineDomainTraits = (types: ReadonlyMap<number, TypeRow>, oid: number): DomainTraits => {
   let notNull = false;
   let text: string | undefined;
   let modifier = -1;
@@ -156,12 +156,12 @@ const domainTraits = (types: ReadonlyMap<number, TypeRow>, oid: number): DomainT
     if (modifier < 0) modifier = type.baseModifier;
     type = type.base === null ? undefined : types.get(type.base);
   }
-  return { notNull, default: text, maxLength: type && characterLength(type, modifier) };
+  return { notNull, default: text, maxLength: type && findCharacterLength(type, modifier) };
 };
 
 /** Returns the length limit of a text or bit string, as the information schema defines it. The modifier of text
  *  includes the header of four bytes. */
-export const characterLength = (type: Pick<PgType, "schema" | "name">, modifier: number): number | undefined => {
+export const findCharacterLength = (type: Pick<PgType, "schema" | "name">, modifier: number): number | undefined => {
   if (type.schema !== "pg_catalog" || modifier < 0) return undefined;
   if (type.name === "varchar" || type.name === "bpchar") return modifier - 4;
   return type.name === "bit" || type.name === "varbit" ? modifier : undefined;

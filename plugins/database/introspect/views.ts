@@ -12,8 +12,8 @@ export type Origins = ReadonlyMap<number, Origin>;
 
 const BACKSLASH = 92;
 const COLON = 58;
-const isOpen = (code: number): boolean => code === 123 || code === 40; // { (
-const isClose = (code: number): boolean => code === 125 || code === 41; // } )
+const isOpeningBracket = (code: number): boolean => code === 123 || code === 40; // { (
+const isClosingBracket = (code: number): boolean => code === 125 || code === 41; // } )
 
 const TARGET_LIST = ":targetList (";
 
@@ -33,8 +33,8 @@ export const parseOrigins = (action: string): Origins => {
   for (let i = list; i < action.length; i++) {
     const code = action.charCodeAt(i);
     if (code === BACKSLASH) i++;
-    else if (isOpen(code)) depth++;
-    else if (isClose(code)) {
+    else if (isOpeningBracket(code)) depth++;
+    else if (isClosingBracket(code)) {
       depth--;
       if (depth < 0) break;
       if (depth !== 1) continue;
@@ -55,8 +55,8 @@ const findTargetList = (action: string): number => {
   for (let i = 0; i < action.length; i++) {
     const code = action.charCodeAt(i);
     if (code === BACKSLASH) i++;
-    else if (isOpen(code)) depth++;
-    else if (isClose(code)) depth--;
+    else if (isOpeningBracket(code)) depth++;
+    else if (isClosingBracket(code)) depth--;
     else if (code === COLON && depth === 2 && action.startsWith(TARGET_LIST, i)) return i + TARGET_LIST.length;
   }
   return -1;
@@ -92,7 +92,10 @@ export const traceViews = (
 /** Returns the attribute numbers of a view's primary key: the keys of all tables whose whole key the view shows. Tables
  *  are in the order of their first column in the view. A key column that is shown twice counts at its first position.
  *  @rule R-REL-5 R-REL-7 */
-export const deriveViewKey = (origins: Origins, keyOf: (table: number) => readonly number[]): readonly number[] => {
+export const deriveViewKey = (
+  origins: Origins,
+  findPrimaryKey: (table: number) => readonly number[],
+): readonly number[] => {
   const shown = new Map<number, Map<number, number>>();
   for (const position of [...origins.keys()].sort((a, b) => a - b)) {
     const { relation, position: column } = origins.get(position)!; // the position is a key of the map
@@ -101,7 +104,7 @@ export const deriveViewKey = (origins: Origins, keyOf: (table: number) => readon
     shown.set(relation, columns);
   }
   return [...shown].flatMap(([table, columns]) => {
-    const key = keyOf(table);
+    const key = findPrimaryKey(table);
     return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : []; // every() has checked the columns
   });
 };

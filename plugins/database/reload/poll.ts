@@ -8,16 +8,16 @@ const NAME = "reload-poll";
 
 /** Hashes the identity of each catalog row with the transaction that wrote it. Changes of data do not write these
  *  rows. */
-const written = (columns: Sql, from: Sql): Sql =>
+const compileRowHash = (columns: Sql, from: Sql): Sql =>
   sql`select pg_catalog.sum(pg_catalog.hash_record_extended(row(${columns}, entry.xmin), 0)) from ${from}`;
 
-const OF_USERS = sql`entry.oid >= 16384`;
-const LASTING = sql`in (select schema.oid from schema)`;
+const IS_USER_OBJECT = sql`entry.oid >= 16384`;
+const IN_LASTING_SCHEMA = sql`in (select schema.oid from schema)`;
 
 /** A hash of the catalog rows that users can change and that affect the model, change detection or row visibility.
  *  Relations are hashed by these columns only, because TRUNCATE and REFRESH write their rows too. Temporary objects are
  *  ignored, because they come and go. @rule R-SC-9 */
-const VERSION = sql`
+const VERSION_QUERY = sql`
 with schema as materialized (
   select schema.oid, schema.nspname, schema.nspowner, schema.nspacl
   from pg_catalog.pg_namespace schema
@@ -38,35 +38,35 @@ from (
   union all
   select pg_catalog.sum(pg_catalog.hash_record_extended(relation, 0)) from relation
   union all
-  ${written(sql`entry.attrelid, entry.attnum`, sql`pg_catalog.pg_attribute entry join relation on relation.oid = entry.attrelid where entry.attnum > 0`)}
+  ${compileRowHash(sql`entry.attrelid, entry.attnum`, sql`pg_catalog.pg_attribute entry join relation on relation.oid = entry.attrelid where entry.attnum > 0`)}
   union all
-  ${written(sql`entry.oid, 1`, sql`pg_catalog.pg_attrdef entry join relation on relation.oid = entry.adrelid`)}
+  ${compileRowHash(sql`entry.oid, 1`, sql`pg_catalog.pg_attrdef entry join relation on relation.oid = entry.adrelid`)}
   union all
-  ${written(sql`entry.oid, 2`, sql`pg_catalog.pg_constraint entry left join relation on relation.oid = entry.conrelid where entry.conrelid = 0 or relation.oid is not null`)}
+  ${compileRowHash(sql`entry.oid, 2`, sql`pg_catalog.pg_constraint entry left join relation on relation.oid = entry.conrelid where entry.conrelid = 0 or relation.oid is not null`)}
   union all
-  ${written(sql`entry.oid, 3`, sql`pg_catalog.pg_rewrite entry join relation on relation.oid = entry.ev_class`)}
+  ${compileRowHash(sql`entry.oid, 3`, sql`pg_catalog.pg_rewrite entry join relation on relation.oid = entry.ev_class`)}
   union all
-  ${written(sql`entry.oid, 4`, sql`pg_catalog.pg_trigger entry join relation on relation.oid = entry.tgrelid where not entry.tgisinternal`)}
+  ${compileRowHash(sql`entry.oid, 4`, sql`pg_catalog.pg_trigger entry join relation on relation.oid = entry.tgrelid where not entry.tgisinternal`)}
   union all
-  ${written(sql`entry.oid, 5`, sql`pg_catalog.pg_policy entry join relation on relation.oid = entry.polrelid`)}
+  ${compileRowHash(sql`entry.oid, 5`, sql`pg_catalog.pg_policy entry join relation on relation.oid = entry.polrelid`)}
   union all
-  ${written(sql`entry.oid, 6`, sql`pg_catalog.pg_proc entry where ${OF_USERS} and entry.pronamespace ${LASTING}`)}
+  ${compileRowHash(sql`entry.oid, 6`, sql`pg_catalog.pg_proc entry where ${IS_USER_OBJECT} and entry.pronamespace ${IN_LASTING_SCHEMA}`)}
   union all
-  ${written(sql`entry.oid, 7`, sql`pg_catalog.pg_type entry where ${OF_USERS} and entry.typnamespace ${LASTING} and entry.typtype in ('d', 'e', 'r')`)}
+  ${compileRowHash(sql`entry.oid, 7`, sql`pg_catalog.pg_type entry where ${IS_USER_OBJECT} and entry.typnamespace ${IN_LASTING_SCHEMA} and entry.typtype in ('d', 'e', 'r')`)}
   union all
-  ${written(sql`entry.oid, 8`, sql`pg_catalog.pg_enum entry`)}
+  ${compileRowHash(sql`entry.oid, 8`, sql`pg_catalog.pg_enum entry`)}
   union all
-  ${written(sql`entry.objoid, entry.classoid, entry.objsubid`, sql`pg_catalog.pg_description entry where entry.objoid >= 16384 or entry.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass`)}
+  ${compileRowHash(sql`entry.objoid, entry.classoid, entry.objsubid`, sql`pg_catalog.pg_description entry where entry.objoid >= 16384 or entry.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass`)}
   union all
-  ${written(sql`entry.oid, 9`, sql`pg_catalog.pg_extension entry`)}
+  ${compileRowHash(sql`entry.oid, 9`, sql`pg_catalog.pg_extension entry`)}
   union all
-  ${written(sql`entry.oid, 10`, sql`pg_catalog.pg_cast entry where ${OF_USERS}`)}
+  ${compileRowHash(sql`entry.oid, 10`, sql`pg_catalog.pg_cast entry where ${IS_USER_OBJECT}`)}
   union all
-  ${written(sql`entry.oid, 11`, sql`pg_catalog.pg_operator entry where ${OF_USERS}`)}
+  ${compileRowHash(sql`entry.oid, 11`, sql`pg_catalog.pg_operator entry where ${IS_USER_OBJECT}`)}
   union all
-  ${written(sql`entry.oid, 12`, sql`pg_catalog.pg_opclass entry where ${OF_USERS}`)}
+  ${compileRowHash(sql`entry.oid, 12`, sql`pg_catalog.pg_opclass entry where ${IS_USER_OBJECT}`)}
   union all
-  ${written(sql`entry.roleid, entry.member`, sql`pg_catalog.pg_auth_members entry`)}
+  ${compileRowHash(sql`entry.roleid, entry.member`, sql`pg_catalog.pg_auth_members entry`)}
   union all
   select pg_catalog.sum(pg_catalog.hash_record_extended(row(role.rolname, role.rolsuper, role.rolinherit, role.rolbypassrls), 0))
   from pg_catalog.pg_roles role
@@ -82,7 +82,7 @@ interface VersionRow {
 
 type Version = Promise<string | undefined>;
 
-const versionOf = (model: Model): Version | undefined => model.parts[NAME] as Version | undefined;
+const getVersion = (model: Model): Version | undefined => model.pluginFacts[NAME] as Version | undefined;
 
 /** The largest share of time for checks, and for reloads if the schema changes constantly. */
 const MAX_CHECK_SHARE = 1 / 30;
@@ -101,34 +101,39 @@ export const reloadPoll = definePlugin({
     const intervalMs = context.options.dbSchemaPollInterval * 1000;
     // only the api itself can change an embedded database
     if (intervalMs === 0 || context.options.database !== undefined) return;
-    let loaded: Version | undefined;
-    let asked: string | undefined;
-    let askedAtMs = 0;
+    let loadedVersion: Version | undefined;
+    let requestedVersion: string | undefined;
+    let requestedAtMs = 0;
     let isClosed = false;
     let timer: NodeJS.Timeout | undefined;
     /** Whether there were recent requests. An unused server does not query its database. */
     let isUsed = false;
 
-    hooks.introspect.tap(NAME, (model, { afterwards }) => {
+    hooks.introspect.tap(NAME, (model, { queryLater }) => {
       // if the query fails, the first check reloads the schema
-      const version = afterwards<VersionRow>(VERSION).then(
+      const version = queryLater<VersionRow>(VERSION_QUERY).then(
         ([row]) => row?.version ?? undefined,
         () => undefined,
       );
-      return { ...model, parts: { ...model.parts, [NAME]: version } };
+      return { ...model, pluginFacts: { ...model.pluginFacts, [NAME]: version } };
     });
 
     /** Resolves when the model is up to date. */
     const checkVersion = async (): Promise<void> => {
       const startedAtMs = performance.now();
-      const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests report a lost connection
-      const seen = row?.version ?? undefined;
+      const [row] = await context.query<VersionRow>(VERSION_QUERY).catch(() => []); // requests report a lost connection
+      const currentVersion = row?.version ?? undefined;
       if (isClosed) return;
       schedule((performance.now() - startedAtMs) / MAX_CHECK_SHARE);
       // the loader repeats a failed load
-      if (seen === undefined || seen === asked || seen === (await loaded)) return;
-      asked = seen;
-      askedAtMs = performance.now();
+      if (
+        currentVersion === undefined ||
+        currentVersion === requestedVersion ||
+        currentVersion === (await loadedVersion)
+      )
+        return;
+      requestedVersion = currentVersion;
+      requestedAtMs = performance.now();
       await context.reload().catch(() => undefined); // the error was logged
     };
 
@@ -137,14 +142,14 @@ export const reloadPoll = definePlugin({
       context.setGate(undefined);
     };
 
-    let looking: Promise<void> | undefined;
+    let firstCheck: Promise<void> | undefined;
     /** Holds the first request after a pause, and requests that arrive in the meantime. */
     const checkFirst = (): Promise<void> =>
-      (looking ??= Promise.race([
+      (firstCheck ??= Promise.race([
         checkVersion(),
         new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
       ]).then(() => {
-        looking = undefined;
+        firstCheck = undefined;
         context.setGate(undefined);
       }));
 
@@ -169,11 +174,11 @@ export const reloadPoll = definePlugin({
       });
 
     context.onModel((model) => {
-      const isFirst = loaded === undefined;
-      loaded = versionOf(model);
-      if (asked !== undefined) schedule((performance.now() - askedAtMs) / MAX_RELOAD_SHARE);
+      const isFirst = loadedVersion === undefined;
+      loadedVersion = getVersion(model);
+      if (requestedVersion !== undefined) schedule((performance.now() - requestedAtMs) / MAX_RELOAD_SHARE);
       else if (isFirst) schedule(0);
-      asked = undefined;
+      requestedVersion = undefined;
     });
     context.onClose(() => {
       isClosed = true;

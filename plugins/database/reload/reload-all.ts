@@ -13,19 +13,19 @@ export const reloadAll = definePlugin({
   requires: ["bus"],
   settings: channelSettings,
   apply: (_hooks, context) => {
-    const bus = () => context.use(busService);
+    const getBus = () => context.use(busService);
     let timer: NodeJS.Timeout | undefined;
     let stop: (() => void) | undefined;
     let isClosed = false;
-    const askOthers = (): void => bus()?.publish(TOPIC, "");
-    context.offer(reloadOthersService, { ask: askOthers });
+    const askOthers = (): void => getBus()?.publish(TOPIC, "");
+    context.offer(reloadOthersService, { requestReload: askOthers });
     context.addMethod("reloadAll", () => {
       askOthers();
       return context.reload();
     });
     // the bus is available once all plugins are applied, while the model is still loading
     queueMicrotask(() => {
-      const from = bus();
+      const from = getBus();
       // without a reload channel, no connection should listen
       if (isClosed || from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
       stop = from.subscribe(TOPIC, context.requestReload, () => {

@@ -1,6 +1,12 @@
 /** Reads settings that the database stores for the login role:
  *  `alter role authenticator set pgrst.db_schemas = 'sea'`. */
-import { definePlugin, readSetting, type OptionSource, type RelApiOptions, type Setting } from "../../../core/index.ts";
+import {
+  definePlugin,
+  parseSetting,
+  type OptionSource,
+  type RelApiOptions,
+  type Setting,
+} from "../../../core/index.ts";
 import { ident, join, literal, sql, value } from "../../../core/engine/sql/fragment.ts";
 import { storeSettings } from "../settings.ts";
 
@@ -18,15 +24,18 @@ export const databaseSettings = definePlugin({
   apply: (_hooks, context) => {
     const { dbConfig, dbPreConfig } = context.options;
     if (!dbConfig) return;
-    const known = storableSettings(context.settings);
-    context.addOptionSource({ name: "the database", read: (query) => readStored(query, known, dbPreConfig) });
+    const storable = indexStorableSettings(context.settings);
+    context.addOptionSource({
+      name: "the database",
+      read: (query) => loadStoredSettings(query, storable, dbPreConfig),
+    });
   },
 });
 
 const PREFIX = "PGRST_";
 
 /** The settings that can be stored, by their name there, such as `pgrst.db_schemas`. */
-const storableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
+const indexStorableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
   new Map(
     settings
       .filter(({ isOption, isFixed }) => isOption && isFixed !== true)
@@ -39,14 +48,14 @@ const storableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Set
 
 /** Reads `ALTER ROLE <login role> [IN DATABASE …] SET pgrst.<name>`, and then the settings that the function of
  *  `dbPreConfig` sets. @throws RelApiError `preset` on a value that is not accepted */
-const readStored = async (
+const loadStoredSettings = async (
   query: Query,
   known: ReadonlyMap<string, Setting>,
   preConfig: string | undefined,
 ): Promise<RelApiOptions> => {
   const rows = [...(await query<StoredRow>(ROLE_SETTINGS))];
   if (preConfig !== undefined && preConfig !== "") {
-    await query(sql`select ${qualifiedName(preConfig)}()`);
+    await query(sql`select ${parseQualifiedName(preConfig)}()`);
     rows.push(
       ...(await query<StoredRow>(
         sql`select name, current_setting(name, true) as value from unnest(array[${join([...known.keys()].map(literal))}]) as name`,
@@ -56,13 +65,13 @@ const readStored = async (
   const options: Record<string, unknown> = {};
   for (const { name, value: text } of rows) {
     const setting = known.get(name);
-    if (setting === undefined || text === null || (text === "" && setting.isEmptyMeant !== true)) continue;
-    options[setting.name] = readSetting(name, text, setting.kind, setting.isSecret);
+    if (setting === undefined || text === null || (text === "" && setting.acceptsEmpty !== true)) continue;
+    options[setting.name] = parseSetting(name, text, setting.kind, setting.isSecret);
   }
   return options as RelApiOptions; // each value was read by the kind of its setting
 };
 
-const qualifiedName = (name: string) => {
+const parseQualifiedName = (name: string) => {
   const dot = name.indexOf(".");
   return dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
 };

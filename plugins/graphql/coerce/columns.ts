@@ -1,18 +1,25 @@
 /** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule
  *  G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
 import { arrayLiteral, type Json } from "../../../core/index.ts";
-import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed, unexpectedNull } from "../errors.ts";
+import {
+  unexpectedValue,
+  floatOutOfRange,
+  integerOutOfRange,
+  invalidEnumValue,
+  parseFailed,
+  unexpectedNull,
+} from "../errors.ts";
 import { checkGeoJson } from "./geojson.ts";
-import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
-import { decimalOf, fixedText, integerOf, numberText, shownNumber, writeJson } from "./numbers.ts";
+import { getEnumLiteralName, describeValue, nameJsonKind } from "./leaf.ts";
+import { parseDecimal, formatFixed, convertToInteger, numberText, formatNumber, writeJson } from "./numbers.ts";
 import type { GqlEnumTable, GqlValueType } from "../value-types.ts";
 
 /** Which values a base type accepts; undefined: all. */
 type Coercion = (value: Json, path: string) => string;
 
-const stringOf = (value: Json): string | undefined => (typeof value === "string" ? value : enumLiteralName(value));
+const getString = (value: Json): string | undefined => (typeof value === "string" ? value : getEnumLiteralName(value));
 
-const integer = (name: string, bits: bigint): Coercion => {
+const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
   const most = 2 ** (Number(bits) - 1);
   return (value, path) => {
     // the usual case, without looking at digits
@@ -20,15 +27,15 @@ const integer = (name: string, bits: bigint): Coercion => {
     const text = numberText(value);
     if (text === undefined)
       return (
-        stringOf(value) ??
-        refuse(
-          `parsing Integer expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`,
+        getString(value) ??
+        rejectValue(
+          `parsing Integer expected for input type: ${name} failed, expected Number, but encountered ${nameJsonKind(value)}`,
           path,
         )
       );
-    const whole = integerOf(decimalOf(text)); // `3.0` too: the dialect makes JSON of literals first
+    const whole = convertToInteger(parseDecimal(text)); // `3.0` too: the dialect makes JSON of literals first
     const limit = 1n << (bits - 1n);
-    if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
+    if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(formatNumber(text), path);
     return whole.toString();
   };
 };
@@ -37,48 +44,49 @@ const integer = (name: string, bits: bigint): Coercion => {
 const isTooBigForReal = (number: number): boolean => !Number.isFinite(Math.fround(number));
 const isTooBigForDouble = (number: number): boolean => !Number.isFinite(number);
 
-const float =
+const createFloatCoercion =
   (name: string, isTooBig: (number: number) => boolean): Coercion =>
   (value, path) => {
     const text = numberText(value);
     if (text === undefined)
       return (
-        stringOf(value) ??
-        refuse(
-          `parsing Float expected for input type: ${name} failed, expected Number, but encountered ${kindOf(value)}`,
+        getString(value) ??
+        rejectValue(
+          `parsing Float expected for input type: ${name} failed, expected Number, but encountered ${nameJsonKind(value)}`,
           path,
         )
       );
-    if (isTooBig(Number(text))) throw floatOutOfRange(shownNumber(text), path);
+    if (isTooBig(Number(text))) throw floatOutOfRange(formatNumber(text), path);
     return text;
   };
 
-const scientific =
+const createNumberCoercion =
   (write: (text: string) => string): Coercion =>
   (value, path) => {
     const text = numberText(value);
     if (text !== undefined) return write(text);
     return (
-      stringOf(value) ?? refuse(`parsing Scientific failed, expected Number, but encountered ${kindOf(value)}`, path)
+      getString(value) ??
+      rejectValue(`parsing Scientific failed, expected Number, but encountered ${nameJsonKind(value)}`, path)
     );
   };
 
 /** Types of which only strings are taken; the database reads them. */
-const string =
+const createStringCoercion =
   (message: (kind: string) => string): Coercion =>
   (value, path) =>
-    stringOf(value) ?? refuse(message(kindOf(value)), path);
+    getString(value) ?? rejectValue(message(nameJsonKind(value)), path);
 
-const named = (name: string): Coercion =>
-  string((kind) => `parsing ${name} failed, expected String, but encountered ${kind}`);
+const createNamedStringCoercion = (name: string): Coercion =>
+  createStringCoercion((kind) => `parsing ${name} failed, expected String, but encountered ${kind}`);
 
 const boolean: Coercion = (value, path) =>
   typeof value === "boolean"
     ? String(value)
-    : (stringOf(value) ?? refuse(`expected Bool, but encountered ${kindOf(value)}`, path));
+    : (getString(value) ?? rejectValue(`expected Bool, but encountered ${nameJsonKind(value)}`, path));
 
 const geometry: Coercion = (value, path) => {
-  const text = stringOf(value);
+  const text = getString(value);
   if (text !== undefined) return text;
   checkGeoJson(value, path);
   return writeJson(value);
@@ -86,7 +94,7 @@ const geometry: Coercion = (value, path) => {
 
 /** @rule G-TYP-35 */
 const raster: Coercion = (value, path) => {
-  const text = stringOf(value);
+  const text = getString(value);
   if (text === undefined || !/^[0-9A-Fa-f]*$/.test(text))
     throw parseFailed("invalid hexadecimal representation of raster well known binary format", path);
   return text;
@@ -94,7 +102,7 @@ const raster: Coercion = (value, path) => {
 
 /** @rule G-TYP-36 */
 const ltree: Coercion = (value, path) => {
-  const text = stringOf(value);
+  const text = getString(value);
   if (text === undefined || (text !== "" && text.split(".").includes("")))
     throw parseFailed(
       "Expecting label path: a sequence of zero or more labels separated by dots, for example L1.L2.L3",
@@ -107,37 +115,37 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 /** An object, the form in which such values are answered, or a string in the type's own form. @rule G-TYP-41 */
 const hstore: Coercion = (value, path) => {
-  const text = stringOf(value);
+  const text = getString(value);
   if (text !== undefined) return text;
   if (typeof value !== "object" || value === null || Array.isArray(value) || numberText(value) !== undefined)
     throw parseFailed(`A string or an object is expected for type: hstore`, path);
   return Object.entries(value)
-    .map(([key, one]) => `${quoted(key)}=>${one === null ? "NULL" : quoted(stringOf(one) ?? writeJson(one))}`)
+    .map(([key, one]) => `${quoted(key)}=>${one === null ? "NULL" : quoted(getString(one) ?? writeJson(one))}`)
     .join(",");
 };
 
-const refuse = (message: string, path: string): never => {
+const rejectValue = (message: string, path: string): never => {
   throw parseFailed(message, path);
 };
 
 const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
-  ["int2", integer("PGSmallInt", 16n)],
-  ["int4", integer("PGInteger", 32n)],
-  ["int8", integer("PGBigInt", 64n)],
-  ["float4", float("PGFloat", isTooBigForReal)],
-  ["float8", float("PGDouble", isTooBigForDouble)],
-  ["numeric", scientific((text) => text)],
-  ["money", scientific((text) => (/[eE.]/.test(text) ? fixedText(text, 2) : text))],
+  ["int2", createIntegerCoercion("PGSmallInt", 16n)],
+  ["int4", createIntegerCoercion("PGInteger", 32n)],
+  ["int8", createIntegerCoercion("PGBigInt", 64n)],
+  ["float4", createFloatCoercion("PGFloat", isTooBigForReal)],
+  ["float8", createFloatCoercion("PGDouble", isTooBigForDouble)],
+  ["numeric", createNumberCoercion((text) => text)],
+  ["money", createNumberCoercion((text) => (/[eE.]/.test(text) ? formatFixed(text, 2) : text))],
   ["bool", boolean],
-  ["text", named("Text")],
-  ["varchar", named("Text")],
-  ["citext", named("Text")],
-  ["bpchar", named("Char")],
-  ["char", named("Char")],
-  ["date", named("Day")],
-  ["timestamp", named("LocalTime")],
-  ["timestamptz", named("UTCTime")],
-  ["uuid", named("UUID")],
+  ["text", createNamedStringCoercion("Text")],
+  ["varchar", createNamedStringCoercion("Text")],
+  ["citext", createNamedStringCoercion("Text")],
+  ["bpchar", createNamedStringCoercion("Char")],
+  ["char", createNamedStringCoercion("Char")],
+  ["date", createNamedStringCoercion("Day")],
+  ["timestamp", createNamedStringCoercion("LocalTime")],
+  ["timestamptz", createNamedStringCoercion("UTCTime")],
+  ["uuid", createNamedStringCoercion("UUID")],
   ["json", writeJson],
   ["jsonb", writeJson],
   ["geometry", geometry],
@@ -150,37 +158,37 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
 /** The declared function that makes a value of the type from the bound text. @rule G-TYP-34 G-TYP-35 */
-export const inputFunction = (value: GqlValueType): string | undefined => {
+export const findInputFunction = (value: GqlValueType): string | undefined => {
   if (value.type.name === "geometry" || value.type.name === "geography") return "from-geojson";
   return value.type.name === "raster" ? "from-hexwkb" : undefined;
 };
 
 /** The type as messages name it: `Int`, `[String!]`. */
-export const shownType = (value: GqlValueType): string =>
-  value.element === undefined ? value.scalar : `[${shownType(value.element)}!]`;
+export const formatType = (value: GqlValueType): string =>
+  value.element === undefined ? value.scalar : `[${formatType(value.element)}!]`;
 
 /** The text to bind; null: SQL NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
 export const coerceColumn = (value: GqlValueType, given: Json, path: string): string | null => {
-  if (given !== null) return coerceGiven(value, given, path);
-  if (!value.isNullable) throw unexpectedNull(shownType(value), path);
+  if (given !== null) return coerceNonNull(value, given, path);
+  if (!value.isNullable) throw unexpectedNull(formatType(value), path);
   return null;
 };
 
-const coerceGiven = (value: GqlValueType, given: Json, path: string): string => {
+const coerceNonNull = (value: GqlValueType, given: Json, path: string): string => {
   if (value.element !== undefined) return coerceArray(value.element, given, path);
-  if (value.enumTable !== undefined) return enumKey(value.enumTable, value.scalar, given, path);
+  if (value.enumTable !== undefined) return findEnumKey(value.enumTable, value.scalar, given, path);
   const coercion = COERCIONS.get(value.type.name);
   if (coercion !== undefined) return coercion(given, path);
-  return stringOf(given) ?? refuse(`A string is expected for type: ${value.type.name}`, path);
+  return getString(given) ?? rejectValue(`A string is expected for type: ${value.type.name}`, path);
 };
 
 /** @rule G-ENM-6 G-COE-7 */
-const enumKey = (table: GqlEnumTable, type: string, given: Json, path: string): string => {
-  const name = stringOf(given);
-  if (name === undefined) throw expectedFor("an enum value", type, foundInVariable(given), path);
+const findEnumKey = (table: GqlEnumTable, type: string, given: Json, path: string): string => {
+  const name = getString(given);
+  if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(given), path);
   const found = table.values.find((value) => value.name === name);
   if (found === undefined)
-    throw notOneOf(
+    throw invalidEnumValue(
       table.values.map((value) => value.name),
       type,
       name,
@@ -191,20 +199,20 @@ const enumKey = (table: GqlEnumTable, type: string, given: Json, path: string): 
 
 /** A list as an array literal; a string is one already. @rule G-TYP-37 */
 const coerceArray = (element: GqlValueType, given: Json, path: string): string => {
-  const text = stringOf(given);
+  const text = getString(given);
   if (text !== undefined) return text;
   if (!Array.isArray(given))
-    throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(given)}`, path);
+    throw parseFailed(`parsing [] failed, expected Array, but encountered ${nameJsonKind(given)}`, path);
   return arrayLiteral(
     (given as readonly Json[]).map((item) =>
-      item === null ? null : coerceGiven(element, jsonElement(element, item), path),
+      item === null ? null : coerceNonNull(element, parseJsonElement(element, item), path),
     ),
     element.type.name,
   );
 };
 
 // Taken as the JSON it holds: clients of the dialect write elements of json[] either way (G-TYP-33).
-const jsonElement = (element: GqlValueType, item: Json): Json => {
+const parseJsonElement = (element: GqlValueType, item: Json): Json => {
   if (!isJson(element) || typeof item !== "string" || !/^\s*[[{]/.test(item)) return item;
   try {
     return JSON.parse(item) as Json; // what JSON.parse gives

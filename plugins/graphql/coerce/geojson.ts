@@ -1,40 +1,40 @@
 /** Checks of GeoJSON input before it is handed to the database. @rule G-TYP-34 */
 import type { Json } from "../../../core/index.ts";
 import { parseFailed } from "../errors.ts";
-import { isPlainObject, kindOf } from "./leaf.ts";
+import { isPlainObject, nameJsonKind } from "./leaf.ts";
 import { numberText } from "./numbers.ts";
 
 type Check = (coordinates: Json, path: string) => void;
 
-const listOf = (coordinates: Json, path: string): readonly Json[] => {
+const requireList = (coordinates: Json, path: string): readonly Json[] => {
   if (!Array.isArray(coordinates))
-    throw parseFailed(`parsing [] failed, expected Array, but encountered ${kindOf(coordinates)}`, path);
+    throw parseFailed(`parsing [] failed, expected Array, but encountered ${nameJsonKind(coordinates)}`, path);
   return coordinates as readonly Json[]; // Array.isArray does not narrow readonly arrays
 };
 
 const checkPosition: Check = (position, path) => {
-  const numbers = listOf(position, path);
+  const numbers = requireList(position, path);
   if (numbers.length < 2) throw parseFailed("A Position needs at least 2 elements", path);
   for (const number of numbers) {
     if (numberText(number) === undefined)
-      throw parseFailed(`parsing Double failed, expected Number, but encountered ${kindOf(number)}`, path);
+      throw parseFailed(`parsing Double failed, expected Number, but encountered ${nameJsonKind(number)}`, path);
   }
 };
 
 const checkEach =
   (check: Check): Check =>
   (coordinates, path) => {
-    for (const part of listOf(coordinates, path)) check(part, path);
+    for (const part of requireList(coordinates, path)) check(part, path);
   };
 
 const checkLine: Check = (line, path) => {
-  const positions = listOf(line, path);
+  const positions = requireList(line, path);
   if (positions.length < 2) throw parseFailed("A LineString needs at least 2 Positions", path);
   checkEach(checkPosition)(line, path);
 };
 
 const checkRing: Check = (ring, path) => {
-  const positions = listOf(ring, path);
+  const positions = requireList(ring, path);
   if (positions.length < 4) throw parseFailed("A LinearRing needs at least 4 Positions", path);
   checkEach(checkPosition)(ring, path);
   const shown = (position: Json | undefined): string =>
@@ -55,7 +55,7 @@ const COORDINATES: ReadonlyMap<string, Check> = new Map([
 /** @throws RelApiError `parse-failed` at the place of the column value, never deeper */
 export const checkGeoJson = (value: Json, path: string): void => {
   if (!isPlainObject(value))
-    throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${kindOf(value)}`, path);
+    throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${nameJsonKind(value)}`, path);
   const member = (key: string): Json => {
     const found = Object.hasOwn(value, key) ? value[key] : undefined;
     if (found === undefined) throw parseFailed(`key "${key}" not found`, path);
@@ -63,9 +63,9 @@ export const checkGeoJson = (value: Json, path: string): void => {
   };
   const type = member("type");
   if (typeof type !== "string")
-    throw parseFailed(`parsing Text failed, expected String, but encountered ${kindOf(type)}`, path);
+    throw parseFailed(`parsing Text failed, expected String, but encountered ${nameJsonKind(type)}`, path);
   if (type === "GeometryCollection") {
-    for (const part of listOf(member("geometries"), path)) checkGeoJson(part, path);
+    for (const part of requireList(member("geometries"), path)) checkGeoJson(part, path);
     return;
   }
   const check = COORDINATES.get(type);

@@ -6,17 +6,17 @@ import { exactNumber, isRawNumber, numberText, createRawNumber } from "./numbers
 
 const ENUM: unique symbol = Symbol("enum literal");
 
-const enumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // travels among JSON values; only this file looks inside
+const createEnumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // travels among JSON values; only this file looks inside
 
 /** Name of an enum literal of the document; undefined: something else. */
-export const enumLiteralName = (value: unknown): string | undefined =>
+export const getEnumLiteralName = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && ENUM in value ? (value[ENUM] as string) : undefined;
 
 /** The value of a variable, or the default of an absent one. */
 export type LookUp = (variable: string) => Json;
 
 /** A literal as JSON. `inJson`: enum literals are strings there. @rule G-TYP-33 */
-export const leafOf = (node: ValueNode, lookUp: LookUp, inJson = false): Json => {
+export const convertLiteral = (node: ValueNode, lookUp: LookUp, inJson = false): Json => {
   switch (node.kind) {
     case "Variable":
       return lookUp(node.name.value);
@@ -30,25 +30,27 @@ export const leafOf = (node: ValueNode, lookUp: LookUp, inJson = false): Json =>
     case "NullValue":
       return null;
     case "EnumValue":
-      return inJson ? node.value : enumLiteral(node.value);
+      return inJson ? node.value : createEnumLiteral(node.value);
     case "ListValue":
-      return node.values.map((value) => leafOf(value, lookUp, inJson));
+      return node.values.map((value) => convertLiteral(value, lookUp, inJson));
     default:
-      return Object.fromEntries(node.fields.map((field) => [field.name.value, leafOf(field.value, lookUp, true)])); // objects are JSON (or GeoJSON) anywhere
+      return Object.fromEntries(
+        node.fields.map((field) => [field.name.value, convertLiteral(field.value, lookUp, true)]),
+      ); // objects are JSON (or GeoJSON) anywhere
   }
 };
 
 /** @rule G-COE-9 */
-export const kindOf = (value: Json): string => {
+export const nameJsonKind = (value: Json): string => {
   if (value === null) return "Null";
   if (typeof value === "boolean") return "Boolean";
-  if (typeof value === "string" || enumLiteralName(value) !== undefined) return "String";
+  if (typeof value === "string" || getEnumLiteralName(value) !== undefined) return "String";
   if (numberText(value) !== undefined) return "Number";
   return Array.isArray(value) ? "Array" : "Object";
 };
 
 /** Describes the value of a variable, as messages do. @rule G-COE-1 */
-export const foundInVariable = (value: Json | undefined): string => {
+export const describeValue = (value: Json | undefined): string => {
   if (value === null || value === undefined) return "null";
   if (typeof value === "boolean") return "a boolean";
   if (typeof value === "string") return "a string";
@@ -68,7 +70,7 @@ const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, 
 };
 
 /** @rule G-COE-1 */
-export const foundInLiteral = (node: ValueNode): string =>
+export const describeLiteral = (node: ValueNode): string =>
   node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind];
 
 export const isPlainObject = (value: Json): value is { readonly [key: string]: Json } =>
@@ -76,4 +78,4 @@ export const isPlainObject = (value: Json): value is { readonly [key: string]: J
   value !== null &&
   !Array.isArray(value) &&
   !isRawNumber(value) &&
-  enumLiteralName(value) === undefined;
+  getEnumLiteralName(value) === undefined;

@@ -1,5 +1,5 @@
 /** Numbers with all their digits, and the value of their text. @rule G-TYP-3 G-TYP-6 */
-import { trimEndOf } from "../../../core/index.ts";
+import { trimEndCharacter } from "../../../core/index.ts";
 
 export {
   exactNumber,
@@ -20,13 +20,13 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-export const decimalOf = (text: string): Decimal => {
+export const parseDecimal = (text: string): Decimal => {
   const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
   const isNegative = mantissa.startsWith("-");
   const [whole = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
   const all = whole + fraction;
   const leading = /^0*/.exec(all)?.[0].length ?? 0;
-  const digits = trimEndOf(all.slice(leading), "0");
+  const digits = trimEndCharacter(all.slice(leading), "0");
   return { isNegative, digits, exponent: digits === "" ? 0 : whole.length - leading + Number(power) };
 };
 
@@ -36,15 +36,15 @@ export const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= dec
 const MAX_INTEGER_DIGITS = 40;
 
 /** The integer it is; undefined: it has a fraction, or more digits than any integer type. */
-export const integerOf = (decimal: Decimal): bigint | undefined => {
+export const convertToInteger = (decimal: Decimal): bigint | undefined => {
   if (!isIntegral(decimal) || decimal.exponent > MAX_INTEGER_DIGITS) return undefined;
   const magnitude = BigInt(decimal.digits.padEnd(decimal.exponent, "0") || "0");
   return decimal.isNegative ? -magnitude : magnitude;
 };
 
 /** As messages show numbers: `1500.0`, `0.5`, `2.147483648e9`, `1.0e-3`. @rule G-COE-10 */
-export const shownNumber = (text: string): string => {
-  const { isNegative, digits, exponent } = decimalOf(text);
+export const formatNumber = (text: string): string => {
+  const { isNegative, digits, exponent } = parseDecimal(text);
   const sign = isNegative && digits !== "" ? "-" : "";
   if (digits === "") return "0.0";
   if (exponent > 7 || exponent < 0) return `${sign}${digits[0]}.${digits.slice(1) || "0"}e${exponent - 1}`;
@@ -53,8 +53,8 @@ export const shownNumber = (text: string): string => {
 };
 
 /** Writes the number without an exponent, rounded half away from zero to `decimals`: `-2E-2` is `-0.02`. @rule G-TYP-7 */
-export const fixedText = (text: string, decimals: number): string => {
-  const { isNegative, digits, exponent } = decimalOf(text);
+export const formatFixed = (text: string, decimals: number): string => {
+  const { isNegative, digits, exponent } = parseDecimal(text);
   if (exponent > MAX_INTEGER_DIGITS) return text;
   const kept = exponent + decimals;
   let units = kept < 0 ? 0n : BigInt(digits.slice(0, kept).padEnd(kept, "0") || "0");

@@ -3,7 +3,7 @@
 // letters, digits, `_`, `-`, not a digit first: `artist_id`, `x-y`
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-export const atKey = (path: string, key: string): string =>
+export const appendKey = (path: string, key: string): string =>
   PLAIN_KEY.test(key) ? `${path}.${key}` : `${path}['${key}']`;
 
-export const atIndex = (path: string, index: number): string => `${path}[${index}]`;
+export const appendIndex = (path: string, index: number): string => `${path}[${index}]`;

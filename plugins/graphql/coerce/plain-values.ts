@@ -14,17 +14,24 @@ import {
   type GraphQLInputType,
 } from "graphql";
 import type { BoundValue, Json } from "../../../core/index.ts";
-import { expectedFor, fieldNotFound, integerOutOfRange, missingField, notOneOf, unexpectedNull } from "../errors.ts";
-import { enumLiteralName, foundInVariable, isPlainObject } from "./leaf.ts";
-import { decimalOf, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
-import { atIndex, atKey } from "./paths.ts";
+import {
+  unexpectedValue,
+  fieldNotFound,
+  integerOutOfRange,
+  missingField,
+  invalidEnumValue,
+  unexpectedNull,
+} from "../errors.ts";
+import { getEnumLiteralName, describeValue, isPlainObject } from "./leaf.ts";
+import { parseDecimal, convertToInteger, isFloatLiteral, numberText, formatNumber, writeJson } from "./numbers.ts";
+import { appendIndex, appendKey } from "./paths.ts";
 
 /** `found`: what was given, in the words of messages. @throws RelApiError `validation-failed`, `parse-failed` */
 export const coercePlain = (
   type: GraphQLInputType,
   value: Json,
   path: string,
-  found = enumLiteralName(value) === undefined ? foundInVariable(value) : "an enum value",
+  found = getEnumLiteralName(value) === undefined ? describeValue(value) : "an enum value",
 ): Json => {
   if (isNonNullType(type)) {
     if (value === null) throw unexpectedNull(String(type.ofType), path);
@@ -33,49 +40,50 @@ export const coercePlain = (
   if (value === null) return null;
   if (isListType(type))
     return Array.isArray(value)
-      ? value.map((item: Json, i) => coercePlain(type.ofType, item, atIndex(path, i)))
+      ? value.map((item: Json, i) => coercePlain(type.ofType, item, appendIndex(path, i)))
       : [coercePlain(type.ofType, value, path, found)];
   if (isInputObjectType(type)) return coerceObject(type, value, path, found);
   if (isEnumType(type)) {
-    const name = enumLiteralName(value) ?? value;
-    if (typeof name !== "string") throw expectedFor("an enum value", type.name, found, path);
+    const name = getEnumLiteralName(value) ?? value;
+    if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, found, path);
     const names = type.getValues().map((one) => one.name);
-    if (!names.includes(name)) throw notOneOf(names, type.name, name, path);
+    if (!names.includes(name)) throw invalidEnumValue(names, type.name, name, path);
     return name;
   }
   const text = numberText(value);
   switch (type) {
     case GraphQLInt: {
-      if (text === undefined || isFloatLiteral(value)) throw expectedFor("a 32-bit integer", type.name, found, path);
-      const whole = integerOf(decimalOf(text));
-      if (whole === undefined || whole !== BigInt.asIntN(32, whole)) throw integerOutOfRange(shownNumber(text), path);
+      if (text === undefined || isFloatLiteral(value))
+        throw unexpectedValue("a 32-bit integer", type.name, found, path);
+      const whole = convertToInteger(parseDecimal(text));
+      if (whole === undefined || whole !== BigInt.asIntN(32, whole)) throw integerOutOfRange(formatNumber(text), path);
       return Number(whole);
     }
     case GraphQLFloat:
-      if (text === undefined) throw expectedFor("a float", type.name, found, path);
+      if (text === undefined) throw unexpectedValue("a float", type.name, found, path);
       return Number(text);
     case GraphQLBoolean:
-      if (typeof value !== "boolean") throw expectedFor("a boolean", type.name, found, path);
+      if (typeof value !== "boolean") throw unexpectedValue("a boolean", type.name, found, path);
       return value;
     case GraphQLString:
-      if (typeof value !== "string") throw expectedFor("a string", type.name, found, path);
+      if (typeof value !== "string") throw unexpectedValue("a string", type.name, found, path);
       return value;
     case GraphQLID:
-      if (typeof value !== "string" && text === undefined) throw expectedFor("an ID", type.name, found, path);
+      if (typeof value !== "string" && text === undefined) throw unexpectedValue("an ID", type.name, found, path);
       return text ?? value;
     default:
-      return enumLiteralName(value) ?? value;
+      return getEnumLiteralName(value) ?? value;
   }
 };
 
 const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, found: string): Json => {
-  if (!isPlainObject(value)) throw expectedFor("an object", type.name, found, path);
+  if (!isPlainObject(value)) throw unexpectedValue("an object", type.name, found, path);
   const fields = type.getFields();
   for (const name of Object.keys(value))
-    if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, atKey(path, name), Object.keys(fields));
+    if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));
   const members: [string, Json][] = [];
   for (const field of Object.values(fields)) {
-    const at = atKey(path, field.name);
+    const at = appendKey(path, field.name);
     if (Object.hasOwn(value, field.name))
       members.push([field.name, coercePlain(field.type, value[field.name] as Json, at)]); // an own key
     else if (isRequiredInputField(field)) throw missingField(field.name, at);
@@ -85,7 +93,7 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, f
 };
 
 /** As a parameter: text of scalars, JSON of the rest. */
-export const plainText = (value: Json): BoundValue => {
+export const encodePlain = (value: Json): BoundValue => {
   if (value === null || typeof value === "string") return value;
   return numberText(value) ?? (typeof value === "boolean" ? String(value) : writeJson(value));
 };

@@ -1,7 +1,7 @@
 /** Checks where directives are allowed, and decides whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
-import { unknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import {
   readBoolean,
@@ -10,26 +10,32 @@ import {
   type InputContext,
   type InputPosition as InputPlace,
 } from "../plan/input.ts";
-import type { DirectiveUse as Place, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";
+import type {
+  DirectiveTarget as Place,
+  Directives,
+  DirectiveSpec,
+  GqlDirective,
+  ReadDirectives,
+} from "../directives.ts";
 
 const CONDITION = { if: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: false } };
 
 const SELECTIONS = ["a field", "a fragment spread", "an inline fragment"] as const;
 
 const DIALECT_DIRECTIVES: Directives = {
-  include: { places: SELECTIONS, arguments: CONDITION },
-  skip: { places: SELECTIONS, arguments: CONDITION },
+  include: { targets: SELECTIONS, arguments: CONDITION },
+  skip: { targets: SELECTIONS, arguments: CONDITION },
   cached: {
-    places: ["a query"],
+    targets: ["a query"],
     arguments: {
       refresh: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true },
       ttl: { type: new GraphQLNonNull(GraphQLInt), hasDefault: true },
     },
   },
-  _multiple_top_level_fields: { places: ["a subscription"], arguments: {} },
+  _multiple_top_level_fields: { targets: ["a subscription"], arguments: {} },
 };
 
-const LOCATION_OF_OPERATION: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
+const OPERATION_TARGETS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
   query: "a query",
   mutation: "a mutation",
   subscription: "a subscription",
@@ -38,14 +44,14 @@ const LOCATION_OF_OPERATION: Readonly<Record<OperationDefinitionNode["operation"
 const FLAG = { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true };
 
 /** Returns the directives of the dialect and those that plugins read. */
-export const directivesOf = (added: readonly GqlDirective[]): Directives => ({
+export const buildDirectives = (added: readonly GqlDirective[]): Directives => ({
   ...Object.fromEntries(
     added.map((directive) => [
       directive.name,
       {
-        places: directive.on.map((operation) => LOCATION_OF_OPERATION[operation]),
+        targets: directive.on.map((operation) => OPERATION_TARGETS[operation]),
         arguments: Object.fromEntries(Object.keys(directive.arguments).map((argument) => [argument, FLAG])),
-        added: directive,
+        pluginDirective: directive,
       },
     ]),
   ),
@@ -53,7 +59,7 @@ export const directivesOf = (added: readonly GqlDirective[]): Directives => ({
 });
 
 /** `path` is the path of the selection set, or `$` for the operation. @throws RelApiError */
-const checkLocations = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
+const checkTargets = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of directives) {
@@ -62,9 +68,9 @@ const checkLocations = (known: Directives, directives: readonly DirectiveNode[],
       throw validationFailed(
         `directive '${name.value}' is not defined in the schema`,
         path,
-        unknownNameFacts(name.value, Object.keys(known)),
+        buildUnknownNameFacts(name.value, Object.keys(known)),
       );
-    if (!spec.places.includes(place))
+    if (!spec.targets.includes(place))
       throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
     if (seen.has(name.value)) repeated.add(name.value);
     seen.add(name.value);
@@ -109,7 +115,7 @@ export const isIncluded = (
 ): boolean => {
   if (directives === undefined || directives.length === 0) return true;
   const known = context.schema.directives;
-  checkLocations(known, directives, place, path);
+  checkTargets(known, directives, place, path);
   let isKept = true;
   for (const directive of directives) {
     checkArguments(known, directive, path, (_, input, place, at) => {
@@ -127,16 +133,16 @@ export const readOperationDirectives = (context: InputContext, operation: Operat
   const directives = operation.directives ?? [];
   if (directives.length === 0) return NO_DIRECTIVES;
   const known = context.schema.directives;
-  checkLocations(known, directives, LOCATION_OF_OPERATION[operation.operation], "$");
+  checkTargets(known, directives, OPERATION_TARGETS[operation.operation], "$");
   const read = new Map<string, Readonly<Record<string, boolean>>>();
   for (const directive of directives) {
     const name = directive.name.value;
-    const given: Record<string, boolean> = { ...known[name]?.added?.arguments };
+    const given: Record<string, boolean> = { ...known[name]?.pluginDirective?.arguments };
     checkArguments(known, directive, "$", (argument, input, place, at) => {
       if (argument === "ttl") readInt(context, input, place, at);
       else given[argument] = readBoolean(context, input, place, at);
     });
-    if (known[name]?.added !== undefined) read.set(name, given);
+    if (known[name]?.pluginDirective !== undefined) read.set(name, given);
   }
   return read;
 };

@@ -1,12 +1,12 @@
 /** Checks that the fragments of an operation are defined and have no cycle. @rule G-DOC-8 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
-import { unknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/hints.ts";
 import { validationFailed } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** `a`, `a and b`, `a, b, and c`. */
-const listNames = (names: readonly string[]): string => {
+const formatNames = (names: readonly string[]): string => {
   if (names.length < 3) return names.join(" and ");
   return `${names.slice(0, -1).join(", ")}, and ${names[names.length - 1]}`;
 };
@@ -26,13 +26,13 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
         const name = selection.name.value;
         const start = open.indexOf(name);
         if (start !== -1)
-          throw validationFailed(`the fragment definition(s) ${listNames(open.slice(start))} form a cycle`, path);
+          throw validationFailed(`the fragment definition(s) ${formatNames(open.slice(start))} form a cycle`, path);
         const fragment = fragments.get(name);
         if (fragment === undefined)
           throw validationFailed(
             `reference to undefined fragment "${name}"`,
             path,
-            unknownNameFacts(name, fragments.keys()),
+            buildUnknownNameFacts(name, fragments.keys()),
           );
         // a fragment is checked once, because its contents do not depend on where it is spread
         if (done.has(name)) continue;

@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { unknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/hints.ts";
 import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
 
 export interface ParsedDocument {
@@ -35,21 +35,21 @@ export const parseDocument = (text: string, operationName: string | undefined, m
     }
   }
   const operation = chooseOperation(document, text, operationName);
-  return { document, operation, fragments: fragmentsOf(document) };
+  return { document, operation, fragments: collectFragments(document) };
 };
 
 const parseText = (text: string): DocumentNode => {
   try {
     return parse(text, { noLocation: true });
   } catch (error) {
-    if (error instanceof GraphQLError) throw notAGraphqlQuery(placeOf(error));
+    if (error instanceof GraphQLError) throw notAGraphqlQuery(describeSyntaxError(error));
     if (error instanceof RangeError) throw notAGraphqlQuery();
     throw error;
   }
 };
 
 /** `Syntax Error: Expected Name, found "}".` */
-const placeOf = ({ message, locations: [place] = [] }: GraphQLError): HintFacts =>
+const describeSyntaxError = ({ message, locations: [place] = [] }: GraphQLError): HintFacts =>
   place === undefined
     ? {}
     : { line: place.line, column: place.column, reason: message.replace(/^Syntax Error: (.*?)\.?$/s, "$1") };
@@ -108,7 +108,7 @@ const chooseOperation = (
     throw validationFailed(
       `no such operation found in the document: "${operationName}"`,
       "$",
-      unknownNameFacts(
+      buildUnknownNameFacts(
         operationName,
         operations.flatMap(({ name }) => name?.value ?? []),
       ),
@@ -122,7 +122,7 @@ const hasShortForm = (text: string): boolean =>
     (definition) => definition.kind === "OperationDefinition" && definition.loc?.startToken.kind === "{",
   );
 
-const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> => {
+const collectFragments = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> => {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind !== "FragmentDefinition") continue;

@@ -17,7 +17,7 @@ export interface Size {
 }
 
 /** `known` has the sizes of fragments. The fragments have no cycle. */
-const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, Size>): Size => {
+const measureSelection = (set: SelectionSetNode, fragments: Fragments, known: Map<string, Size>): Size => {
   let own = 0;
   let fields = 0;
   let aliases = 0;
@@ -30,7 +30,7 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
       fields++;
       if (selection.alias !== undefined) aliases++;
       if (selection.selectionSet === undefined) continue;
-      const inner = sizeOf(selection.selectionSet, fragments, known);
+      const inner = measureSelection(selection.selectionSet, fragments, known);
       fields += inner.fields;
       aliases += inner.aliases;
       depth = Math.max(depth, inner.depth + 1);
@@ -41,8 +41,8 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
     }
     const inner =
       selection.kind === "InlineFragment"
-        ? sizeOf(selection.selectionSet, fragments, known)
-        : sizeOfFragment(selection.name.value, fragments, known);
+        ? measureSelection(selection.selectionSet, fragments, known)
+        : measureFragment(selection.name.value, fragments, known);
     own += inner.own;
     fields += inner.fields;
     aliases += inner.aliases;
@@ -55,11 +55,11 @@ const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, 
 
 const NOTHING: Size = { own: 0, fields: 0, aliases: 0, depth: 0, levels: 0, nodes: 0 };
 
-const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, Size>): Size => {
+const measureFragment = (name: string, fragments: Fragments, known: Map<string, Size>): Size => {
   let size = known.get(name);
   if (size === undefined) {
     const fragment = fragments.get(name);
-    size = fragment === undefined ? NOTHING : sizeOf(fragment.selectionSet, fragments, known);
+    size = fragment === undefined ? NOTHING : measureSelection(fragment.selectionSet, fragments, known);
     known.set(name, size);
   }
   return size;
@@ -68,14 +68,18 @@ const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, S
 /** Repeated fields count each time, even if they are merged. The fragments are checked before. @throws RelApiError
  *  `validation-failed` @rule G-LIM-3 */
 export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): Size => {
-  const size = sizeOf(set, fragments, new Map());
-  const within = (limit: Limit, count: number, message: (most: number) => string): void => {
+  const size = measureSelection(set, fragments, new Map());
+  const checkLimit = (limit: Limit, count: number, message: (most: number) => string): void => {
     if (count > limits[limit])
       throw limitExceeded(limit, { code: "validation-failed", message: message(limits[limit]), path: "$" });
   };
-  within("maxDocumentDepth", size.depth, (most) => `the operation selects fields nested deeper than ${most} levels`);
-  within("maxRootFields", size.own, (most) => `the operation has more than ${most} root fields`);
-  within("maxAliases", size.aliases, (most) => `the operation has more than ${most} aliases`);
-  within("maxDocumentFields", size.fields, (most) => `the operation has more than ${most} fields`);
+  checkLimit(
+    "maxDocumentDepth",
+    size.depth,
+    (most) => `the operation selects fields nested deeper than ${most} levels`,
+  );
+  checkLimit("maxRootFields", size.own, (most) => `the operation has more than ${most} root fields`);
+  checkLimit("maxAliases", size.aliases, (most) => `the operation has more than ${most} aliases`);
+  checkLimit("maxDocumentFields", size.fields, (most) => `the operation has more than ${most} fields`);
   return size;
 };

@@ -2,7 +2,7 @@
  *  the plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
 import type { ValueNode } from "graphql";
 import { planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
-import { foundInVariable, isPlainObject } from "../coerce/leaf.ts";
+import { describeValue, isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
@@ -25,9 +25,9 @@ export interface VariablePart {
   /** Returns the whole value. */
   value(): Json;
   /** Returns the result of `describe`. `name` identifies the description. */
-  described<Description>(name: string, describe: (value: Json) => Description): Description;
+  describe<Description>(name: string, describe: (value: Json) => Description): Description;
   /** The value as messages describe it. A request that ends with such a message is not cached. */
-  readonly found: string;
+  readonly description: string;
   /** The value to bind. */
   readonly bound: Json;
 }
@@ -44,12 +44,12 @@ export interface WithVariables {
   readonly variables: VariableValues;
 }
 
-const partOf = (value: Json, key: string | number): Json =>
+const getMember = (value: Json, key: string | number): Json =>
   (value as Readonly<Record<string | number, Json>>)[key] as Json; // earlier questions have checked the container
 
 /** Returns the value at that path in other values of the variables. */
-export const valueAt = (variables: VariableValues, place: VariablePath): Json => {
-  if ("of" in place) return partOf(valueAt(variables, place.of), place.key);
+export const findValue = (variables: VariableValues, place: VariablePath): Json => {
+  if ("of" in place) return getMember(findValue(variables, place.of), place.key);
   const value = variables.get(place.variable);
   return value !== undefined && "json" in value ? value.json : null;
 };
@@ -57,7 +57,7 @@ export const valueAt = (variables: VariableValues, place: VariablePath): Json =>
 /** The member names of an object, the length of a list, or the kind of another value. */
 type ValueShape = readonly string[] | number | "null" | "leaf";
 
-const shapeOf = (value: Json): ValueShape => {
+const findShape = (value: Json): ValueShape => {
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length;
   return isPlainObject(value) ? Object.keys(value) : "leaf";
@@ -66,20 +66,20 @@ const shapeOf = (value: Json): ValueShape => {
 // The cache keeps questions with the closures of their functions. So they are made here, where the closure contains
 // only the path.
 
-const question = <Answer>(
+const createQuestion = <Answer>(
   name: string,
   place: VariablePath,
   of: (value: Json) => Answer,
   key: (answer: Answer) => unknown,
 ): Question<WithVariables, Answer> => ({
   name,
-  of: ({ variables }) => of(valueAt(variables, place)),
+  read: ({ variables }) => of(findValue(variables, place)),
   key,
 });
 
-const kindQuestion = (name: string): Question<WithVariables, Kind> => ({
+const createKindQuestion = (name: string): Question<WithVariables, VariableState> => ({
   name: `kind of ${name}`,
-  of: ({ variables }) => kindOf(variables, name),
+  read: ({ variables }) => findKind(variables, name),
 });
 
 const shapeKey = (shape: ValueShape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
@@ -92,7 +92,7 @@ interface Observer {
   count: number;
 }
 
-const trackedPart = (
+const createTrackedPart = (
   observer: Observer,
   bound: Json,
   variable: string,
@@ -100,9 +100,9 @@ const trackedPart = (
   depth: number,
 ): VariablePart => {
   const number = observer.count++;
-  const shape = (): ValueShape => observer.ask(question(`shape ${number}`, place, shapeOf, shapeKey));
+  const shape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, place, findShape, shapeKey));
   const part = (key: string | number): VariablePart =>
-    trackedPart(observer, partOf(bound, key), variable, { of: place, key }, depth + 1);
+    createTrackedPart(observer, getMember(bound, key), variable, { of: place, key }, depth + 1);
   return {
     place,
     variable,
@@ -120,10 +120,10 @@ const trackedPart = (
       check(length);
       return Array.from({ length }, (_, i) => part(i));
     },
-    value: () => observer.ask(question(`value ${number}`, place, wholeValue, writeJson)),
-    described: (name, describe) => observer.ask(question(`${name} ${number}`, place, describe, planKey)),
-    get found() {
-      return foundInVariable(bound);
+    value: () => observer.ask(createQuestion(`value ${number}`, place, wholeValue, writeJson)),
+    describe: (name, describe) => observer.ask(createQuestion(`${name} ${number}`, place, describe, planKey)),
+    get description() {
+      return describeValue(bound);
     },
   };
 };
@@ -134,19 +134,19 @@ export const observeVariables = (
   variables: VariableValues,
 ): ObservedVariables & { close(): void } => {
   const observer: Observer = { ask, count: 0 };
-  let atHand = variables;
+  let currentVariables = variables;
   return {
     get bound() {
-      return atHand;
+      return currentVariables;
     },
     open: (name) => {
-      const value = atHand.get(name);
-      const kind = observer.ask(kindQuestion(name));
+      const value = currentVariables.get(name);
+      const kind = observer.ask(createKindQuestion(name));
       if (kind === "absent" || value === undefined) return undefined;
-      return "json" in value ? trackedPart(observer, value.json, name, { variable: name }, 0) : value;
+      return "json" in value ? createTrackedPart(observer, value.json, name, { variable: name }, 0) : value;
     },
     close: () => {
-      atHand = new Map();
+      currentVariables = new Map();
       observer.ask = () => {
         throw new Error("a variable is read after planning");
       };
@@ -154,13 +154,13 @@ export const observeVariables = (
   };
 };
 
-type Kind = "absent" | "default" | "given";
+type VariableState = "absent" | "default" | "given";
 
-const kindOf = (variables: VariableValues, name: string): Kind => {
+const findKind = (variables: VariableValues, name: string): VariableState => {
   const value = variables.get(name);
   return value === undefined ? "absent" : "json" in value ? "given" : "default";
 };
 
 /** Creates variables without tracking, for values that each request reads again under a cached plan. */
-export const withoutTracking = (variables: VariableValues): ObservedVariables =>
-  observeVariables((question) => question.of({ variables }), variables);
+export const createUntrackedVariables = (variables: VariableValues): ObservedVariables =>
+  observeVariables((question) => question.read({ variables }), variables);

@@ -12,8 +12,8 @@ import {
 } from "graphql";
 import type { BoundValue, Json, SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
-import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
-import { unknownNameFacts } from "../../shared/hints.ts";
+import { describeValue, type LookUp, convertLiteral } from "../coerce/leaf.ts";
+import { buildUnknownNameFacts } from "../../shared/hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -41,7 +41,7 @@ interface VariableUses {
 }
 
 /** Returns the names of all variables that the operation and its fragments use. */
-const usesOf = (
+const findUses = (
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): VariableUses => {
@@ -87,7 +87,7 @@ export const declareVariables = (
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): DeclaredVariables => {
-  const uses = usesOf(operation, fragments);
+  const uses = findUses(operation, fragments);
   const declarations = new Map<string, Declaration>();
   for (const definition of operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
@@ -112,7 +112,7 @@ export const readVariables = (
 ): VariableValues => {
   if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given)))
     throw parseFailed(
-      `parsing variables failed, expected Object, but encountered ${foundInVariable(given)}`,
+      `parsing variables failed, expected Object, but encountered ${describeValue(given)}`,
       "$.variables",
     );
   const values = new Map<string, VariableValue>();
@@ -134,7 +134,7 @@ export const readVariables = (
     throw validationFailed(
       `unbound variable "${declared.unbound}"`,
       "$",
-      unknownNameFacts(declared.unbound, declared.declarations.keys()),
+      buildUnknownNameFacts(declared.unbound, declared.declarations.keys()),
     );
   if (takesUnknown) return values;
   let unexpected: string[] | undefined;
@@ -143,7 +143,7 @@ export const readVariables = (
     throw validationFailed(
       `unexpected variables in variableValues: ${unexpected.sort().join(", ")}`,
       "$",
-      unknownNameFacts(unexpected[0] ?? "", declared.used),
+      buildUnknownNameFacts(unexpected[0] ?? "", declared.used),
     );
   return values;
 };
@@ -156,21 +156,21 @@ export type ValueSource =
   | { readonly make: (variables: VariableValues) => SentValue };
 
 /** @throws RelApiError of the coercion */
-export const boundValue = (source: ValueSource, variables: VariableValues): SentValue => {
+export const computeBoundValue = (source: ValueSource, variables: VariableValues): SentValue => {
   if ("fixed" in source) return source.fixed;
   if ("make" in source) return source.make(variables);
   const value = variables.get(source.variable);
-  const json = value === undefined ? null : "json" in value ? value.json : leafOf(value.literal, () => null);
+  const json = value === undefined ? null : "json" in value ? value.json : convertLiteral(value.literal, () => null);
   return coerceColumn(source.type, json, source.path);
 };
 
 /** Returns the function with which leaves of literals look up the values of variables. */
-export const lookUpIn =
+export const createLookUp =
   (values: VariableValues): LookUp =>
   (name) => {
     const value = values.get(name);
     if (value === undefined) return null;
-    return "json" in value ? value.json : leafOf(value.literal, () => null);
+    return "json" in value ? value.json : convertLiteral(value.literal, () => null);
   };
 
 /** @rule G-VAR-8 */
@@ -183,13 +183,13 @@ export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDe
     (declaration.default === undefined || declaration.default.kind === "NullValue")
   )
     return false;
-  return sameShape(declaration.type, type);
+  return hasSameShape(declaration.type, type);
 };
 
 /** Returns true for lists of the same depth of the same named type. `!` is ignored. */
-const sameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
-  if (declared.kind === "NonNullType") return sameShape(declared.type, type);
+const hasSameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
+  if (declared.kind === "NonNullType") return hasSameShape(declared.type, type);
   const place = isNonNullType(type) ? type.ofType : type;
-  if (declared.kind === "ListType") return isListType(place) && sameShape(declared.type, place.ofType);
+  if (declared.kind === "ListType") return isListType(place) && hasSameShape(declared.type, place.ofType);
   return !isListType(place) && place.name === declared.name.value;
 };

@@ -22,7 +22,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     return argument && valueFromASTUntyped(argument.value, variables);
   };
 
-  const isWanted = (directives: FieldNode["directives"]): boolean =>
+  const isIncluded = (directives: FieldNode["directives"]): boolean =>
     (directives ?? []).every((directive) => {
       const condition = directive.arguments?.find((each) => each.name.value === "if");
       const holds = condition !== undefined && valueFromASTUntyped(condition.value, variables) === true;
@@ -33,7 +33,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     const found = new Map<string, { name: string; nodes: FieldNode[] }>();
     const visit = (set: SelectionSetNode | undefined): void => {
       for (const selection of set?.selections ?? []) {
-        if (!isWanted(selection.directives)) continue;
+        if (!isIncluded(selection.directives)) continue;
         if (selection.kind === Kind.FIELD) {
           const key = selection.alias?.value ?? selection.name.value;
           const entry = found.get(key);

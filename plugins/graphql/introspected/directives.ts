@@ -3,7 +3,7 @@ import { DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQ
 import type { RoleSchema } from "../role-schema.ts";
 
 const { FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT, QUERY } = DirectiveLocation;
-const WHERE_FIELDS_ARE = [FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT];
+const SELECTION_LOCATIONS = [FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT];
 
 /** @rule G-INT-8 */
 const DIRECTIVES: readonly GraphQLDirective[] = [
@@ -19,13 +19,13 @@ const DIRECTIVES: readonly GraphQLDirective[] = [
   new GraphQLDirective({
     name: "include",
     description: "whether this query should be included",
-    locations: WHERE_FIELDS_ARE,
+    locations: SELECTION_LOCATIONS,
     args: { if: { type: new GraphQLNonNull(GraphQLBoolean) } },
   }),
   new GraphQLDirective({
     name: "skip",
     description: "whether this query should be skipped",
-    locations: WHERE_FIELDS_ARE,
+    locations: SELECTION_LOCATIONS,
     args: { if: { type: new GraphQLNonNull(GraphQLBoolean) } },
   }),
 ];
@@ -37,8 +37,8 @@ const LOCATIONS = {
 };
 
 /** Returns the directives of the schema, sorted, including those of plugins. @rule G-INT-2 X-DIR-1 */
-export const directivesOf = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
-  const added = Object.values(directives).flatMap(({ added: one }) =>
+export const listDirectives = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
+  const added = Object.values(directives).flatMap(({ pluginDirective: one }) =>
     one === undefined
       ? []
       : new GraphQLDirective({

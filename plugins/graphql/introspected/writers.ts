@@ -43,19 +43,19 @@ const jsonText = (value: string | null | undefined): string =>
 /** GraphQL names contain no characters that JSON escapes. */
 const quoteName = (name: string): string => `"${name}"`;
 
-const listOf = <Source>(sources: readonly Source[], write: Write<Source>): string => {
+const writeList = <Source>(sources: readonly Source[], write: Write<Source>): string => {
   let body = "[";
   for (const source of sources) body += body.length === 1 ? write(source) : `,${write(source)}`;
   return `${body}]`;
 };
 
-const listOfMembers = <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>): string => {
+const writeMembers = <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>): string => {
   let body = "[";
   for (const name in sources) body += body.length === 1 ? write(sources[name]!) : `,${write(sources[name]!)}`; // the name is one of its keys
   return `${body}]`;
 };
 
-const eachMember = function* <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>) {
+const writeEachMember = function* <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>) {
   for (const name in sources) yield write(sources[name]!); // the name is one of its keys
 };
 
@@ -63,7 +63,7 @@ const eachMember = function* <Source>(sources: Readonly<Record<string, Source>>,
 const MAX_REFERENCES = 4000;
 
 /** Caches the texts of references to types, because `[album!]!` occurs in many places. */
-const cachingReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
+const cacheReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
   const written = new Map<GraphQLType, string>();
   return (type) => {
     let known = written.get(type);
@@ -84,7 +84,7 @@ const isInterfaceType = (type: GraphQLType) => type instanceof GraphQLInterfaceT
 const isEnumType = (type: GraphQLType) => type instanceof GraphQLEnumType;
 const isIntrospectionType = (name: string): boolean => name.startsWith("__");
 
-const kindOf = (type: GraphQLType): string =>
+const writeKind = (type: GraphQLType): string =>
   isObjectType(type)
     ? '"OBJECT"'
     : isInputObjectType(type)
@@ -99,24 +99,25 @@ const kindOf = (type: GraphQLType): string =>
               ? '"INTERFACE"'
               : '"SCALAR"';
 
-const nameOf = (type: GraphQLType): string => (isNonNullType(type) || isListType(type) ? NULL : quoteName(type.name));
+const writeName = (type: GraphQLType): string =>
+  isNonNullType(type) || isListType(type) ? NULL : quoteName(type.name);
 
 /** @rule G-TYP-40 */
-const descriptionOf = (type: GraphQLType): string =>
+const writeDescription = (type: GraphQLType): string =>
   isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : jsonText(type.description);
 
-const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string => {
+const writeDefault = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string => {
   if (defaultValue === undefined) return NULL;
   const node = astFromValue(defaultValue, type);
   return node === null || node === undefined ? NULL : jsonText(print(node));
 };
 
 /** The fields of types that the builder made are already sorted. */
-const sortedByName = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
+const sortByName = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
   [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
 /** Writes the members that fields, arguments and enum values share. @rule G-INT-3 */
-const commonMembers = (
+const findCommonMember = (
   name: string,
 ): Member<{ readonly name: string; readonly description?: string | null | undefined }> => {
   switch (name) {
@@ -142,10 +143,10 @@ export interface Writers {
  *  interfaces need. */
 export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<string, GraphQLNamedType>): Writers => {
   /** Joins the constant text between two members in advance. */
-  const object = <Source>(
+  const createObjectWriter = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
-    memberOf: (selected: SelectedField) => Member<Source>,
+    findMember: (selected: SelectedField) => Member<Source>,
   ): WriteParts<Source> => {
     const members: (Partial<WriteParts<Source>> & { readonly before: string; readonly write: Write<Source> })[] = [];
     let before = "{";
@@ -153,7 +154,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       parents.map((node) => node.selectionSet),
       typeName,
     )) {
-      const member = selected.name === "__typename" ? quoteName(typeName) : memberOf(selected);
+      const member = selected.name === "__typename" ? quoteName(typeName) : findMember(selected);
       before += `${members.length === 0 && before === "{" ? "" : ","}${JSON.stringify(selected.key)}:`;
       if (typeof member === "string") {
         before += member;
@@ -181,49 +182,49 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   };
 
   const inputValue = (nodes: readonly FieldNode[]) =>
-    object<GraphQLArgument | GraphQLInputField>("__InputValue", nodes, ({ name, nodes: inner }) => {
-      if (name === "defaultValue") return defaultOf;
-      if (name !== "type") return commonMembers(name);
-      const write = reference(inner);
+    createObjectWriter<GraphQLArgument | GraphQLInputField>("__InputValue", nodes, ({ name, nodes: inner }) => {
+      if (name === "defaultValue") return writeDefault;
+      if (name !== "type") return findCommonMember(name);
+      const write = createReferenceWriter(inner);
       return (source) => write(source.type);
     });
 
   const field = (nodes: readonly FieldNode[]) =>
-    object<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
+    createObjectWriter<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
       if (name === "args") {
         const { write } = inputValue(inner);
-        return ({ args }) => listOf(args, write);
+        return ({ args }) => writeList(args, write);
       }
-      if (name !== "type") return commonMembers(name);
-      const write = reference(inner);
+      if (name !== "type") return findCommonMember(name);
+      const write = createReferenceWriter(inner);
       return (source) => write(source.type);
     });
 
   const enumValue = (nodes: readonly FieldNode[]) =>
-    object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => commonMembers(name));
+    createObjectWriter<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => findCommonMember(name));
 
-  const objectsWith = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
-    sortedByName(
+  const findImplementations = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
+    sortByName(
       [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)),
     );
 
   const typeMember = ({ name, nodes }: SelectedField): Member<GraphQLType> => {
     switch (name) {
       case "kind":
-        return kindOf;
+        return writeKind;
       case "name":
-        return nameOf;
+        return writeName;
       case "description":
-        return descriptionOf;
+        return writeDescription;
       case "isOneOf":
         return (of) => (isInputObjectType(of) ? "false" : NULL);
       case "interfaces": {
-        const write = reference(nodes);
-        return (of) => (isObjectType(of) ? listOf(of.getInterfaces(), write) : NULL);
+        const write = createReferenceWriter(nodes);
+        return (of) => (isObjectType(of) ? writeList(of.getInterfaces(), write) : NULL);
       }
       case "possibleTypes": {
-        const write = reference(nodes);
-        return (of) => (isInterfaceType(of) ? listOf(objectsWith(of), write) : NULL);
+        const write = createReferenceWriter(nodes);
+        return (of) => (isInterfaceType(of) ? writeList(findImplementations(of), write) : NULL);
       }
       case "fields": {
         const { write } = field(nodes);
@@ -232,29 +233,29 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
             !isObjectType(of) && !isInterfaceType(of)
               ? NULL
               : isIntrospectionType(of.name)
-                ? listOf(sortedByName(Object.values(of.getFields())), write)
-                : listOfMembers(of.getFields(), write),
+                ? writeList(sortByName(Object.values(of.getFields())), write)
+                : writeMembers(of.getFields(), write),
           parts: function* (of) {
             if (!isObjectType(of)) return yield NULL;
             yield "[";
-            yield eachMember(of.getFields(), write);
+            yield writeEachMember(of.getFields(), write);
             yield "]";
           },
         };
       }
       case "inputFields": {
         const { write } = inputValue(nodes);
-        return (of) => (isInputObjectType(of) ? listOfMembers(of.getFields(), write) : NULL);
+        return (of) => (isInputObjectType(of) ? writeMembers(of.getFields(), write) : NULL);
       }
       case "enumValues": {
         const { write } = enumValue(nodes);
         return (of) =>
           isEnumType(of)
-            ? listOf(isIntrospectionType(of.name) ? sortedByName(of.getValues()) : of.getValues(), write)
+            ? writeList(isIntrospectionType(of.name) ? sortByName(of.getValues()) : of.getValues(), write)
             : NULL;
       }
       case "ofType": {
-        const write = reference(nodes);
+        const write = createReferenceWriter(nodes);
         return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : NULL);
       }
       default:
@@ -262,16 +263,17 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
     }
   };
 
-  const type = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> => object("__Type", nodes, typeMember);
+  const type = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> =>
+    createObjectWriter("__Type", nodes, typeMember);
 
-  const reference = (nodes: readonly FieldNode[]): Write<GraphQLType> => cachingReferences(type(nodes).write);
+  const createReferenceWriter = (nodes: readonly FieldNode[]): Write<GraphQLType> => cacheReferences(type(nodes).write);
 
   const directive = (nodes: readonly FieldNode[]) =>
-    object<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
+    createObjectWriter<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
       if (name === "locations") return (source) => JSON.stringify([...source.locations].sort());
-      if (name !== "args") return commonMembers(name);
+      if (name !== "args") return findCommonMember(name);
       const { write } = inputValue(inner);
-      return (source) => listOf(source.args, write);
+      return (source) => writeList(source.args, write);
     });
 
   return { type, directive };

@@ -1,12 +1,12 @@
 /** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
-import { gqlPart } from "../parts.ts";
-import { itemPosition, readBoolean, readEnum, readList } from "./input.ts";
-import { capOf, type ListArguments } from "./lists.ts";
+import { getFieldPart } from "../parts.ts";
+import { getItemPosition, readBoolean, readEnum, readList } from "./input.ts";
+import { getRowLimit, type ListArguments } from "./lists.ts";
 import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
-import { eachArgument, eachSelection, subselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
 /** Plans the selection on rows, which may be aggregates again. */
 type PlanRow = (
@@ -29,12 +29,12 @@ export const planAggregate = (
   shape: "aggregate",
   output: planLevel(planner, selected, (field) => {
     if (field.part?.kind === "nodes") {
-      const row = subselection(field) as GraphQLObjectType; // `nodes` is a list of rows
+      const row = checkSubselection(field) as GraphQLObjectType; // `nodes` is a list of rows
       return {
         kind: "nodes",
         as: field.as,
         of: planRow(planner, row, field.selections, field.path),
-        ...capOf(planner),
+        ...getRowLimit(planner),
       };
     }
     return { kind: "object", as: field.as, of: planAggregateFields(planner, field) };
@@ -44,7 +44,7 @@ export const planAggregate = (
 
 /** `{ count sum { sold } }`. */
 export const planAggregateFields = (planner: Planner, selected: SelectedField): readonly Output[] =>
-  planLevel(planner, selected, (one) => planFields(planner, one));
+  planLevel(planner, selected, (one) => planAggregateField(planner, one));
 
 /** Plans the fields of an object on one level, including `__typename`. */
 const planLevel = (
@@ -53,8 +53,8 @@ const planLevel = (
   plan: (field: SelectedField) => Output,
 ): readonly Output[] => {
   const outputs: Output[] = [];
-  const type = subselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
-  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
+  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     outputs.push(
       selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection),
     );
@@ -62,7 +62,7 @@ const planLevel = (
   return outputs;
 };
 
-const planFields = (planner: Planner, selected: SelectedField): Output => {
+const planAggregateField = (planner: Planner, selected: SelectedField): Output => {
   const { part, as } = selected;
   if (part?.kind === "count") return planCount(planner, selected);
   if (part?.kind !== "aggregate-function")
@@ -71,24 +71,24 @@ const planFields = (planner: Planner, selected: SelectedField): Output => {
   return {
     kind: "object",
     as,
-    of: planLevel(planner, selected, (column) => planComputedAggregate(planner, column, fn)),
+    of: planLevel(planner, selected, (column) => planAggregatedColumn(planner, column, fn)),
   };
 };
 
-const planComputedAggregate = (planner: Planner, selected: SelectedField, fn: string): Output => {
+const planAggregatedColumn = (planner: Planner, selected: SelectedField, fn: string): Output => {
   const { part, as } = selected;
   if (part?.kind === "column") {
-    eachArgument(planner, selected, () => {});
-    subselection(selected);
-    return folded(as, fn, { kind: "column", name: part.column.name }, isStringified(planner, part.value));
+    visitArguments(planner, selected, () => {});
+    checkSubselection(selected);
+    return buildAggregateOutput(as, fn, { kind: "column", name: part.column.name }, isStringified(planner, part.value));
   }
   if (part?.kind !== "computed") throw new TypeError(`an aggregated field stands for ${part?.kind ?? "nothing"}`);
   const of = planComputedOperand(planner, selected, part);
-  subselection(selected);
-  return folded(as, fn, of, part.value !== undefined && isStringified(planner, part.value));
+  checkSubselection(selected);
+  return buildAggregateOutput(as, fn, of, part.value !== undefined && isStringified(planner, part.value));
 };
 
-const folded = (as: string, fn: string, of: Expression, isText: boolean): Output => ({
+const buildAggregateOutput = (as: string, fn: string, of: Expression, isText: boolean): Output => ({
   kind: "aggregate",
   as,
   fn,
@@ -100,16 +100,16 @@ const folded = (as: string, fn: string, of: Expression, isText: boolean): Output
 const planCount = (planner: Planner, selected: SelectedField): Output => {
   let of: readonly Expression[] = [];
   let isDistinct = false;
-  eachArgument(planner, selected, ({ part, input, place, path }) => {
+  visitArguments(planner, selected, ({ part, input, place, path }) => {
     if (part?.kind !== "argument") return;
     if (part.name === "distinct") isDistinct = readBoolean(planner, input, place, path);
     if (part.name !== "columns") return;
     of = readList(planner, input, place, path).flatMap((item): Expression[] => {
-      const column = gqlPart(readEnum(planner, item.input, itemPosition(place), item.path));
+      const column = getFieldPart(readEnum(planner, item.input, getItemPosition(place), item.path));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
   });
-  subselection(selected);
+  checkSubselection(selected);
   return {
     kind: "aggregate",
     as: selected.as,

@@ -8,10 +8,10 @@ import type { VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
 import type { GqlCall, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
-import { argumentLeaves } from "./plugin-fields.ts";
-import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
+import { readArgumentLeaves } from "./plugin-fields.ts";
+import type { CustomPart, FunctionField, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
-import { eachSelection, subselection, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
 /** The type and the selected members of a result. */
 interface ResultShape {
@@ -29,45 +29,59 @@ interface ShapeMember {
   readonly shape: ResultShape | undefined;
 }
 
-const shapeOf = (planner: Planner, selected: SelectedField): ResultShape => {
+const planShape = (planner: Planner, selected: SelectedField): ResultShape => {
   const { type } = selected.field;
-  const object = subselection(selected);
+  const object = checkSubselection(selected);
   if (object === undefined) return { type, members: [] };
   const members: ShapeMember[] = [];
-  eachSelection(planner, object, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, object, selected.selections, selected.path, (selection) => {
     if (selection.kind === "typename") {
       members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
       return;
     }
     const { as, name, field } = selection;
     const key = field.args.length === 0 ? name : `:${members.length}`;
-    members.push({ as, name, key, leaves: argumentLeaves(planner, selection), shape: shapeOf(planner, selection) });
+    members.push({
+      as,
+      name,
+      key,
+      leaves: readArgumentLeaves(planner, selection),
+      shape: planShape(planner, selection),
+    });
   });
   return { type, members };
 };
 
-const argumentValues = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
+const computeLeafValues = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
   Object.fromEntries(
     leaves.map(([name, { value: now, recompute: again }]) => [name, again === undefined ? now : again(variables)]),
   );
 
-const selectionOf = ({ members }: ResultShape, variables: VariableValues): readonly GqlSelected[] =>
+const buildSelection = ({ members }: ResultShape, variables: VariableValues): readonly GqlSelected[] =>
   members.flatMap(({ as, name, key, leaves, shape }) =>
     shape === undefined
       ? []
-      : [{ as, name, key, arguments: argumentValues(leaves, variables), selection: selectionOf(shape, variables) }],
+      : [
+          {
+            as,
+            name,
+            key,
+            arguments: computeLeafValues(leaves, variables),
+            selection: buildSelection(shape, variables),
+          },
+        ],
   );
 
 /** Writes text, because the keys of a response may be any names, and must have the order of selection. */
-const textOf = ({ type, members }: ResultShape, value: Json | undefined): string => {
+const encodeResult = ({ type, members }: ResultShape, value: Json | undefined): string => {
   if (isNonNullType(type)) {
     if (value === null || value === undefined) throw new TypeError(`null where the schema says "${type.toString()}"`);
-    return textOf({ type: type.ofType, members }, value);
+    return encodeResult({ type: type.ofType, members }, value);
   }
   if (value === null || value === undefined) return "null";
   if (isListType(type)) {
     if (!Array.isArray(value)) throw new TypeError(`no list where the schema says "${type.toString()}"`);
-    return `[${value.map((item: Json) => textOf({ type: type.ofType, members }, item)).join(",")}]`;
+    return `[${value.map((item: Json) => encodeResult({ type: type.ofType, members }, item)).join(",")}]`;
   }
   if (!isObjectType(type)) return writeJson(value);
   if (!isPlainObject(value)) throw new TypeError(`no object where the schema says "${type.name}"`);
@@ -75,48 +89,50 @@ const textOf = ({ type, members }: ResultShape, value: Json | undefined): string
     const text =
       shape === undefined
         ? JSON.stringify(getNamedType(type).name)
-        : textOf(shape, Object.hasOwn(value, key) ? value[key] : null);
+        : encodeResult(shape, Object.hasOwn(value, key) ? value[key] : null);
     return `${JSON.stringify(as)}:${text}`;
   });
   return `{${texts.join(",")}}`;
 };
 
 export const planFunctionField = (planner: Planner, selected: SelectedField, part: CustomPart): FunctionField => {
-  const shape = shapeOf(planner, selected);
+  const shape = planShape(planner, selected);
   return {
     origin: `plugin "${part.plugin ?? "?"}", field "${selected.name}"`,
     path: selected.path,
-    leaves: argumentLeaves(planner, selected),
-    selection: (variables) => selectionOf(shape, variables),
-    text: (result) => textOf(shape, result),
+    leaves: readArgumentLeaves(planner, selected),
+    selection: (variables) => buildSelection(shape, variables),
+    text: (result) => encodeResult(shape, result),
   };
 };
 
-export const argumentsOf = ({ leaves }: FunctionField, variables: VariableValues): GqlFunctionRequest["arguments"] =>
-  argumentValues(leaves, variables);
+export const computeArguments = (
+  { leaves }: FunctionField,
+  variables: VariableValues,
+): GqlFunctionRequest["arguments"] => computeLeafValues(leaves, variables);
 
 export interface CallTemplate {
   readonly field: FunctionField;
-  readonly run: PartServedBy<"run">["run"];
-  readonly live: PartServedBy<"run">["live"];
+  readonly run: CustomPartWith<"run">["run"];
+  readonly live: CustomPartWith<"run">["live"];
 }
 
 /** Answers the field in a live query: its statement replaces the function. */
-const liveCall = (field: FunctionField, { program, read, told }: GqlLiveField): GqlLiveCall => ({
+const buildLiveCall = (field: FunctionField, { program, read, convertError }: GqlLiveField): GqlLiveCall => ({
   program,
   text: (body) => field.text(read(body ?? "null")),
-  told: (error) => {
-    const known = told(error);
+  convertError: (error) => {
+    const known = convertError(error);
     return isRelApiError(known) ? functionRefused(known, field.path) : known;
   },
 });
 
 export const fillCall = ({ field, run, live }: CallTemplate, variables: VariableValues): GqlCall => {
-  const asked = { arguments: argumentsOf(field, variables), selection: field.selection(variables) };
+  const asked = { arguments: computeArguments(field, variables), selection: field.selection(variables) };
   return {
     origin: field.origin,
     path: field.path,
     run: async (by) => field.text(await run({ ...by, ...asked })),
-    live: live && ((session) => liveCall(field, live({ ...asked, session }))),
+    live: live && ((session) => buildLiveCall(field, live({ ...asked, session }))),
   };
 };

@@ -8,16 +8,16 @@ import {
   type Predicate,
   type ValueRef,
 } from "../../../core/index.ts";
-import { coerceColumn, inputFunction } from "../coerce/columns.ts";
+import { coerceColumn, findInputFunction } from "../coerce/columns.ts";
 import { expectedList, tooMany } from "../errors.ts";
-import { gqlPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import {
   checkCount,
   isNull,
-  itemPosition,
-  open,
-  positionOf,
+  getItemPosition,
+  openVariable,
+  getPosition,
   readBoolean,
   readList,
   readObject,
@@ -27,7 +27,7 @@ import {
 } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 
-export const partOf = ({ field }: FieldInput): GqlPart | undefined => gqlPart(field);
+export const getInputPart = ({ field }: FieldInput): GqlPart | undefined => getFieldPart(field);
 
 /** @rule G-LIM-4 */
 export const checkConditions = ({ budget, schema }: Planner, count: number): void => {
@@ -50,10 +50,11 @@ export const planComparison = (
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
-    const at = positionOf(given.field);
+    const part = getInputPart(given);
+    const at = getPosition(given.field);
     // @rule G-BEXP-6
-    if (planner.schema.options.v1BooleanNullCollapse && isNull(open(planner, given.input, at, given.path))) return;
+    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, given.input, at, given.path)))
+      return;
     if (part?.kind === "cast") predicates.push(...planCast(planner, given.input, at, left, given.path));
     else if (part?.kind === "operator") predicates.push(planOperator(planner, given, part, left, value));
   });
@@ -70,13 +71,13 @@ const planCast = (
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
+    const part = getInputPart(given);
     if (part?.kind !== "cast-to") return;
     predicates.push(
       ...planComparison(
         planner,
         given.input,
-        positionOf(given.field),
+        getPosition(given.field),
         { kind: "cast", of: left, type: part.value.type.sqlName },
         part.value,
         given.path,
@@ -96,7 +97,7 @@ const planOperator = (
   countCondition(planner);
   const { operator } = part;
   const { input, path } = given;
-  const place = positionOf(given.field);
+  const place = getPosition(given.field);
   const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
   switch (operator.operand) {
     case "keyword": {
@@ -123,11 +124,11 @@ const planList = (
   left: Expression,
   operator: string,
 ): Predicate => {
-  const place = positionOf(field);
+  const place = getPosition(field);
   const item = { ...value, isNullable: false };
-  if (value.element !== undefined || inputFunction(value) !== undefined) {
+  if (value.element !== undefined || findInputFunction(value) !== undefined) {
     const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
-    const refs = items.map((one) => bindColumn(planner, one.input, itemPosition(place), item, one.path));
+    const refs = items.map((one) => bindColumn(planner, one.input, getItemPosition(place), item, one.path));
     const any: Predicate = {
       kind: "or",
       of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
@@ -145,7 +146,7 @@ export const bindList = (
   item: GqlValueType,
   path: string,
 ): ValueRef => {
-  refuseStrings(planner, input, place, item, path);
+  rejectStringItems(planner, input, place, item, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
     if (given === null) throw expectedList("null", path);
     const items = Array.isArray(given) ? given : [given];
@@ -168,7 +169,7 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
 };
 
 /** Refuses string literals of enum types. @rule G-COE-7 */
-const refuseStrings = (
+const rejectStringItems = (
   planner: Planner,
   input: Input,
   place: InputPosition,
@@ -178,7 +179,7 @@ const refuseStrings = (
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
   for (const one of readList(planner, input, place, path)) {
     if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
-      bindColumn({ ...planner, sources: [] }, one.input, itemPosition(place), item, one.path);
+      bindColumn({ ...planner, sources: [] }, one.input, getItemPosition(place), item, one.path);
   }
 };
 
@@ -191,13 +192,13 @@ const planOperandFields = (
 ): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
   readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
+    const part = getInputPart(given);
     if (part?.kind === "operand-field")
-      fields.set(part.name, bindColumn(planner, given.input, positionOf(given.field), part.value, given.path));
+      fields.set(part.name, bindColumn(planner, given.input, getPosition(given.field), part.value, given.path));
   });
   const type = getNamedType(place.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {
-    const part = gqlPart(field);
+    const part = getFieldPart(field);
     if (part?.kind !== "operand-field" || fields.has(part.name) || field.defaultValue === undefined) continue;
     fields.set(part.name, { constant: String(field.defaultValue), type: part.value.cast });
   }

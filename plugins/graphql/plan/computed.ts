@@ -8,9 +8,9 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { notSupported } from "../errors.ts";
-import { positionOf, readObject, type Input, type InputPosition } from "./input.ts";
+import { getPosition, readObject, type Input, type InputPosition } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { gqlPart } from "../parts.ts";
+import { getFieldPart } from "../parts.ts";
 import type { GqlComputedField } from "../value-types.ts";
 
 interface FixedArguments {
@@ -18,11 +18,11 @@ interface FixedArguments {
   readonly session?: number;
 }
 
-const THE_ROW: RoutineArgument = { value: { constant: null }, isRow: true };
+const ROW_ARGUMENT: RoutineArgument = { value: { constant: null }, isRow: true };
 
 /** Orders the arguments as the parameters. They are positional until one is omitted, and named from there.
  *  @rule G-FN-5 */
-const assemble = (
+const orderArguments = (
   routine: Routine,
   fixed: FixedArguments,
   given: ReadonlyMap<number, ValueRef>,
@@ -33,7 +33,7 @@ const assemble = (
   routine.parameters.forEach((parameter, index) => {
     const value: ValueRef | undefined =
       index === fixed.session ? { session: true, type: parameter.sqlType } : given.get(index);
-    const argument: RoutineArgument | undefined = index === fixed.row ? THE_ROW : value && { value };
+    const argument: RoutineArgument | undefined = index === fixed.row ? ROW_ARGUMENT : value && { value };
     if (argument === undefined) {
       if (!parameter.hasDefault) throw notSupported("Non default arguments cannot be omitted", path);
       isByName = true;
@@ -45,7 +45,7 @@ const assemble = (
     }
   });
   // the row is the first argument in any case
-  return list[0] === THE_ROW ? list.slice(1) : list;
+  return list[0] === ROW_ARGUMENT ? list.slice(1) : list;
 };
 
 /** Plans `args: {…}`. `input` is undefined if there is no such argument. `path` is the path of the `args` argument. */
@@ -58,16 +58,16 @@ export const planArguments = (
 ): readonly RoutineArgument[] => {
   const given = new Map<number, ValueRef>();
   if (args !== undefined) {
-    readObject(planner, args.input, args.place, path, ({ field, input, path: at }) => {
-      const part = gqlPart(field);
+    readObject(planner, args.input, args.place, path, ({ field, input, path }) => {
+      const part = getFieldPart(field);
       if (part?.kind === "function-argument")
-        given.set(part.index, bindColumn(planner, input, positionOf(field), part.value, at));
+        given.set(part.index, bindColumn(planner, input, getPosition(field), part.value, path));
     });
   }
-  return assemble(routine, fixed, given, path);
+  return orderArguments(routine, fixed, given, path);
 };
 
-export const fixedArgumentsOf = (field: GqlComputedField): FixedArguments => ({
+export const findFixedArguments = (field: GqlComputedField): FixedArguments => ({
   row: field.tableArgument,
   ...(field.sessionArgument === undefined ? {} : { session: field.sessionArgument }),
 });
@@ -75,17 +75,17 @@ export const fixedArgumentsOf = (field: GqlComputedField): FixedArguments => ({
 const noArguments: ReadonlyMap<number, ValueRef> = new Map();
 
 /** Returns the arguments in positions that accept none from the client: `where`, `order_by`. */
-export const rowArguments = (field: GqlComputedField): { readonly arguments?: readonly RoutineArgument[] } => {
-  const list = assemble(field.routine, fixedArgumentsOf(field), noArguments, "$");
+export const buildDefaultArguments = (field: GqlComputedField): { readonly arguments?: readonly RoutineArgument[] } => {
+  const list = orderArguments(field.routine, findFixedArguments(field), noArguments, "$");
   return list.length === 0 ? {} : { arguments: list };
 };
 
-export const computedExpression = (
+export const buildComputedExpression = (
   field: GqlComputedField,
   given?: readonly RoutineArgument[],
   path?: readonly PathKey[],
 ): Expression => {
-  const own = given === undefined ? rowArguments(field) : given.length === 0 ? {} : { arguments: given };
+  const own = given === undefined ? buildDefaultArguments(field) : given.length === 0 ? {} : { arguments: given };
   return {
     kind: "computed",
     routine: { schema: field.routine.schema, name: field.routine.name },

@@ -5,7 +5,7 @@ import type { GqlPart, GqlSelected } from "../parts.ts";
 import type { LeafInput } from "./input.ts";
 
 export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
-export type PartServedBy<Way extends string> = Extract<CustomPart, Readonly<Record<Way, unknown>>>;
+export type CustomPartWith<Way extends string> = Extract<CustomPart, Readonly<Record<Way, unknown>>>;
 
 /** A selected field that a function resolves, without the values of variables. */
 export interface FunctionField {
@@ -19,5 +19,5 @@ export interface FunctionField {
 
 export interface LoadTemplate {
   readonly field: FunctionField;
-  readonly load: PartServedBy<"load">["load"];
+  readonly load: CustomPartWith<"load">["load"];
 }

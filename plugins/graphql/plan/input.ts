@@ -20,20 +20,20 @@ import {
   type ValueNode,
 } from "graphql";
 import { type Json, type Limits, memoize, type ResolvedOptions } from "../../../core/index.ts";
-import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
-import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
-import { atIndex, atKey } from "../coerce/paths.ts";
+import { describeLiteral, convertLiteral, type LookUp } from "../coerce/leaf.ts";
+import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
+import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
-import { valueAt, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
+import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
-import { fitsType, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
+import { fitsType, createLookUp, type Declarations, type VariableValues } from "../document/variables.ts";
 import {
-  expectedFor,
+  unexpectedValue,
   expectedList,
   fieldNotFound,
   integerOutOfRange,
   missingField,
-  notOneOf,
+  invalidEnumValue,
   tooMany,
   validationFailed,
   variableTypeMismatch,
@@ -59,7 +59,7 @@ export interface InputPosition {
   readonly hasDefault: boolean;
 }
 
-export const positionOf = (field: {
+export const getPosition = (field: {
   readonly type: GraphQLInputType;
   readonly defaultValue?: unknown;
 }): InputPosition => ({
@@ -79,7 +79,7 @@ export const checkVariable = (context: InputContext, name: string, place: InputP
 };
 
 /** Opens a variable. From then on, its value determines the plan. */
-export const open = (context: InputContext, input: Input, place: InputPosition, path: string): Input => {
+export const openVariable = (context: InputContext, input: Input, place: InputPosition, path: string): Input => {
   if (input.kind === "held" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
   checkVariable(context, name, place, path);
@@ -105,8 +105,8 @@ export const isAbsent = (context: InputContext, input: Input, place: InputPositi
 export const isNull = (input: Input): boolean =>
   input.kind === "held" ? input.part.isNull() : input.node.kind === "NullValue";
 
-export const foundText = (input: Input): string =>
-  input.kind === "held" ? input.part.found : foundInLiteral(input.node);
+export const describeInput = (input: Input): string =>
+  input.kind === "held" ? input.part.description : describeLiteral(input.node);
 
 // --- objects --------------------------------------------------------------------------------------------------------
 
@@ -127,18 +127,18 @@ const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 interface InputMembers {
   readonly names: readonly string[];
   /** Returns the input of a field. Undefined if the object has no such field. */
-  readonly inputOf: (name: string) => Input | undefined;
+  readonly findInput: (name: string) => Input | undefined;
 }
 
-const membersOf = (context: InputContext, given: Input, place: InputPosition, path: string): InputMembers => {
-  const input = open(context, given, place, path);
+const openMembers = (context: InputContext, given: Input, place: InputPosition, path: string): InputMembers => {
+  const input = openVariable(context, given, place, path);
   const type = getNamedType(place.type);
   if (input.kind === "literal") {
-    if (input.node.kind !== "ObjectValue") throw expectedFor("an object", type.name, foundText(input), path);
+    if (input.node.kind !== "ObjectValue") throw unexpectedValue("an object", type.name, describeInput(input), path);
     const nodes = new Map(input.node.fields.map((field) => [field.name.value, field.value]));
     return {
       names: input.node.fields.map((field) => field.name.value),
-      inputOf: (name) => {
+      findInput: (name) => {
         const node = nodes.get(name);
         return node && { kind: "literal", node };
       },
@@ -148,7 +148,7 @@ const membersOf = (context: InputContext, given: Input, place: InputPosition, pa
   if (held.depth > MAX_DEPTH)
     throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
   const names = held.members();
-  if (names === undefined) throw expectedFor("an object", type.name, foundText(input), path);
+  if (names === undefined) throw unexpectedValue("an object", type.name, describeInput(input), path);
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined)
     throw validationFailed(
@@ -156,7 +156,7 @@ const membersOf = (context: InputContext, given: Input, place: InputPosition, pa
       path,
     );
   const known = new Set(names);
-  return { names, inputOf: (name) => (known.has(name) ? { kind: "held", part: held.member(name) } : undefined) };
+  return { names, findInput: (name) => (known.has(name) ? { kind: "held", part: held.member(name) } : undefined) };
 };
 
 /** Visits the fields of an input object in name order and returns their order in the request. Refuses unknown keys
@@ -170,19 +170,19 @@ export const readObject = (
 ): readonly string[] => {
   const type = getNamedType(place.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
-  const { names: written, inputOf } = membersOf(context, given, place, path);
+  const { names: written, findInput } = openMembers(context, given, place, path);
   const fields = type.getFields();
   const required = requiredFields(type);
   const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names)
-    if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name), Object.keys(fields));
+    if (fields[name] === undefined) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));
   const absent = new Set<string>();
   for (const name of names) {
     const field = fields[name] as GraphQLInputField; // the loop above has checked it
-    const input = inputOf(name);
-    const at = atKey(path, name);
+    const input = findInput(name);
+    const at = appendKey(path, name);
     if (input === undefined) throw missingField(name, at);
-    if (isAbsent(context, input, positionOf(field), at)) absent.add(name);
+    if (isAbsent(context, input, getPosition(field), at)) absent.add(name);
     else visit({ field, input, path: at });
   }
   return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
@@ -209,20 +209,20 @@ export const readList = (
   path: string,
   check = (count: number): void => checkCount(context, count, path),
 ): readonly ItemInput[] => {
-  const input = open(context, given, place, path);
+  const input = openVariable(context, given, place, path);
   if (isNull(input)) throw expectedList("null", path);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
     check(nodes.length);
-    return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: atIndex(path, i) }));
+    return nodes.map((node, i) => ({ input: { kind: "literal", node }, path: appendIndex(path, i) }));
   }
   const items = input.part.items(check);
-  if (items === undefined) return [{ input, path: atIndex(path, 0) }];
-  return items.map((part, i) => ({ input: { kind: "held", part }, path: atIndex(path, i) }));
+  if (items === undefined) return [{ input, path: appendIndex(path, 0) }];
+  return items.map((part, i) => ({ input: { kind: "held", part }, path: appendIndex(path, i) }));
 };
 
 /** Returns the position of the items of a list position. */
-export const itemPosition = (place: InputPosition): InputPosition => {
+export const getItemPosition = (place: InputPosition): InputPosition => {
   const type = getNullableType(place.type);
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
@@ -232,45 +232,45 @@ export const itemPosition = (place: InputPosition): InputPosition => {
 
 /** @rule G-COE-2 */
 export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
-  const input = open(context, given, place, path);
+  const input = openVariable(context, given, place, path);
   const value =
     input.kind === "held" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
-  if (typeof value !== "boolean") throw expectedFor("a boolean", "Boolean", foundText(input), path);
+  if (typeof value !== "boolean") throw unexpectedValue("a boolean", "Boolean", describeInput(input), path);
   return value;
 };
 
 /** @rule G-COE-4 */
 export const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
-  const input = open(context, given, place, path);
+  const input = openVariable(context, given, place, path);
   const value =
     input.kind === "held" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
-  if (typeof value !== "string") throw expectedFor("a string", "String", foundText(input), path);
+  if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), path);
   return value;
 };
 
 /** @rule G-COE-3 */
 export const readInt = (context: InputContext, given: Input, place: InputPosition, path: string): number => {
-  const input = open(context, given, place, path);
+  const input = openVariable(context, given, place, path);
   const text =
     input.kind === "held"
       ? numberText(input.part.value())
       : input.node.kind === "IntValue"
         ? input.node.value
         : undefined;
-  if (text === undefined) throw expectedFor("a 32-bit integer", "Int", foundText(input), path);
+  if (text === undefined) throw unexpectedValue("a 32-bit integer", "Int", describeInput(input), path);
   return Number(checkInteger(text, 32, path));
 };
 
 /** Returns the integer's digits. @throws RelApiError if it has a fraction or does not fit in this many bits */
 export const checkInteger = (text: string, bits: number, path: string): string => {
-  const whole = integerOf(decimalOf(text));
+  const whole = convertToInteger(parseDecimal(text));
   const limit = 1n << BigInt(bits - 1);
-  if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
+  if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(formatNumber(text), path);
   return whole.toString();
 };
 
 /** Checks a value of a built-in scalar or an enum that a part reads itself. The part checks other types. */
-export const checkPlain = (context: InputContext, input: Input, place: InputPosition, path: string): void => {
+export const checkBuiltInValue = (context: InputContext, input: Input, place: InputPosition, path: string): void => {
   if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(place.type)) return;
   const type = getNullableType(place.type);
   if (isEnumType(type)) readEnum(context, input, place, path);
@@ -282,13 +282,13 @@ export const checkPlain = (context: InputContext, input: Input, place: InputPosi
 /** @rule G-COE-7 */
 export const readEnum = (context: InputContext, given: Input, place: InputPosition, path: string): GraphQLEnumValue => {
   const type = getNamedType(place.type) as GraphQLEnumType; // the caller passes only enum positions
-  const input = open(context, given, place, path);
+  const input = openVariable(context, given, place, path);
   const name =
     input.kind === "held" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
-  if (typeof name !== "string") throw expectedFor("an enum value", type.name, foundText(input), path);
+  if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, describeInput(input), path);
   const value = type.getValue(name);
   if (value === undefined || value === null)
-    throw notOneOf(
+    throw invalidEnumValue(
       type.getValues().map((one) => one.name),
       type.name,
       name,
@@ -304,7 +304,7 @@ export const readEnum = (context: InputContext, given: Input, place: InputPositi
 const checkItems = (context: InputContext, node: ValueNode, place: InputPosition, path: string): void => {
   if (node.kind === "Variable") checkVariable(context, node.name.value, place, path);
   else if (node.kind === "ListValue" && isListType(getNullableType(place.type)))
-    node.values.forEach((item, i) => checkItems(context, item, itemPosition(place), atIndex(path, i)));
+    node.values.forEach((item, i) => checkItems(context, item, getItemPosition(place), appendIndex(path, i)));
 };
 
 const holdsVariable = (node: ValueNode): boolean => {
@@ -321,7 +321,7 @@ export interface LeafInput {
 }
 
 /** With `isJson`, enum literals in the value are strings, and its lists are not lists of the schema. */
-export const leafInput = (
+export const readLeaf = (
   context: InputContext,
   input: Input,
   place: InputPosition,
@@ -330,13 +330,13 @@ export const leafInput = (
 ): LeafInput => {
   if (input.kind === "held") {
     const { bound, place } = input.part;
-    return { value: bound, recompute: (variables) => valueAt(variables, place) };
+    return { value: bound, recompute: (variables) => findValue(variables, place) };
   }
   const { node } = input;
   checkItems(context, node, place, path);
-  const read = (lookUp: LookUp): Json => leafOf(node, lookUp, isJson);
+  const read = (lookUp: LookUp): Json => convertLiteral(node, lookUp, isJson);
   return {
-    value: read(lookUpIn(context.variables.bound)),
-    recompute: holdsVariable(node) ? (variables) => read(lookUpIn(variables)) : undefined,
+    value: read(createLookUp(context.variables.bound)),
+    recompute: holdsVariable(node) ? (variables) => read(createLookUp(variables)) : undefined,
   };
 };

@@ -7,10 +7,10 @@ import type { ValueSource } from "../document/variables.ts";
 import { planConflict } from "./conflict.ts";
 import {
   isNull,
-  itemPosition,
-  leafInput,
-  open,
-  positionOf,
+  getItemPosition,
+  readLeaf,
+  openVariable,
+  getPosition,
   readList,
   readObject,
   type FieldInput,
@@ -18,7 +18,7 @@ import {
   type InputPosition,
 } from "./input.ts";
 import { countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
-import { gqlPart } from "../parts.ts";
+import { getFieldPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 export interface InputCell {
@@ -53,7 +53,7 @@ export const countInserts = (planner: Planner, rows: readonly InputRow[]): void 
 
 export const readRows = (planner: Planner, input: Input, place: InputPosition, path: string): readonly InputRow[] =>
   readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
-    readRow(planner, item.input, itemPosition(place), item.path),
+    readRow(planner, item.input, getItemPosition(place), item.path),
   );
 
 /** @rule G-LIM-4 */
@@ -75,16 +75,16 @@ export const readRow = (planner: Planner, input: Input, place: InputPosition, pa
   countValue(planner);
   readObject(planner, input, place, path, (given) => {
     countValue(planner);
-    const part = gqlPart(given.field);
+    const part = getFieldPart(given.field);
     if (part?.kind === "column") cells.push(readCell(planner, given, part.column, part.value));
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", given.path);
     else if (part?.kind === "relationship") {
       // @rule G-NST-7
-      if (isNull(open(planner, given.input, positionOf(given.field), given.path))) return;
+      if (isNull(openVariable(planner, given.input, getPosition(given.field), given.path))) return;
       const { relationship, target } = part;
       const isBefore =
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
-      const found = readRelated(planner, { ...given, place: positionOf(given.field) }, relationship.isToOne);
+      const found = readRelated(planner, { ...given, place: getPosition(given.field) }, relationship.isToOne);
       if (found.rows.length > 0) related.push({ name: given.field.name, relationship, target, isBefore, ...found });
     }
   });
@@ -98,7 +98,7 @@ const readCell = (
   value: GqlValueType,
 ): InputCell => {
   rejectStringLiteral(value, input, path);
-  const leaf = leafInput(planner, input, positionOf(field), path, isJsonValue(value));
+  const leaf = readLeaf(planner, input, getPosition(field), path, isJsonValue(value));
   const fixed = coerceColumn(value, leaf.value, path);
   const { recompute: again } = leaf;
   return {
@@ -115,13 +115,13 @@ export const readRelated = (
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, input, place, path, ({ field: inner, input: value, path: at }) => {
-    const part = gqlPart(inner);
+  readObject(planner, input, place, path, ({ field: inner, input: value, path }) => {
+    const part = getFieldPart(inner);
     if (part?.kind !== "argument") return;
-    const own = positionOf(inner);
-    if (part.name === "on_conflict") conflict = planConflict(planner, value, own, at);
-    else if (isToOne) rows = [readRow(planner, value, own, at)];
-    else rows = readRows(planner, value, own, at);
+    const own = getPosition(inner);
+    if (part.name === "on_conflict") conflict = planConflict(planner, value, own, path);
+    else if (isToOne) rows = [readRow(planner, value, own, path)];
+    else rows = readRows(planner, value, own, path);
   });
   countInserts(planner, rows);
   return { rows, conflict };

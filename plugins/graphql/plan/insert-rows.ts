@@ -1,6 +1,6 @@
 /** Writes the rows of an insert as one JSON text, and plans the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
 import {
-  jsonArray,
+  joinJsonArray,
   type Insert,
   type OnConflict,
   type PayloadColumn,
@@ -8,20 +8,20 @@ import {
   type ValueRef,
   type WriteRows,
 } from "../../../core/index.ts";
-import { inputFunction, isJson } from "../coerce/columns.ts";
-import { boundValue, type VariableValues } from "../document/variables.ts";
+import { findInputFunction, isJson } from "../coerce/columns.ts";
+import { computeBoundValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
-import { nameOf } from "./where.ts";
+import { getQualifiedName } from "./where.ts";
 
-export const insertOf = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
+export const buildInsert = (relation: Relation, rows: WriteRows, conflict: OnConflict | undefined): Insert => ({
   kind: "insert",
-  into: nameOf(relation),
+  into: getQualifiedName(relation),
   rows,
   ...(conflict && { onConflict: conflict }),
 });
 
 /** The payload has the columns that any row has, in the order of the table. @rule X-PLN-4 */
-export const payloadRows = (
+export const buildPayloadRows = (
   relation: Relation,
   rows: readonly InputRow[],
   payload: ValueRef,
@@ -31,7 +31,7 @@ export const payloadRows = (
   const columns = relation.columns.flatMap((column): PayloadColumn[] => {
     const value = given.get(column.name);
     if (value === undefined) return [];
-    const apply = inputFunction(value);
+    const apply = findInputFunction(value);
     return [{ name: column.name, ...(apply && { apply }) }];
   });
   // if every row has all columns, rows need not be compared one by one
@@ -39,17 +39,17 @@ export const payloadRows = (
   return { payload, shape, columns, missing: isComplete ? "null" : "default" };
 };
 
-const cellText = (cell: InputCell, variables: VariableValues): string => {
-  const text = boundValue(cell.source, variables) as string | null; // coerceColumn returns only these types
+const encodeCell = (cell: InputCell, variables: VariableValues): string => {
+  const text = computeBoundValue(cell.source, variables) as string | null; // coerceColumn returns only these types
   if (text === null) return "null";
   return isJson(cell.value) && cell.value.element === undefined ? text : JSON.stringify(text);
 };
 
-export const rowText = (row: InputRow, variables: VariableValues): string =>
-  `{${row.cells.map((cell) => `${JSON.stringify(cell.column.name)}:${cellText(cell, variables)}`).join(",")}}`;
+export const encodeRow = (row: InputRow, variables: VariableValues): string =>
+  `{${row.cells.map((cell) => `${JSON.stringify(cell.column.name)}:${encodeCell(cell, variables)}`).join(",")}}`;
 
-export const rowsText = (rows: readonly InputRow[], variables: VariableValues): string =>
-  jsonArray(rows.map((row) => rowText(row, variables)));
+export const encodeRows = (rows: readonly InputRow[], variables: VariableValues): string =>
+  joinJsonArray(rows.map((row) => encodeRow(row, variables)));
 
 /** Returns true if the rows do not depend on variables. */
 export const isFixed = (rows: readonly InputRow[]): boolean =>

@@ -1,9 +1,9 @@
 /** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
 import { memoize, type OnConflict, type Relation } from "../../../core/index.ts";
-import { valueAt, withoutTracking } from "../document/tracked-variables.ts";
+import { findValue, createUntrackedVariables } from "../document/tracked-variables.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
-import { open } from "./input.ts";
+import { openVariable } from "./input.ts";
 import {
   checkValues,
   countInserts,
@@ -13,12 +13,12 @@ import {
   tooManyValues,
   type InputRow,
 } from "./insert-input.ts";
-import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
+import { buildInsert, isFixed, buildPayloadRows, encodeRows, encodeRow } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
-import { createPlainRowReader, rowsOfShape, shapeOfRows, type ReadPlainRows } from "./plain-rows.ts";
-import { eachArgument, type GivenArgument, type SelectedField } from "./selection.ts";
-import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
+import { createPlainRowReader, buildExampleRows, createShapeReader, type ReadPlainRows } from "./plain-rows.ts";
+import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
 
 /** Returns a string if no rows are written, because the response is then known. */
 export const planInsert = (
@@ -28,34 +28,34 @@ export const planInsert = (
   isOne: boolean,
 ): StepTemplate | string => {
   let rows: readonly InputRow[] = [];
-  let quick: ReadPlainRows = readNoPlainRows;
+  let readPlain: ReadPlainRows = readNoPlainRows;
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
-  eachArgument(planner, selected, (argument) => {
+  visitArguments(planner, selected, (argument) => {
     const { part, input, place, path } = argument;
     if (part?.kind !== "argument") return;
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
     else {
       given = argument;
-      if (part.name !== "object") quick = createPlainRowReader(place.type);
+      if (part.name !== "object") readPlain = createPlainRowReader(place.type);
       rows =
         part.name === "object"
           ? [readRow(planner, input, place, path)]
-          : (readPlainRows(planner, argument, quick) ?? readRows(planner, input, place, path));
+          : (readPlainRows(planner, argument, readPlain) ?? readRows(planner, input, place, path));
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
-  if (given === undefined || rows.length === 0) return emptyAnswer(answer);
+  if (given === undefined || rows.length === 0) return encodeEmptyAnswer(answer);
   const { path } = given;
   countInserts(planner, rows);
   if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
-  const payload = bind(planner, payloadSource(planner, given, rows, isOne, quick));
-  const write = insertOf(
+  const payload = bind(planner, createPayloadSource(planner, given, rows, isOne, readPlain));
+  const write = buildInsert(
     relation,
-    payloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
+    buildPayloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
     conflict,
   );
-  return writeStep(planner, write, answer, path);
+  return planWriteStep(planner, write, answer, path);
 };
 
 const readNoPlainRows: ReadPlainRows = () => undefined;
@@ -68,7 +68,7 @@ const readWithoutEffect = (
 ): readonly InputRow[] => {
   const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.heldValues };
   return readRows(
-    { ...planner, budget, variables: withoutTracking(variables), sources: [], opened: [] },
+    { ...planner, budget, variables: createUntrackedVariables(variables), sources: [], allSources: [] },
     input,
     place,
     path,
@@ -82,20 +82,20 @@ const readPlainRows = (
   given: GivenArgument,
   quick: ReadPlainRows,
 ): readonly InputRow[] | undefined => {
-  const opened = open(planner, given.input, given.place, given.path);
+  const opened = openVariable(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
-  const shape = opened.part.described("rows", shapeOfRows(given.place.type));
+  const shape = opened.part.describe("rows", createShapeReader(given.place.type));
   if (shape === null) return undefined;
   const read = quick(opened.part.bound);
   if (read === undefined) return readWithoutEffect(planner, given, planner.variables.bound); // reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.heldValues += read.valueCount;
-  return rowsOfShape(given.place.type, shape);
+  return buildExampleRows(given.place.type, shape);
 };
 
 /** The numbers of values in the lists of a request. */
-const valueCounts = memoize((_variables: VariableValues) => new Map<ReadPlainRows, number>());
+const getValueCounts = memoize((_variables: VariableValues) => new Map<ReadPlainRows, number>());
 
 /** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
 const checkValueCount = (
@@ -104,7 +104,7 @@ const checkValueCount = (
   quick: ReadPlainRows,
   valueCount: number,
 ): void => {
-  const counts = valueCounts(variables);
+  const counts = getValueCounts(variables);
   counts.set(quick, valueCount);
   const { budget } = planner;
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -113,20 +113,20 @@ const checkValueCount = (
 
 /** Each request reads its list in a variable again, because the number of rows varies. The values of cells do not
  *  change the plan. */
-const payloadSource = (
+const createPayloadSource = (
   planner: Planner,
   given: GivenArgument,
   rows: readonly InputRow[],
   isOne: boolean,
   quick: ReadPlainRows,
 ): ValueSource => {
-  const opened = open(planner, given.input, given.place, given.path);
+  const opened = openVariable(planner, given.input, given.place, given.path);
   if (!isOne && opened.kind === "held") {
     const { place } = opened.part;
     return {
       make: (variables) => {
-        const read = quick(valueAt(variables, place));
-        if (read === undefined) return rowsText(readWithoutEffect(planner, given, variables), variables);
+        const read = quick(findValue(variables, place));
+        if (read === undefined) return encodeRows(readWithoutEffect(planner, given, variables), variables);
         checkValueCount(planner, variables, quick, read.valueCount);
         return read.list;
       },
@@ -134,7 +134,9 @@ const payloadSource = (
   }
   if (isFixed(rows))
     return {
-      fixed: isOne ? rowText(rows[0] as InputRow, planner.variables.bound) : rowsText(rows, planner.variables.bound),
+      fixed: isOne
+        ? encodeRow(rows[0] as InputRow, planner.variables.bound)
+        : encodeRows(rows, planner.variables.bound),
     };
-  return { make: (variables) => (isOne ? rowText(rows[0] as InputRow, variables) : rowsText(rows, variables)) };
+  return { make: (variables) => (isOne ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables)) };
 };

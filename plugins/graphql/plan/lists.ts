@@ -1,15 +1,15 @@
 /** Plans the arguments of fields that return a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`.
  *  @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
 import { type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
-import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
-import { foundInVariable } from "../coerce/leaf.ts";
-import { expectedFor, validationFailed } from "../errors.ts";
+import { parseDecimal, isFloatLiteral, numberText } from "../coerce/numbers.ts";
+import { describeValue } from "../coerce/leaf.ts";
+import { unexpectedValue, validationFailed } from "../errors.ts";
 import {
   checkInteger,
-  foundText,
+  describeInput,
   isNull,
-  itemPosition,
-  open,
+  getItemPosition,
+  openVariable,
   readEnum,
   readList,
   type Input,
@@ -17,14 +17,14 @@ import {
 } from "./input.ts";
 import { planOrderBy } from "./order.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
-import { eachArgument, type GivenArgument, type SelectedField } from "./selection.ts";
-import { withoutTrue, planWhere } from "./where.ts";
-import { gqlPart } from "../parts.ts";
+import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { omitTrue, planWhere } from "./where.ts";
+import { getFieldPart } from "../parts.ts";
 
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset">;
 
 /** Returns the hard limit on the rows of a list. @rule G-PAG-3 */
-export const capOf = ({ schema }: Planner): { readonly cap?: number } =>
+export const getRowLimit = ({ schema }: Planner): { readonly cap?: number } =>
   schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows };
 
 /** `other` receives the arguments that do not belong to a list. */
@@ -34,7 +34,7 @@ export const planListArguments = (
   other: (argument: GivenArgument) => void = () => {},
 ): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
-  eachArgument(planner, selected, (argument) => {
+  visitArguments(planner, selected, (argument) => {
     const { part, input, place, path } = argument;
     if (part?.kind !== "argument") {
       other(argument);
@@ -42,12 +42,12 @@ export const planListArguments = (
     }
     switch (part.name) {
       case "where":
-        if (!isNull(open(planner, input, place, path)))
-          list.where = withoutTrue(planWhere(planner, input, place, path));
+        if (!isNull(openVariable(planner, input, place, path)))
+          list.where = omitTrue(planWhere(planner, input, place, path));
         return;
       case "having":
-        if (!isNull(open(planner, input, place, path)))
-          list.having = withoutTrue(planWhere(planner, input, place, path));
+        if (!isNull(openVariable(planner, input, place, path)))
+          list.having = omitTrue(planWhere(planner, input, place, path));
         return;
       case "order_by": {
         const terms = planOrderBy(planner, input, place, path);
@@ -60,10 +60,10 @@ export const planListArguments = (
         return;
       }
       case "limit":
-        list.limit = bindUnlessNull(planner, input, place, path, limitText);
+        list.limit = bindUnlessNull(planner, input, place, path, encodeLimit);
         return;
       case "offset":
-        list.offset = bindUnlessNull(planner, input, place, path, offsetText);
+        list.offset = bindUnlessNull(planner, input, place, path, encodeOffset);
         return;
       default:
         other(argument);
@@ -91,35 +91,35 @@ const bindUnlessNull = (
   // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
   const param = bindLeaf(planner, input, place, path, false, (value) =>
-    value === null ? null : write(value, isVariable ? foundInVariable(value) : foundText(input), path),
+    value === null ? null : write(value, isVariable ? describeValue(value) : describeInput(input), path),
   );
   return { param };
 };
 
 /** @rule G-PAG-1 */
-const limitText = (value: Json, word: string, path: string): string => {
+const encodeLimit = (value: Json, word: string, path: string): string => {
   const text = numberText(value);
   const refused =
-    text === undefined || isFloatLiteral(value) || (decimalOf(text).isNegative && decimalOf(text).digits !== "");
-  if (refused) throw expectedFor("a non-negative 32-bit integer", "Int", word, path);
+    text === undefined || isFloatLiteral(value) || (parseDecimal(text).isNegative && parseDecimal(text).digits !== "");
+  if (refused) throw unexpectedValue("a non-negative 32-bit integer", "Int", word, path);
   return checkInteger(text, 32, path);
 };
 
 /** @rule G-PAG-2 */
-const offsetText = (value: Json, word: string, path: string): string => {
+const encodeOffset = (value: Json, word: string, path: string): string => {
   const text =
     typeof value === "string" && /^-?\d+$/.test(value) ? value : isFloatLiteral(value) ? undefined : numberText(value);
   if (text === undefined)
-    throw expectedFor("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
+    throw unexpectedValue("a 32-bit integer, or a 64-bit integer represented as a string", "Int", word, path);
   return checkInteger(text, 64, path);
 };
 
 /** @rule G-DIS-2 */
 const planDistinct = (planner: Planner, input: Input, place: InputPosition, path: string): readonly Expression[] => {
-  if (isNull(open(planner, input, place, path))) return [];
+  if (isNull(openVariable(planner, input, place, path))) return [];
   const columns = new Map<string, Expression>();
   for (const item of readList(planner, input, place, path)) {
-    const part = gqlPart(readEnum(planner, item.input, itemPosition(place), item.path));
+    const part = getFieldPart(readEnum(planner, item.input, getItemPosition(place), item.path));
     if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
   }
   return [...columns.values()];

@@ -4,12 +4,12 @@ import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
-import { argumentsOf, planFunctionField } from "./call.ts";
-import type { LoadTemplate, PartServedBy } from "./function-field.ts";
+import { computeArguments, planFunctionField } from "./call.ts";
+import type { LoadTemplate, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { SelectedField } from "./selection.ts";
 
-type LoadPart = PartServedBy<"load">;
+type LoadPart = CustomPartWith<"load">;
 
 export const planLoad = (planner: Planner, selected: SelectedField, part: LoadPart): Output => {
   const output: Output = {
@@ -28,7 +28,7 @@ export interface StepLoads extends Omit<GqlLoads, "fields"> {
 
 type Loads = Planner["loads"];
 
-const treeOfOutputs = (outputs: readonly Output[], loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+const buildOutputTree = (outputs: readonly Output[], loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
   const tree = new Map<string, GqlLoadTree | number>();
   for (const output of outputs) {
     const load = loads.get(output);
@@ -42,49 +42,49 @@ const treeOfOutputs = (outputs: readonly Output[], loads: Loads, found: LoadTemp
         : output.kind === "embed"
           ? output.read.output
           : undefined;
-    const below = inner && treeOfOutputs(inner, loads, found);
+    const below = inner && buildOutputTree(inner, loads, found);
     if (below !== undefined && below.size > 0 && "as" in output) tree.set(output.as, below);
   }
   return tree;
 };
 
-const treeOfBundle = ({ fields }: Bundle, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+const buildBundleTree = ({ fields }: Bundle, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
   const tree = new Map<string, GqlLoadTree | number>();
   for (const field of fields) {
     const below =
       "read" in field
-        ? treeOfOutputs(field.read.output, loads, found)
+        ? buildOutputTree(field.read.output, loads, found)
         : "bundle" in field
-          ? treeOfBundle(field.bundle, loads, found)
+          ? buildBundleTree(field.bundle, loads, found)
           : undefined;
     if (below !== undefined && below.size > 0) tree.set(field.as, below);
   }
   return tree;
 };
 
-const treeOfPlan = (plan: Plan, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+const buildPlanTree = (plan: Plan, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
   switch (plan.kind) {
     case "bundle":
-      return treeOfBundle(plan, loads, found);
+      return buildBundleTree(plan, loads, found);
     case "read":
-      return treeOfOutputs(plan.output, loads, found);
+      return buildOutputTree(plan.output, loads, found);
     case "sequence":
-      return treeOfOutputs(plan.result.output, loads, found);
+      return buildOutputTree(plan.result.output, loads, found);
     case "insert":
     case "update":
     case "delete":
-      return treeOfOutputs(plan.returning?.output ?? [], loads, found);
+      return buildOutputTree(plan.returning?.output ?? [], loads, found);
     default:
       return new Map();
   }
 };
 
-export const loadsOf = ({ loads }: Planner, steps: readonly Pick<GqlStep, "planned">[]): readonly StepLoads[] =>
+export const collectLoads = ({ loads }: Planner, steps: readonly Pick<GqlStep, "planned">[]): readonly StepLoads[] =>
   loads.size === 0
     ? []
     : steps.flatMap(({ planned }, step): readonly StepLoads[] => {
         const fields: LoadTemplate[] = [];
-        const tree = treeOfPlan(planned.plan, loads, fields);
+        const tree = buildPlanTree(planned.plan, loads, fields);
         return fields.length === 0 ? [] : [{ step, tree, fields }];
       });
 
@@ -92,12 +92,12 @@ export const fillLoads = ({ step, tree, fields }: StepLoads, variables: Variable
   step,
   tree,
   fields: fields.map(({ field, load }) => {
-    const given = argumentsOf(field, variables);
+    const given = computeArguments(field, variables);
     const selection = field.selection(variables);
     return {
       origin: field.origin,
       path: field.path,
-      form: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // its members are JSON
+      key: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // its members are JSON
       run: async (rows, asked) => {
         const results = await load(rows, { ...asked, arguments: given, selection });
         if (!Array.isArray(results) || results.length !== rows.length)

@@ -1,14 +1,14 @@
 /** `__schema` and `__type` in a query. @rule G-INT-1 G-INT-3 */
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
-import { leafOf } from "../coerce/leaf.ts";
-import { lookUpIn } from "../document/variables.ts";
+import { convertLiteral } from "../coerce/leaf.ts";
+import { createLookUp } from "../document/variables.ts";
 import { tooMany } from "../errors.ts";
-import { checkPlain } from "./input.ts";
+import { checkBuiltInValue } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
 import type { Parts } from "../role-schema.ts";
-import { eachArgument, eachSelection, subselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
 /** Validates a meta field like any other field. The schema then resolves it as JSON text. `pieces` writes it in time
  *  slices, because the text of a large schema takes long. `text` writes it synchronously. */
@@ -18,8 +18,8 @@ export const planMetaField = (
 ): Extract<GqlOutput, { readonly pieces: unknown }> => {
   checkField(planner, selected, 0);
   const { schema, document } = planner;
-  const node = answeredNode(selected);
-  const values = valuesOf(planner);
+  const node = mergeNodes(selected);
+  const values = readVariableValues(planner);
   const pieces = (): Parts => schema.introspect(node, document, values);
   return {
     as: selected.as,
@@ -31,31 +31,31 @@ export const planMetaField = (
 };
 
 /** Lists whose elements contain types again. Each multiplies the size of the response by the size of the schema. */
-const LISTS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces", "possibleTypes"]);
+const LIST_FIELDS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces", "possibleTypes"]);
 
 /** Fields whose result requires a visit of all types. */
-const WHOLES: ReadonlySet<string> = new Set(["__type", "types"]);
+const SCANNING_FIELDS: ReadonlySet<string> = new Set(["__type", "types"]);
 
 /** `around` is the number of enclosing lists. @rule G-LIM-5 */
 const checkField = (planner: Planner, selected: SelectedField, around: number): void => {
-  const isList = LISTS.has(selected.name);
+  const isList = LIST_FIELDS.has(selected.name);
   const lists = isList ? around + 1 : around;
   const { options } = planner.schema;
   if (lists > options.maxIntrospectionDepth)
     throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
-  if ((isList || WHOLES.has(selected.name)) && --planner.budget.introspectionLists < 0)
+  if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the arguments are read, so their variables become part of the cache key
-  eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
-  const type: GraphQLObjectType | undefined = subselection(selected);
+  visitArguments(planner, selected, ({ input, place, path }) => checkBuiltInValue(planner, input, place, path));
+  const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
-  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     if (selection.kind === "field") checkField(planner, selection, lists);
   });
 };
 
 /** Returns one node with the selections of all occurrences. */
-const answeredNode = ({ node, selections }: SelectedField): FieldNode => {
+const mergeNodes = ({ node, selections }: SelectedField): FieldNode => {
   if (selections.length < 2) return node;
   const selectionSet: SelectionSetNode = {
     ...(selections[0] as SelectionSetNode),
@@ -65,14 +65,14 @@ const answeredNode = ({ node, selections }: SelectedField): FieldNode => {
 };
 
 /** Returns all values, because variables in directives and arguments determine the result. */
-const valuesOf = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
-  const lookUp = lookUpIn(variables.bound);
+const readVariableValues = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
+  const lookUp = createLookUp(variables.bound);
   return Object.fromEntries(
     [...declarations.keys()].flatMap((name): [string, Json][] => {
       const value = variables.open(name);
       return value === undefined
         ? []
-        : [[name, "literal" in value ? leafOf(value.literal, lookUp, true) : value.value()]];
+        : [[name, "literal" in value ? convertLiteral(value.literal, lookUp, true) : value.value()]];
     }),
   );
 };

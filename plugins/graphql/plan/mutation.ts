@@ -3,13 +3,13 @@ import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
 import { countWrites, openStep, type Planner } from "./planner.ts";
-import { planKey, planReadField } from "./query.ts";
-import { eachArgument, eachSelection, subselection, type SelectedField } from "./selection.ts";
+import { planPrimaryKey, planReadField } from "./query.ts";
+import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
 import { isCall, planCall, type OperationParts } from "./operation-parts.ts";
 import { planCustomField } from "./plugin-root-fields.ts";
-import { nameOf, withoutTrue, planWhere } from "./where.ts";
-import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
+import { getQualifiedName, omitTrue, planWhere } from "./where.ts";
+import { planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
 /** Adds the steps of a root or namespace. Returns the outputs for their results. */
@@ -21,7 +21,7 @@ export const planMutationFields = (
   made: OperationParts,
 ): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
-  eachSelection(planner, type, sets, path, (selection) => {
+  visitSelections(planner, type, sets, path, (selection) => {
     if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
     else outputs.push(planField(planner, selection, made));
   });
@@ -41,7 +41,7 @@ const planField = (planner: Planner, selected: SelectedField, made: OperationPar
         as,
         of: planMutationFields(
           planner,
-          subselection(selected) as GraphQLObjectType,
+          checkSubselection(selected) as GraphQLObjectType,
           selected.selections,
           selected.path,
           made,
@@ -75,13 +75,17 @@ const planDelete = (planner: Planner, selected: SelectedField, relation: Relatio
   const isOne = selected.part?.kind === "delete-by-pk";
   countWrites(planner);
   let where: Predicate | undefined;
-  if (isOne) where = planKey(planner, selected);
+  if (isOne) where = planPrimaryKey(planner, selected);
   else {
-    eachArgument(planner, selected, ({ part, input, place, path }) => {
-      if (part?.kind === "argument" && part.name === "where")
-        where = withoutTrue(planWhere(planner, input, place, path));
+    visitArguments(planner, selected, ({ part, input, place, path }) => {
+      if (part?.kind === "argument" && part.name === "where") where = omitTrue(planWhere(planner, input, place, path));
     });
   }
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
-  return writeStep(planner, { kind: "delete", from: nameOf(relation), ...(where && { where }) }, answer, "$");
+  return planWriteStep(
+    planner,
+    { kind: "delete", from: getQualifiedName(relation), ...(where && { where }) },
+    answer,
+    "$",
+  );
 };

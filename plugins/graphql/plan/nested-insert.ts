@@ -1,7 +1,7 @@
 /** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: plans one statement per row, and a
  *  row with a key runs before the rows that use it. @rule G-NST-1 … G-NST-12 */
 import {
-  columnOf,
+  findColumn,
   type Cell,
   type OnConflict,
   type Refusal,
@@ -9,12 +9,12 @@ import {
   type SequenceStep,
   type StepRequirement,
 } from "../../../core/index.ts";
-import { atKey, atIndex } from "../coerce/paths.ts";
+import { appendKey, appendIndex } from "../coerce/paths.ts";
 import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
-import { insertOf, isFixed, payloadRows, rowsText } from "./insert-rows.ts";
-import { bind, columnRef, type Planner } from "./planner.ts";
-import { nameOf } from "./where.ts";
-import { sequenceStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
+import { buildInsert, isFixed, buildPayloadRows, encodeRows } from "./insert-rows.ts";
+import { bind, buildColumnRef, type Planner } from "./planner.ts";
+import { getQualifiedName } from "./where.ts";
+import { planSequenceStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
 /** An earlier row whose key another row takes over. */
 interface Parent {
@@ -57,9 +57,9 @@ export const planNestedInsert = (
 ): StepTemplate => {
   const build: InsertBuild = { planner, steps: [], pending: [] };
   const { made: rootSteps, refusal } = catchRefused(() =>
-    rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i))),
+    rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, appendIndex(path, i))),
   );
-  return sequenceStep(planner, nameOf(relation), build.steps, rootSteps ?? [], answer, path, refusal);
+  return planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps ?? [], answer, path, refusal);
 };
 
 /** Returns the result of `make`, or the refusal that ended it. @rule G-NST-11 */
@@ -76,7 +76,7 @@ export const catchRefused = <Made>(make: () => Made): { readonly made?: Made; re
 export const insertFirst = (build: InsertBuild, { target, rows, conflict }: FoundRelated, path: string): number =>
   insertRow(build, target, rows[0] as InputRow, conflict, [], undefined, path); // to-one data is one row
 
-const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
+const formatColumns = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
 /** Inserts a row and its related rows. `determined` has the cells that an earlier row provides. Returns the row's
  *  step. */
@@ -96,27 +96,28 @@ const insertRow = (
   rejectDuplicateColumns(build, relation, row, before, determined, path);
   const cells = new Map<string, Cell>();
   for (const related of before) {
-    const at = atKey(path, related.name);
+    const at = appendKey(path, related.name);
     const step = insertFirst(build, related, `${at}.data`);
     // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
-    for (const [own, other] of related.relationship.columns) cells.set(own, stepCell(own, step, related.target, other));
+    for (const [own, other] of related.relationship.columns)
+      cells.set(own, buildStepCell(own, step, related.target, other));
     const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
     requires.push({ step, message, path: at });
   }
   for (const cell of row.cells) {
     const param = bind(build.planner, cell.source);
-    cells.set(cell.column.name, { column: cell.column.name, value: columnRef(cell.value, param) });
+    cells.set(cell.column.name, { column: cell.column.name, value: buildColumnRef(cell.value, param) });
   }
   for (const cell of determined) cells.set(cell.column, cell);
   build.pending.pop();
   const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
   const own =
     build.steps.push({
-      write: insertOf(relation, { cells: ordered }, conflict),
+      write: buildInsert(relation, { cells: ordered }, conflict),
       path,
       ...(requires.length > 0 && { requires }),
     }) - 1;
-  insertAfter(build, row, { relation, step: own, requires: [needsRow(relation, own, path)] }, path);
+  insertAfter(build, row, { relation, step: own, requires: [requireRow(relation, own, path)] }, path);
   return own;
 };
 
@@ -127,7 +128,7 @@ const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: st
     ...after.filter((one) => !one.relationship.isToOne),
     ...after.filter((one) => one.relationship.isToOne),
   ]) {
-    insertRelated(build, related, parent, `${atKey(path, related.name)}.data`);
+    insertRelated(build, related, parent, `${appendKey(path, related.name)}.data`);
   }
 };
 
@@ -135,34 +136,37 @@ const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: st
 export const insertRelated = (build: InsertBuild, related: FoundRelated, parent: Parent, path: string): void => {
   const { target, rows, conflict } = related;
   const determined = related.relationship.columns.map(([own, other]) =>
-    stepCell(other, parent.step, parent.relation, own),
+    buildStepCell(other, parent.step, parent.relation, own),
   );
   if (hasNested(rows)) {
-    rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, atIndex(path, i)));
+    rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, appendIndex(path, i)));
     return;
   }
   const { requires } = parent;
   build.pending.push(requires);
-  rows.forEach((row, i) => rejectDeterminedColumns(build, target, row, determined, atIndex(path, i)));
+  rows.forEach((row, i) => rejectDeterminedColumns(build, target, row, determined, appendIndex(path, i)));
   build.pending.pop();
   const { planner } = build;
   const param = bind(
     planner,
     isFixed(rows)
-      ? { fixed: rowsText(rows, planner.variables.bound) }
-      : { make: (variables) => rowsText(rows, variables) },
+      ? { fixed: encodeRows(rows, planner.variables.bound) }
+      : { make: (variables) => encodeRows(rows, variables) },
   );
-  const write = { ...insertOf(target, payloadRows(target, rows, { param }, "array"), conflict), set: determined };
+  const write = {
+    ...buildInsert(target, buildPayloadRows(target, rows, { param }, "array"), conflict),
+    set: determined,
+  };
   build.steps.push({ write, path, ...(requires.length > 0 && { requires }) });
 };
 
-const stepCell = (column: string, step: number, relation: Relation, from: string): Cell => ({
+const buildStepCell = (column: string, step: number, relation: Relation, from: string): Cell => ({
   column,
-  value: { step, column: from, type: columnOf(relation, from)?.sqlType ?? "text" },
+  value: { step, column: from, type: findColumn(relation, from)?.sqlType ?? "text" },
 });
 
 /** @rule G-NST-6 */
-const needsRow = ({ name }: Relation, step: number, path: string): StepRequirement => ({
+const requireRow = ({ name }: Relation, step: number, path: string): StepRequirement => ({
   step,
   message: `cannot proceed to insert array relations since insert to table "${name}" affects zero rows`,
   path,
@@ -183,7 +187,7 @@ const rejectDeterminedColumns = (
   const names = given.map((column) => build.planner.schema.columnName(relation, column));
   rejectInsert(
     build,
-    `cannot insert ${quoted(names)} columns as their values are already being determined by parent insert`,
+    `cannot insert ${formatColumns(names)} columns as their values are already being determined by parent insert`,
     path,
   );
 };
@@ -200,13 +204,13 @@ const rejectDuplicateColumns = (
   if (before.length === 0) return;
   const taken = new Set([...row.cells.map((cell) => cell.column.name), ...determined.map((cell) => cell.column)]);
   for (const { name, relationship } of before) {
-    const doubled = relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
-    if (doubled.length === 0) continue;
-    const names = doubled.map((column) => build.planner.schema.columnName(relation, column));
+    const duplicates = relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
+    if (duplicates.length === 0) continue;
+    const names = duplicates.map((column) => build.planner.schema.columnName(relation, column));
     rejectInsert(
       build,
-      `cannot insert object relationship "${name}" as ${quoted(names)} column values are already determined`,
-      atKey(path, name),
+      `cannot insert object relationship "${name}" as ${formatColumns(names)} column values are already determined`,
+      appendKey(path, name),
     );
   }
 };

@@ -1,7 +1,7 @@
 /** The parts of an operation while it is planned: statements, and functions that run before them. */
 import type { GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
-import type { PartServedBy } from "./function-field.ts";
+import type { CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { SelectedField } from "./selection.ts";
 import type { StepTemplate } from "./writes.ts";
@@ -11,7 +11,7 @@ export interface OperationParts {
   readonly calls: CallTemplate[];
 }
 
-export type CallPart = PartServedBy<"run">;
+export type CallPart = CustomPartWith<"run">;
 
 /** The field is resolved by a plugin's function. */
 export const isCall = (selected: SelectedField): selected is SelectedField & { readonly part: CallPart } =>

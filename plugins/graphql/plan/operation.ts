@@ -7,25 +7,25 @@ import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
 import type { CallTemplate } from "./call.ts";
-import { loadsOf, type StepLoads } from "./load.ts";
+import { collectLoads, type StepLoads } from "./load.ts";
 import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner } from "./planner.ts";
 import { planReadField } from "./query.ts";
-import { eachSelection, subselection, type SelectedField } from "./selection.ts";
-import { stepOf, type StepTemplate } from "./writes.ts";
+import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { buildStep, type StepTemplate } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
-const unsentFields = ({ opened }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
+const findUnsentValues = ({ allSources }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
   const sent = new Set(steps.map(({ sources }) => sources));
-  return opened.filter((sources) => !sent.has(sources)).flat();
+  return allSources.filter((sources) => !sent.has(sources)).flat();
 };
 
-const plansOf = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map(({ planned }) => planned.plan);
+const listPlans = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map(({ planned }) => planned.plan);
 
 /** An operation without the values of its variables. */
-export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "keep"> {
+export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "cachePlan"> {
   readonly steps: readonly StepTemplate[];
   /** The values of steps that do not run, such as an empty update. */
   readonly unsent: readonly ValueSource[];
@@ -34,7 +34,7 @@ export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" 
 }
 
 /** Returns the root type of the operation. @throws RelApiError G-DOC-13 */
-export const rootOf = (planner: Pick<Planner, "schema">, { operation }: ParsedDocument): GraphQLObjectType => {
+export const getRootType = (planner: Pick<Planner, "schema">, { operation }: ParsedDocument): GraphQLObjectType => {
   const { schema } = planner;
   if (operation.operation === "query") return schema.query;
   const root = operation.operation === "mutation" ? schema.mutation : schema.subscription;
@@ -53,9 +53,9 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       directives: readOperationDirectives(planner, operation),
       access: "read write",
       ...made,
-      plans: plansOf(made.steps),
-      unsent: unsentFields(planner, made.steps),
-      loads: loadsOf(planner, made.steps),
+      plans: listPlans(made.steps),
+      unsent: findUnsentValues(planner, made.steps),
+      loads: collectLoads(planner, made.steps),
       outputs,
     };
   }
@@ -109,7 +109,7 @@ const planReads = (
   };
   const meta = kind === "query" ? planner.schema.metaFields : undefined;
   const find = (name: string): GraphQLField<unknown, unknown> | undefined => meta?.get(name);
-  eachSelection(
+  visitSelections(
     planner,
     root,
     sets,
@@ -119,7 +119,7 @@ const planReads = (
       else if (meta?.get(selection.name) === selection.field) addMetaField(reads, selection);
       else if (selection.part?.kind === "constant") addText(reads, selection.as, selection.part.text, selection);
       else if (isCall(selection)) addCall(reads, selection, selection.part);
-      else if (selection.part?.kind === "namespace" && holdsCall(planner, selection)) addNamespace(reads, selection);
+      else if (selection.part?.kind === "namespace" && containsCall(planner, selection)) addNamespace(reads, selection);
       else reads.fields.push(planField(reads, selection));
       if (kind === "query" && reads.fields.length === MAX_BUNDLE) closeBundle(reads);
     },
@@ -130,9 +130,9 @@ const planReads = (
     kind,
     access: reads.isVolatile ? "read write" : "read only",
     ...reads.made,
-    plans: plansOf(reads.made.steps),
-    unsent: unsentFields(planner, reads.made.steps),
-    loads: loadsOf(planner, reads.made.steps),
+    plans: listPlans(reads.made.steps),
+    unsent: findUnsentValues(planner, reads.made.steps),
+    loads: collectLoads(planner, reads.made.steps),
     outputs: reads.outputs,
     isIntrospecting: reads.outputs.some((output) => "pieces" in output),
   };
@@ -142,8 +142,8 @@ const planField = (reads: PendingReads, selected: SelectedField): BundleField =>
   const { part, as } = selected;
   if (part?.kind === "namespace") {
     const fields: BundleField[] = [];
-    const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
-    eachSelection(reads.planner, type, selected.selections, selected.path, (selection) => {
+    const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
+    visitSelections(reads.planner, type, selected.selections, selected.path, (selection) => {
       fields.push(
         selection.kind === "typename" ? { as: selection.as, value: selection.value } : planField(reads, selection),
       );
@@ -163,11 +163,11 @@ const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): 
 };
 
 /** Returns true if a function resolves a field of the namespace. This is known before any field of it is planned. */
-const holdsCall = (planner: Planner, selected: SelectedField): boolean => {
+const containsCall = (planner: Planner, selected: SelectedField): boolean => {
   const { fields } = planner.budget;
   let found = false;
-  const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
-  eachSelection(planner, type, selected.selections, selected.path, (one) => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
+  visitSelections(planner, type, selected.selections, selected.path, (one) => {
     if (one.kind === "field" && isCall(one)) found = true;
   });
   planner.budget.fields = fields;
@@ -178,8 +178,8 @@ const holdsCall = (planner: Planner, selected: SelectedField): boolean => {
 const addNamespace = (reads: PendingReads, selected: SelectedField): void => {
   closeBundle(reads);
   const outer = reads.outputs.splice(0);
-  const type = subselection(selected) as GraphQLObjectType; // a namespace is an object
-  eachSelection(reads.planner, type, selected.selections, selected.path, (selection) => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
+  visitSelections(reads.planner, type, selected.selections, selected.path, (selection) => {
     if (selection.kind === "typename") reads.fields.push({ as: selection.as, value: selection.value });
     else if (isCall(selection)) addCall(reads, selection, selection.part);
     else reads.fields.push(planField(reads, selection));
@@ -190,7 +190,7 @@ const addNamespace = (reads: PendingReads, selected: SelectedField): void => {
 };
 
 const addText = (reads: PendingReads, as: string, text: string, selected: SelectedField): void => {
-  subselection(selected);
+  checkSubselection(selected);
   closeBundle(reads);
   reads.outputs.push({ as, text });
 };
@@ -210,8 +210,8 @@ const closeBundle = (reads: PendingReads): void => {
   const [only, ...others] = fields;
   if (only === undefined) return;
   if (others.length === 0 && "read" in only) {
-    const { as, read, one } = only;
-    reads.outputs.push({ as, step: reads.made.steps.push(stepOf(step, read, "$", one)) - 1 });
+    const { as, read, isOne } = only;
+    reads.outputs.push({ as, step: reads.made.steps.push(buildStep(step, read, "$", isOne)) - 1 });
   } else if (fields.every((field) => "value" in field)) {
     for (const field of fields)
       if ("value" in field) reads.outputs.push({ as: field.as, text: JSON.stringify(field.value) });

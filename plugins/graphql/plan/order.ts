@@ -1,12 +1,12 @@
 /** `order_by`. @rule G-ORD-1 … G-ORD-8 */
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
-import { computedExpression, rowArguments } from "./computed.ts";
+import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
 import {
   isNull,
-  itemPosition,
-  open,
-  positionOf,
+  getItemPosition,
+  openVariable,
+  getPosition,
   readEnum,
   readList,
   readObject,
@@ -15,21 +15,21 @@ import {
   type InputPosition,
 } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { nameOf } from "./where.ts";
-import { gqlPart, type GqlPart } from "../parts.ts";
+import { getQualifiedName } from "./where.ts";
+import { getFieldPart, type GqlPart } from "../parts.ts";
 
 /** Converts an expression over a related row to an expression over the current row. */
 type LiftExpression = (inner: Expression) => Expression;
 
-const unchanged: LiftExpression = (inner) => inner;
+const keepExpression: LiftExpression = (inner) => inner;
 
 export const planOrderBy = (planner: Planner, input: Input, place: InputPosition, path: string): readonly OrderBy[] => {
-  if (isNull(open(planner, input, place, path))) return [];
+  if (isNull(openVariable(planner, input, place, path))) return [];
   const { options } = planner.schema;
   const items = readList(planner, input, place, path, (count) => {
     if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
   });
-  return items.flatMap((item) => planTerms(planner, item.input, itemPosition(place), unchanged, item.path));
+  return items.flatMap((item) => planTerms(planner, item.input, getItemPosition(place), keepExpression, item.path));
 };
 
 const planTerms = (
@@ -39,10 +39,10 @@ const planTerms = (
   lift: LiftExpression,
   path: string,
 ): readonly OrderBy[] =>
-  inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
+  planInRequestOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
 
 /** Validates the fields in name order, and applies them in the order of the request. @rule G-ORD-2 G-DOC-14 */
-const inWrittenOrder = (
+const planInRequestOrder = (
   planner: Planner,
   input: Input,
   place: InputPosition,
@@ -51,7 +51,7 @@ const inWrittenOrder = (
 ): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
   const written = readObject(planner, input, place, path, (given) => {
-    const part = gqlPart(given.field);
+    const part = getFieldPart(given.field);
     if (part !== undefined) terms.set(given.field.name, plan(given, part));
   });
   return written.flatMap((name) => terms.get(name) ?? []);
@@ -59,9 +59,9 @@ const inWrittenOrder = (
 
 const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
   const { input, path } = given;
-  const place = positionOf(given.field);
+  const place = getPosition(given.field);
   // @rule G-ORD-4
-  if (isNull(open(planner, input, place, path))) return [];
+  if (isNull(openVariable(planner, input, place, path))) return [];
   switch (part.kind) {
     case "column":
       return [planDirection(planner, given, lift({ kind: "column", name: part.column.name }))];
@@ -89,13 +89,13 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
       );
     case "computed": {
       const { field } = part;
-      if (field.target === undefined) return [planDirection(planner, given, lift(computedExpression(field)))];
-      const { routine, target } = { routine: nameOf(field.routine), target: nameOf(field.target) };
+      if (field.target === undefined) return [planDirection(planner, given, lift(buildComputedExpression(field)))];
+      const { routine, target } = { routine: getQualifiedName(field.routine), target: getQualifiedName(field.target) };
       return planAggregateTerms(
         planner,
         input,
         place,
-        (fn, of) => lift({ kind: "computed-aggregate", routine, ...rowArguments(field), target, fn, of }),
+        (fn, of) => lift({ kind: "computed-aggregate", routine, ...buildDefaultArguments(field), target, fn, of }),
         path,
       );
     }
@@ -121,12 +121,12 @@ const planOrdering = (
       of,
       operands: operands.map((operand) => given.get(operand.name) ?? { constant: null }),
     });
-  readObject(planner, input, positionOf(field), path, (member) => {
-    const part = gqlPart(member.field);
-    const place = positionOf(member.field);
+  readObject(planner, input, getPosition(field), path, (member) => {
+    const part = getFieldPart(member.field);
+    const place = getPosition(member.field);
     if (part?.kind === "operand-field")
       given.set(part.name, bindColumn(planner, member.input, place, part.value, member.path));
-    else if (part?.kind === "argument" && !isNull(open(planner, member.input, place, member.path)))
+    else if (part?.kind === "argument" && !isNull(openVariable(planner, member.input, place, member.path)))
       order = planDirection(planner, member, of);
   });
   return order === undefined ? { by: by(), direction: "asc", nulls: "last" } : { ...order, by: by() };
@@ -140,14 +140,17 @@ const planAggregateTerms = (
   aggregate: (fn: string, of: readonly Expression[]) => Expression,
   path: string,
 ): readonly OrderBy[] =>
-  inWrittenOrder(planner, input, place, path, (given, part) => {
+  planInRequestOrder(planner, input, place, path, (given, part) => {
     if (part.kind === "count")
-      return isNull(open(planner, given.input, positionOf(given.field), given.path))
+      return isNull(openVariable(planner, given.input, getPosition(given.field), given.path))
         ? []
         : [planDirection(planner, given, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
-    return inWrittenOrder(planner, given.input, positionOf(given.field), given.path, (column, columnPart) => {
-      if (columnPart.kind !== "column" || isNull(open(planner, column.input, positionOf(column.field), column.path)))
+    return planInRequestOrder(planner, given.input, getPosition(given.field), given.path, (column, columnPart) => {
+      if (
+        columnPart.kind !== "column" ||
+        isNull(openVariable(planner, column.input, getPosition(column.field), column.path))
+      )
         return [];
       return [planDirection(planner, column, aggregate(part.fn, [{ kind: "column", name: columnPart.column.name }]))];
     });
@@ -155,6 +158,6 @@ const planAggregateTerms = (
 
 /** @rule G-ORD-3 */
 const planDirection = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
-  const part = gqlPart(readEnum(planner, input, positionOf(field), path));
+  const part = getFieldPart(readEnum(planner, input, getPosition(field), path));
   return part?.kind === "direction" ? { by, direction: part.direction, nulls: part.nulls } : { by };
 };

@@ -13,7 +13,7 @@ import {
 } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
-import { gqlPart } from "../parts.ts";
+import { getFieldPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
 
@@ -35,10 +35,10 @@ interface RowShape {
 
 type PlainType = ReadonlyMap<string, PlainCell>;
 
-const plainTypeOf = memoize((type: GraphQLInputObjectType): PlainType => {
+const getPlainType = memoize((type: GraphQLInputObjectType): PlainType => {
   const cells = new Map<string, PlainCell>();
   for (const field of Object.values(type.getFields())) {
-    const part = gqlPart(field);
+    const part = getFieldPart(field);
     if (part?.kind !== "column") continue;
     cells.set(field.name, {
       column: part.column.name,
@@ -50,7 +50,7 @@ const plainTypeOf = memoize((type: GraphQLInputObjectType): PlainType => {
 });
 
 /** Undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
-const textsOf = (row: Json, cells: PlainType): TextRow | undefined => {
+const coerceRow = (row: Json, cells: PlainType): TextRow | undefined => {
   if (!isPlainObject(row)) return undefined;
   const texts: [string, string | null][] = [];
   for (const name of Object.keys(row)) {
@@ -62,7 +62,7 @@ const textsOf = (row: Json, cells: PlainType): TextRow | undefined => {
   return Object.fromEntries(texts);
 };
 
-const jsonOf = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
+const encodeRow = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
   `{${Object.entries(row)
     .map(([column, text]) => {
       const value = text === null ? "null" : jsonColumns.has(column) ? text : JSON.stringify(text);
@@ -88,17 +88,17 @@ export const createPlainRowReader = (type: GraphQLInputType): ReadPlainRows => {
     if (!Array.isArray(held)) return undefined;
     const before = known.get(held);
     if (before !== undefined) return before;
-    const cells = plainTypeOf(row);
+    const cells = getPlainType(row);
     const jsonColumns = new Set([...cells.values()].flatMap(({ column, isText }) => (isText ? [column] : [])));
     try {
       const rows: TextRow[] = [];
       const array = createJsonArray();
       let valueCount = held.length;
       for (const one of held as readonly Json[]) {
-        const texts = textsOf(one, cells);
+        const texts = coerceRow(one, cells);
         if (texts === undefined) return undefined;
         valueCount += Object.keys(texts).length;
-        if (array.add(jsonOf(texts, jsonColumns)) < MAX_LIST_LENGTH) rows.push(texts);
+        if (array.add(encodeRow(texts, jsonColumns)) < MAX_LIST_LENGTH) rows.push(texts);
       }
       const json = array.end();
       const list = json.length > MAX_LIST_LENGTH ? json : { json: json.toString("utf8"), rows: () => rows };
@@ -113,11 +113,11 @@ export const createPlainRowReader = (type: GraphQLInputType): ReadPlainRows => {
 };
 
 /** Null for an empty list, nested data, or a value that is not a list of objects. */
-export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape | null) => {
+export const createShapeReader = (type: GraphQLInputType): ((held: Json) => RowShape | null) => {
   const row = getNamedType(type);
   return (held) => {
     if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
-    const cells = plainTypeOf(row);
+    const cells = getPlainType(row);
     const names = new Set<string>();
     let fewest = Infinity;
     for (const one of held as readonly Json[]) {
@@ -135,13 +135,13 @@ export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape |
 };
 
 /** Returns example rows for planning, without values: one with all columns, and one without some of them. */
-export const rowsOfShape = (type: GraphQLInputType, { columns, isComplete }: RowShape): readonly InputRow[] => {
+export const buildExampleRows = (type: GraphQLInputType, { columns, isComplete }: RowShape): readonly InputRow[] => {
   const row = getNamedType(type);
   if (!isInputObjectType(row)) return [];
   const fields = row.getFields();
   const cells = columns.flatMap((name): InputCell[] => {
     const field = fields[name];
-    const part = field && gqlPart(field);
+    const part = field && getFieldPart(field);
     return part?.kind === "column" ? [{ column: part.column, value: part.value, source: { fixed: null } }] : [];
   });
   const whole = { cells, related: [] };

@@ -9,10 +9,10 @@ import {
   type Output,
   type ValueRef,
 } from "../../../core/index.ts";
-import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
-import { expectedFor, tooMany } from "../errors.ts";
+import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
+import { unexpectedValue, tooMany } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
-import { foundText, leafInput, type Input, type InputContext, type InputPosition } from "./input.ts";
+import { describeInput, readLeaf, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -39,7 +39,7 @@ export interface Budget {
  *  positions, and binds a text of its own in each. */
 export const BOUND_SHARE = 4;
 
-export const openBudget = ({
+export const createBudget = ({
   maxFilters,
   maxRelatedConditions,
   maxIntrospectionLists,
@@ -67,7 +67,7 @@ export interface Planner extends InputContext {
   /** The values of the current step, by parameter. */
   readonly sources: ValueSource[];
   /** The values of all steps, including those that do not run. */
-  readonly opened: (readonly ValueSource[])[];
+  readonly allSources: (readonly ValueSource[])[];
   /** Outputs that the results of plugins' functions replace. */
   readonly loads: Map<Output, LoadTemplate>;
 }
@@ -75,7 +75,7 @@ export interface Planner extends InputContext {
 /** Returns a planner for the next statement, whose parameters are counted from 0. */
 export const openStep = (planner: Planner): Planner => {
   const sources: ValueSource[] = [];
-  planner.opened.push(sources);
+  planner.allSources.push(sources);
   return { ...planner, sources };
 };
 
@@ -105,7 +105,7 @@ export const bindLeaf = (
   isJsonPlace: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const leaf = leafInput(planner, input, place, path, isJsonPlace);
+  const leaf = readLeaf(planner, input, place, path, isJsonPlace);
   const now = coerce(leaf.value);
   planner.budget.boundLength -= now?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
@@ -122,7 +122,7 @@ export const rejectStringLiteral = (value: GqlValueType, input: Input, path: str
     ["EnumValue", "NullValue", "Variable", "ListValue"].includes(input.node.kind)
   )
     return;
-  throw expectedFor("an enum value", value.scalar, foundText(input), path);
+  throw unexpectedValue("an enum value", value.scalar, describeInput(input), path);
 };
 
 export const isJsonValue = (value: GqlValueType): boolean =>
@@ -141,12 +141,12 @@ export const bindColumn = (
   // for a variable, the most frequent case, later requests need not read the document
   if (input.kind === "literal" && input.node.kind === "Variable")
     planner.sources[param] = { variable: input.node.name.value, type: value, path };
-  return columnRef(value, param);
+  return buildColumnRef(value, param);
 };
 
 /** Returns the reference to a bound column value: text cast to the type, or text that the type's input function
  *  reads. */
-export const columnRef = (value: GqlValueType, param: number): ValueRef => {
-  const apply = inputFunction(value);
+export const buildColumnRef = (value: GqlValueType, param: number): ValueRef => {
+  const apply = findInputFunction(value);
   return apply === undefined ? { param, type: value.cast } : { param, type: "text", apply };
 };

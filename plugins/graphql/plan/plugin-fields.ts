@@ -3,16 +3,22 @@
 import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
 import type { ValueSource } from "../document/variables.ts";
-import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
-import { coercePlain, plainText } from "../coerce/plain-values.ts";
+import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
+import { coercePlain, encodePlain } from "../coerce/plain-values.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
-import { gqlTypeFacts } from "../build.ts";
+import { getTypeExtension } from "../build.ts";
 import { planAggregateFields } from "./aggregate.ts";
-import type { CustomPart, PartServedBy } from "./function-field.ts";
-import { leafInput, type LeafInput } from "./input.ts";
-import { capOf, planListArguments, type ListArguments } from "./lists.ts";
+import type { CustomPart, CustomPartWith } from "./function-field.ts";
+import { readLeaf, type LeafInput } from "./input.ts";
+import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bind, type Planner } from "./planner.ts";
-import { eachArgument, eachSelection, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import {
+  visitArguments,
+  visitSelections,
+  checkSubselection,
+  type GivenArgument,
+  type SelectedField,
+} from "./selection.ts";
 
 /** The error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
@@ -21,7 +27,7 @@ export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
 /** An argument that is bound or read. If it is read, its value becomes part of the plan's cache key. */
 interface ReadArgument {
   readonly leaf: LeafInput;
-  look(): Json;
+  readValue(): Json;
 }
 
 const readArgument = (planner: Planner, { input, place, path }: GivenArgument): ReadArgument => {
@@ -29,49 +35,56 @@ const readArgument = (planner: Planner, { input, place, path }: GivenArgument): 
   if (input.kind === "held") throw new TypeError("an argument is given in the document");
   const { node } = input;
   const coerced = (value: Json): Json =>
-    coercePlain(type, value, path, node.kind === "Variable" ? undefined : foundInLiteral(node));
-  const { value: now, recompute: again } = leafInput(planner, input, place, path, false);
+    coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
+  const { value: now, recompute: again } = readLeaf(planner, input, place, path, false);
   return {
     leaf: { value: coerced(now), recompute: again && ((variables) => coerced(again(variables))) },
-    look: () =>
+    readValue: () =>
       coerced(
-        leafOf(node, (variable) => {
+        convertLiteral(node, (variable) => {
           const held = planner.variables.open(variable);
-          return held === undefined ? null : "literal" in held ? leafOf(held.literal, () => null) : held.value();
+          return held === undefined
+            ? null
+            : "literal" in held
+              ? convertLiteral(held.literal, () => null)
+              : held.value();
         }),
       ),
   };
 };
 
-const givenArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<string, ReadArgument> => {
+const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<string, ReadArgument> => {
   const given = new Map<string, ReadArgument>();
   for (const { name, defaultValue } of selected.field.args) {
     if (defaultValue === undefined) continue;
     const value = defaultValue as Json; // the plugin wrote the default value
-    given.set(name, { leaf: { value: value, recompute: undefined }, look: () => value });
+    given.set(name, { leaf: { value, recompute: undefined }, readValue: () => value });
   }
   // arguments with a part are read by `list`
-  eachArgument(planner, selected, (argument) => {
+  visitArguments(planner, selected, (argument) => {
     if (argument.part === undefined) given.set(argument.name, readArgument(planner, argument));
   });
   return given;
 };
 
 /** Returns the arguments as leaves, whose values are made when the request runs. */
-export const argumentLeaves = (planner: Planner, selected: SelectedField): readonly (readonly [string, LeafInput])[] =>
-  [...givenArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
+export const readArgumentLeaves = (
+  planner: Planner,
+  selected: SelectedField,
+): readonly (readonly [string, LeafInput])[] =>
+  [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
-const sourceOf = ({ value: now, recompute: again }: LeafInput): ValueSource =>
-  again === undefined ? { fixed: plainText(now) } : { make: (variables) => plainText(again(variables)) };
+const createValueSource = ({ value: now, recompute: again }: LeafInput): ValueSource =>
+  again === undefined ? { fixed: encodePlain(now) } : { make: (variables) => encodePlain(again(variables)) };
 
 type RowPlanner = (type: GraphQLObjectType, selected: SelectedField) => readonly Output[];
 
 /** Returns the selection on an object of a plugin's own type. */
-const ownFields = (planner: Planner, selected: SelectedField, planRows: RowPlanner): readonly GqlOwnSelected[] => {
-  const type = subselection(selected);
+const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowPlanner): readonly GqlOwnSelected[] => {
+  const type = checkSubselection(selected);
   const fields: GqlOwnSelected[] = [];
   if (type === undefined) return fields;
-  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     const { as } = selection;
     const noFields = (): readonly never[] => [];
     if (selection.kind === "typename")
@@ -80,15 +93,15 @@ const ownFields = (planner: Planner, selected: SelectedField, planRows: RowPlann
       as,
       name: selection.name,
       type,
-      fields: () => ownFields(planner, selection, planRows),
+      fields: () => planOwnFields(planner, selection, planRows),
       rows: () => {
-        const row = subselection(selection);
-        if (row === undefined || gqlTypeFacts(row)?.scope !== "row")
+        const row = checkSubselection(selection);
+        if (row === undefined || getTypeExtension(row)?.scope !== "row")
           throw new TypeError("rows() is for fields that lead to rows of a table");
         return planRows(row, selection);
       },
     });
-    if (subselection(selection) === undefined) eachArgument(planner, selection, () => {});
+    if (checkSubselection(selection) === undefined) visitArguments(planner, selection, () => {});
   });
   return fields;
 };
@@ -103,14 +116,14 @@ const withSelection = <Result>(
   rows: (type?: GraphQLObjectType) => readonly Output[],
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
-  const given = givenArguments(planner, selected);
+  const given = readArguments(planner, selected);
   const used = new Set<string>();
   let list: ListArguments | undefined;
   const values = {};
-  for (const [name, { look }] of given) {
+  for (const [name, { readValue }] of given) {
     const get = (): Json => {
       used.add(name);
-      return look();
+      return readValue();
     };
     Object.defineProperty(values, name, { get, enumerable: true });
   }
@@ -124,24 +137,24 @@ const withSelection = <Result>(
         const argument = given.get(name);
         if (argument === undefined) return undefined;
         used.add(name);
-        return { param: bind(planner, sourceOf(argument.leaf)), ...(type === undefined ? {} : { type }) };
+        return { param: bind(planner, createValueSource(argument.leaf)), ...(type === undefined ? {} : { type }) };
       },
       rows,
       aggregates: () => planAggregateFields(planner, selected),
-      list: () => ({ ...(list ??= planListArguments(planner, selected)), ...capOf(planner) }),
-      fields: () => ownFields(planner, selected, planRows),
+      list: () => ({ ...(list ??= planListArguments(planner, selected)), ...getRowLimit(planner) }),
+      fields: () => planOwnFields(planner, selected, planRows),
     },
   );
-  for (const [name, { look }] of given) if (!used.has(name)) look();
+  for (const [name, { readValue }] of given) if (!used.has(name)) readValue();
   if (list === undefined) planListArguments(planner, selected);
   return made;
 };
 
 /** Plans the selection on the rows of a type, which is by default the type of the field. */
-const rowsOf =
+const createRowsPlanner =
   (selected: SelectedField, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
   (type = own): readonly Output[] => {
-    const scope = type && gqlTypeFacts(type)?.scope;
+    const scope = type && getTypeExtension(type)?.scope;
     if (type === undefined || (scope !== "row" && scope !== "record"))
       throw new TypeError("rows() is for fields that lead to rows of a table");
     return planRows(type, selected);
@@ -151,24 +164,31 @@ const rowsOf =
 export const planOutput = (
   planner: Planner,
   selected: SelectedField,
-  part: PartServedBy<"output">,
+  part: CustomPartWith<"output">,
   relation: Relation | undefined,
   planRows: RowPlanner,
 ): Output => {
-  const own = subselection(selected);
-  return withSelection(planner, selected, relation, planRows, rowsOf(selected, own, planRows), part.output);
+  const own = checkSubselection(selected);
+  return withSelection(planner, selected, relation, planRows, createRowsPlanner(selected, own, planRows), part.output);
 };
 
 /** Plans a field of a root. */
-export const planPlan = (
+export const planPluginRoot = (
   planner: Planner,
   selected: SelectedField,
-  part: PartServedBy<"plan">,
+  part: CustomPartWith<"plan">,
   planRows: RowPlanner,
-): ReturnType<PartServedBy<"plan">["plan"]> => {
-  const own = isInterfaceType(getNamedType(selected.field.type)) ? undefined : subselection(selected);
-  const facts = own && gqlTypeFacts(own);
-  return withSelection(planner, selected, facts?.relation, planRows, rowsOf(selected, own, planRows), part.plan);
+): ReturnType<CustomPartWith<"plan">["plan"]> => {
+  const own = isInterfaceType(getNamedType(selected.field.type)) ? undefined : checkSubselection(selected);
+  const facts = own && getTypeExtension(own);
+  return withSelection(
+    planner,
+    selected,
+    facts?.relation,
+    planRows,
+    createRowsPlanner(selected, own, planRows),
+    part.plan,
+  );
 };
 
 /** The field is a list in the schema. */
@@ -177,12 +197,12 @@ export const isListField = ({ field }: SelectedField): boolean => isListType(get
 export const planStatement = (
   planner: Planner,
   selected: SelectedField,
-  part: PartServedBy<"statement">,
+  part: CustomPartWith<"statement">,
 ): BundleField => {
-  subselection(selected);
-  const given: [string, ValueRef][] = argumentLeaves(planner, selected).map(([name, leaf]) => [
+  checkSubselection(selected);
+  const given: [string, ValueRef][] = readArgumentLeaves(planner, selected).map(([name, leaf]) => [
     name,
-    { param: bind(planner, sourceOf(leaf)) },
+    { param: bind(planner, createValueSource(leaf)) },
   ]);
   return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(given) };
 };

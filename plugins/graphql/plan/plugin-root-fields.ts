@@ -1,42 +1,44 @@
 /** Plans plugins' own root fields that the database resolves. @rule X-GQL-2 X-GQL-3 */
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
-import { gqlTypeFacts } from "../build.ts";
-import { isListField, misplacedFieldError, planPlan, planStatement } from "./plugin-fields.ts";
-import type { CustomPart, PartServedBy } from "./function-field.ts";
+import { getTypeExtension } from "../build.ts";
+import { isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
+import type { CustomPart, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
 import type { SelectedField } from "./selection.ts";
-import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
+import { planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
 
-const planOf = (planner: Planner, selected: SelectedField, part: PartServedBy<"plan">) =>
-  planPlan(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));
+const callPlan = (planner: Planner, selected: SelectedField, part: CustomPartWith<"plan">) =>
+  planPluginRoot(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));
 
-const origin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
+const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
   `plugin "${plugin ?? "?"}", field "${name}"`;
 
 /** Plans a field that reads. @throws TypeError if its plan writes */
 export const planCustomRead = (planner: Planner, selected: SelectedField, part: CustomPart): BundleField => {
   if ("statement" in part) return planStatement(planner, selected, part);
   if (!("plan" in part)) throw misplacedFieldError(part);
-  const read = planOf(planner, selected, part);
-  if (read.kind !== "read") throw new TypeError(`${origin(selected, part)}: only mutations may write`);
-  return { as: selected.as, read, ...(isListField(selected) ? {} : { one: true }) };
+  const read = callPlan(planner, selected, part);
+  if (read.kind !== "read") throw new TypeError(`${describeOrigin(selected, part)}: only mutations may write`);
+  return { as: selected.as, read, ...(isListField(selected) ? {} : { isOne: true }) };
 };
 
 /** Plans a field of a mutation as a part of a bundle or as a step. */
 export const planCustomField = (
   planner: Planner,
   selected: SelectedField,
-  part: PartServedBy<"plan">,
+  part: CustomPartWith<"plan">,
 ): BundleField | StepTemplate => {
-  const plan = planOf(planner, selected, part);
-  if (plan.kind === "read") return { as: selected.as, read: plan, ...(isListField(selected) ? {} : { one: true }) };
+  const plan = callPlan(planner, selected, part);
+  if (plan.kind === "read") return { as: selected.as, read: plan, ...(isListField(selected) ? {} : { isOne: true }) };
   const type = getNamedType(selected.field.type);
-  const scope = isObjectType(type) ? gqlTypeFacts(type)?.scope : undefined;
+  const scope = isObjectType(type) ? getTypeExtension(type)?.scope : undefined;
   if (scope === "mutation_response")
-    return writeStep(planner, plan, planResponse(planner, selected), `${selected.path}.args`);
+    return planWriteStep(planner, plan, planResponse(planner, selected), `${selected.path}.args`);
   if (scope !== "row" || isListField(selected))
-    throw new TypeError(`${origin(selected, part)}: a write answers a mutation response, or one row of the table`);
-  return writeStep(planner, plan, planOneRow(planner, selected), `${selected.path}.args`);
+    throw new TypeError(
+      `${describeOrigin(selected, part)}: a write answers a mutation response, or one row of the table`,
+    );
+  return planWriteStep(planner, plan, planOneRow(planner, selected), `${selected.path}.args`);
 };

@@ -5,11 +5,11 @@ import type { BundleField, Expression, Predicate, Read, Relation, ReadFrom } fro
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
-import { capOf, planListArguments, type ListArguments } from "./lists.ts";
+import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
-import { eachArgument, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
-import { allOf, nameOf } from "./where.ts";
+import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
 /** Plans a field that reads. Undefined for other parts. */
@@ -20,16 +20,28 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
       const list = planListArguments(planner, selected);
       return {
         as,
-        read: rowsOf(planner, selected, { relation: nameOf(part.relation) }, { ...list, ...capOf(planner) }),
+        read: planRows(
+          planner,
+          selected,
+          { relation: getQualifiedName(part.relation) },
+          { ...list, ...getRowLimit(planner) },
+        ),
       };
     }
     case "aggregate": {
       const list = planListArguments(planner, selected);
-      return { as, read: planAggregate(planner, selected, { relation: nameOf(part.relation) }, list, planRow) };
+      return {
+        as,
+        read: planAggregate(planner, selected, { relation: getQualifiedName(part.relation) }, list, planRow),
+      };
     }
     case "by-pk": {
-      const where = planKey(planner, selected);
-      return { as, read: rowsOf(planner, selected, { relation: nameOf(part.relation) }, { where }), one: true };
+      const where = planPrimaryKey(planner, selected);
+      return {
+        as,
+        read: planRows(planner, selected, { relation: getQualifiedName(part.relation) }, { where }),
+        isOne: true,
+      };
     }
     case "function":
       return planFunction(planner, selected, part);
@@ -40,8 +52,8 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
   }
 };
 
-export const rowsOf = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
-  const type = subselection(selected) as GraphQLObjectType; // root fields that read have rows
+export const planRows = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // root fields that read have rows
   return {
     kind: "read",
     from,
@@ -52,13 +64,13 @@ export const rowsOf = (planner: Planner, selected: SelectedField, from: ReadFrom
 };
 
 /** Returns the predicate for the key in the arguments. */
-export const planKey = (planner: Planner, selected: SelectedField): Predicate => {
+export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predicate => {
   const parts: Predicate[] = [];
-  eachArgument(planner, selected, (argument) => parts.push(...keyPart(planner, argument)));
-  return allOf(parts);
+  visitArguments(planner, selected, (argument) => parts.push(...planKeyColumn(planner, argument)));
+  return combinePredicates(parts);
 };
 
-const keyPart = (planner: Planner, { part, input, place, path }: GivenArgument): readonly Predicate[] => {
+const planKeyColumn = (planner: Planner, { part, input, place, path }: GivenArgument): readonly Predicate[] => {
   if (part?.kind !== "column") return [];
   const operand = bindColumn(planner, input, place, { ...part.value, isNullable: false }, path);
   return [{ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand }];
@@ -74,7 +86,7 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
   });
   const fixed = sessionArgument === undefined ? {} : { session: sessionArgument };
   const call = {
-    routine: nameOf(routine),
+    routine: getQualifiedName(routine),
     oid: routine.oid,
     arguments: planArguments(planner, routine, fixed, args, `${selected.path}.args.args`),
   };
@@ -82,19 +94,20 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
   if (routine.returns.isSet) {
     return part.isAggregate
       ? { as, read: planAggregate(planner, selected, { call }, list, planRow) }
-      : { as, read: rowsOf(planner, selected, { call }, { ...list, ...capOf(planner) }) };
+      : { as, read: planRows(planner, selected, { call }, { ...list, ...getRowLimit(planner) }) };
   }
   const given: ListArguments = {
     ...list,
-    where: list.where === undefined ? hasRow(relation) : allOf([hasRow(relation), list.where]),
+    where:
+      list.where === undefined ? buildRowExists(relation) : combinePredicates([buildRowExists(relation), list.where]),
   };
   return part.isAggregate
     ? { as, read: planAggregate(planner, selected, { call }, given, planRow) }
-    : { as, read: rowsOf(planner, selected, { call }, given), one: true };
+    : { as, read: planRows(planner, selected, { call }, given), isOne: true };
 };
 
 /** A row with only NULLs counts as no row. The test of a key is sufficient. @rule G-FN-3 */
-const hasRow = (relation: Relation): Predicate => {
+const buildRowExists = (relation: Relation): Predicate => {
   const names =
     relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);
   const tests = names.map((name): Predicate => ({

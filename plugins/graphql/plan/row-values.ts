@@ -1,14 +1,14 @@
 /** Plans values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
 import { arrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
 import { parseJsonPath } from "../../shared/json-path.ts";
-import { foundInVariable } from "../coerce/leaf.ts";
-import { expectedFor, tooMany, validationFailed } from "../errors.ts";
+import { describeValue } from "../coerce/leaf.ts";
+import { unexpectedValue, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-import { computedExpression, fixedArgumentsOf, planArguments } from "./computed.ts";
-import { foundText, isNull, type Input, type InputPosition } from "./input.ts";
+import { buildComputedExpression, findFixedArguments, planArguments } from "./computed.ts";
+import { describeInput, isNull, type Input, type InputPosition } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
-import { eachArgument, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
 
 /** The types that the option `stringifyNumericTypes` converts to strings. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
@@ -17,7 +17,7 @@ export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
   planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
 /** Wraps values that JSON functions would not print as the contract requires. @rule G-TYP-23 G-TYP-34 */
-export const shownValue = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
+export const formatForOutput = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };
@@ -32,11 +32,11 @@ export const planColumn = (
   part: Extract<GqlPart, { readonly kind: "column" }>,
 ): Expression => {
   let path: readonly PathKey[] | undefined;
-  eachArgument(planner, selected, (argument) => {
+  visitArguments(planner, selected, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
-  subselection(selected);
-  return shownValue(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
+  checkSubselection(selected);
+  return formatForOutput(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
 };
 
 /** Plans the argument `path` of json columns. @rule G-COE-11 G-COE-12 */
@@ -55,20 +55,20 @@ const bindPath = (planner: Planner, input: Input, place: InputPosition, path: st
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string")
-      throw expectedFor(
+      throw unexpectedValue(
         "a string",
         "String",
-        isLiteral && !isNull(input) ? foundText(input) : foundInVariable(value),
+        isLiteral && !isNull(input) ? describeInput(input) : describeValue(value),
         path,
       );
     const { options } = planner.schema;
     const keys = parseJsonPath(value, options.maxPathKeys);
-    if (keys === undefined) throw validationFailed(jsonPathError(value), path.slice(0, path.lastIndexOf(".")));
+    if (keys === undefined) throw validationFailed(formatJsonPathError(value), path.slice(0, path.lastIndexOf(".")));
     if (keys.length > options.maxPathKeys) throw tooMany(options, "maxPathKeys", "keys in a JSON path", path);
     return arrayLiteral(keys);
   });
 
-const jsonPathError = (text: string): string =>
+const formatJsonPathError = (text: string): string =>
   `parse json path error: ${text}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`;
 
 export type ComputedPart = Extract<GqlPart, { readonly kind: "computed" }>;
@@ -83,13 +83,13 @@ export const planComputedValue = (
   const given = planFieldArguments(planner, selected, part, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
-  subselection(selected);
-  return shownValue(planner, value, computedExpression(part.field, given, path));
+  checkSubselection(selected);
+  return formatForOutput(planner, value, buildComputedExpression(part.field, given, path));
 };
 
 /** Plans only the expression, for aggregates of a computed field. */
 export const planComputedOperand = (planner: Planner, selected: SelectedField, part: ComputedPart): Expression =>
-  computedExpression(part.field, planFieldArguments(planner, selected, part));
+  buildComputedExpression(part.field, planFieldArguments(planner, selected, part));
 
 /** @rule G-CF-3 */
 const planFieldArguments = (
@@ -99,9 +99,9 @@ const planFieldArguments = (
   other: (argument: GivenArgument) => void = () => {},
 ) => {
   let args: GivenArgument | undefined;
-  eachArgument(planner, selected, (argument) => {
+  visitArguments(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
     else other(argument);
   });
-  return planArguments(planner, field.routine, fixedArgumentsOf(field), args, `${selected.path}.args.args`);
+  return planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
 };

@@ -3,16 +3,16 @@
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Embed, EmbedSource, Expression, Output, QualifiedName, Read } from "../../../core/index.ts";
 import type { GqlPart } from "../parts.ts";
-import { gqlTypeFacts } from "../build.ts";
+import { getTypeExtension } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
-import { fixedArgumentsOf, planArguments } from "./computed.ts";
+import { findFixedArguments, planArguments } from "./computed.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
-import { capOf, planListArguments } from "./lists.ts";
+import { getRowLimit, planListArguments } from "./lists.ts";
 import { planLoad } from "./load.ts";
 import type { Planner } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
-import { eachSelection, subselection, type GivenArgument, type SelectedField } from "./selection.ts";
-import { nameOf } from "./where.ts";
+import { visitSelections, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { getQualifiedName } from "./where.ts";
 
 export const planRow = (
   planner: Planner,
@@ -21,7 +21,7 @@ export const planRow = (
   path: string,
 ): readonly Output[] => {
   const outputs: Output[] = [];
-  eachSelection(planner, type, sets, path, (selection) => {
+  visitSelections(planner, type, sets, path, (selection) => {
     if (selection.kind === "typename") outputs.push({ kind: "constant", as: selection.as, value: selection.value });
     else outputs.push(planRowField(planner, type, selection));
   });
@@ -42,16 +42,16 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
     case "relationship-aggregate": {
       const list = planListArguments(planner, selected);
       const { target } = part;
-      return embed(
+      return buildEmbed(
         as,
         "aggregate",
         { relationship: part.relationship.id },
-        planAggregate(planner, selected, { relation: nameOf(target) }, list, planRow),
+        planAggregate(planner, selected, { relation: getQualifiedName(target) }, list, planRow),
       );
     }
     case "custom":
       if ("output" in part)
-        return planOutput(planner, selected, part, gqlTypeFacts(type)?.relation, (row, { selections, path }) =>
+        return planOutput(planner, selected, part, getTypeExtension(type)?.relation, (row, { selections, path }) =>
           planRow(planner, row, selections, path),
         );
       if ("load" in part) return planLoad(planner, selected, part);
@@ -61,7 +61,7 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
   }
 };
 
-const embed = (as: string, mode: string, via: EmbedSource, read: Read): Embed => ({
+const buildEmbed = (as: string, mode: string, via: EmbedSource, read: Read): Embed => ({
   kind: "embed",
   as,
   id: as,
@@ -71,8 +71,13 @@ const embed = (as: string, mode: string, via: EmbedSource, read: Read): Embed =>
   read,
 });
 
-const rowsOf = (planner: Planner, selected: SelectedField, target: QualifiedName, list: Partial<Read>): Read => {
-  const type = subselection(selected) as GraphQLObjectType; // fields of related rows have an object type
+const planRelatedRows = (
+  planner: Planner,
+  selected: SelectedField,
+  target: QualifiedName,
+  list: Partial<Read>,
+): Read => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // fields of related rows have an object type
   return {
     kind: "read",
     from: { relation: target },
@@ -88,12 +93,12 @@ const planRelationship = (
   part: Extract<GqlPart, { readonly kind: "relationship" }>,
 ): Output => {
   const list = planListArguments(planner, selected);
-  const capped = part.relationship.isToOne ? list : { ...list, ...capOf(planner) };
-  return embed(
+  const capped = part.relationship.isToOne ? list : { ...list, ...getRowLimit(planner) };
+  return buildEmbed(
     selected.as,
     part.mode ?? "nest",
     { relationship: part.relationship.id },
-    rowsOf(planner, selected, nameOf(part.target), capped),
+    planRelatedRows(planner, selected, getQualifiedName(part.target), capped),
   );
 };
 
@@ -104,13 +109,17 @@ const planComputedRows = (planner: Planner, selected: SelectedField, part: Compu
   const list = planListArguments(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
   });
-  const given = planArguments(planner, field.routine, fixedArgumentsOf(field), args, `${selected.path}.args.args`);
-  const via = { routine: nameOf(field.routine), ...(given.length > 0 && { arguments: given }), isToOne: false };
-  return embed(
+  const given = planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
+  const via = {
+    routine: getQualifiedName(field.routine),
+    ...(given.length > 0 && { arguments: given }),
+    isToOne: false,
+  };
+  return buildEmbed(
     selected.as,
     "nest",
     via,
-    rowsOf(planner, selected, nameOf(field.target), { ...list, ...capOf(planner) }),
+    planRelatedRows(planner, selected, getQualifiedName(field.target), { ...list, ...getRowLimit(planner) }),
   );
 };
 

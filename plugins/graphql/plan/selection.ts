@@ -15,13 +15,13 @@ import {
   type ValueNode,
 } from "graphql";
 import { memoize } from "../../../core/index.ts";
-import { atKey } from "../coerce/paths.ts";
+import { appendKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { isAbsent, positionOf, type Input, type InputPosition } from "./input.ts";
+import { isAbsent, getPosition, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
-import { gqlPart, type GqlPart } from "../parts.ts";
-import { gqlTypeFacts } from "../build.ts";
+import { getFieldPart, type GqlPart } from "../parts.ts";
+import { getTypeExtension } from "../build.ts";
 
 interface CollectedField {
   readonly as: string;
@@ -30,34 +30,34 @@ interface CollectedField {
 }
 
 /** Writes a value for comparison. Objects with the same fields in another order are equal. */
-const valueText = (value: ValueNode): string => {
+const formatValue = (value: ValueNode): string => {
   switch (value.kind) {
     case Kind.OBJECT:
       return `{${value.fields
-        .map((field) => `${field.name.value}:${valueText(field.value)}`)
+        .map((field) => `${field.name.value}:${formatValue(field.value)}`)
         .sort()
         .join()}}`;
     case Kind.LIST:
-      return `[${value.values.map(valueText).join()}]`;
+      return `[${value.values.map(formatValue).join()}]`;
     default:
       return print(value);
   }
 };
 
 /** In this argument, the order of fields is significant. @rule G-ORD-2 */
-const isOrder = (name: string): boolean => name === "order_by" || name === "orderBy";
+const isOrderArgument = (name: string): boolean => name === "order_by" || name === "orderBy";
 
-const argumentsText = (node: FieldNode): string =>
+const formatArguments = (node: FieldNode): string =>
   [...(node.arguments ?? [])]
-    .map(({ name: { value: name }, value }) => `${name}:${isOrder(name) ? print(value) : valueText(value)}`)
+    .map(({ name: { value: name }, value }) => `${name}:${isOrderArgument(name) ? print(value) : formatValue(value)}`)
     .sort()
     .join();
 
-const haveSameArguments = (a: FieldNode, b: FieldNode): boolean => a === b || argumentsText(a) === argumentsText(b);
+const haveSameArguments = (a: FieldNode, b: FieldNode): boolean => a === b || formatArguments(a) === formatArguments(b);
 
 /** Collects fields by response name, in the order of their first occurrence. `path` is the path of the selection set.
  *  @rule G-DOC-9 G-DOC-11 G-DOC-12 */
-const collect = (
+const collectFields = (
   planner: Planner,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
@@ -124,13 +124,13 @@ export type Selection =
  *  them takes long. */
 const MAX_TABLES_FOR_SUGGESTIONS = 1600;
 const suggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
-  gqlTypeFacts(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
+  getTypeExtension(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
     ? []
     : Object.keys(type.getFields());
 
 /** Visits the fields one after another. `find` may also return meta fields. `path` is the path of the field with these
  *  selection sets. */
-export const eachSelection = (
+export const visitSelections = (
   planner: Planner,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
@@ -139,19 +139,19 @@ export const eachSelection = (
   find: (name: string) => GraphQLField<unknown, unknown> | undefined = () => undefined,
 ): void => {
   const setPath = `${path}.selectionSet`;
-  for (const { as, node, selections } of collect(planner, type, sets, setPath).values()) {
+  for (const { as, node, selections } of collectFields(planner, type, sets, setPath).values()) {
     planner.budget.fields++;
     const name = node.name.value;
-    const at = atKey(setPath, name);
+    const at = appendKey(setPath, name);
     if (name === "__typename") {
       rejectArguments(node, at);
       rejectSelections(selections, at);
       visit({ kind: "typename", as, value: type.name });
       continue;
     }
-    const field = planner.schema.fieldOf(type, name) ?? find(name);
+    const field = planner.schema.findField(type, name) ?? find(name);
     if (field === undefined) throw fieldNotFound(name, type.name, at, suggestionCandidates(planner, type));
-    visit({ kind: "field", as, name, node, field, part: gqlPart(field), path: at, selections });
+    visit({ kind: "field", as, name, node, field, part: getFieldPart(field), path: at, selections });
   }
 };
 
@@ -165,7 +165,7 @@ const rejectSelections = (selections: readonly SelectionSetNode[], path: string)
 };
 
 /** Returns the object type of a field. Undefined for a scalar. @rule G-DOC-6 */
-export const subselection = (selected: SelectedField): GraphQLObjectType | undefined => {
+export const checkSubselection = (selected: SelectedField): GraphQLObjectType | undefined => {
   const type = getNamedType(selected.field.type);
   if (!isObjectType(type)) {
     rejectSelections(selected.selections, selected.path);
@@ -184,24 +184,24 @@ export interface GivenArgument {
   readonly path: string;
 }
 
-interface ArgumentFacts {
+interface ArgumentIndex {
   readonly byName: ReadonlyMap<string, GraphQLArgument>;
   readonly required: readonly string[];
 }
 
-const factsOf = memoize((all: readonly GraphQLArgument[]): ArgumentFacts => ({
+const indexArguments = memoize((all: readonly GraphQLArgument[]): ArgumentIndex => ({
   byName: new Map(all.map((argument) => [argument.name, argument])),
   required: all.filter(isRequiredArgument).map((argument) => argument.name),
 }));
 
 /** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
-export const eachArgument = (
+export const visitArguments = (
   planner: Planner,
   selected: SelectedField,
   visit: (argument: GivenArgument) => void,
 ): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
-  const { byName, required } = factsOf(selected.field.args);
+  const { byName, required } = indexArguments(selected.field.args);
   if (nodes.length === 0 && required.length === 0) return;
   const given = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...given.keys(), ...required])].sort();
@@ -210,10 +210,10 @@ export const eachArgument = (
   for (const name of names) {
     const argument = byName.get(name) as GraphQLArgument; // the loop above has checked it
     const node = given.get(name);
-    const path = atKey(`${selected.path}.args`, name);
+    const path = appendKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
     const input: Input = { kind: "literal", node: node.value };
-    const place = positionOf(argument);
-    if (!isAbsent(planner, input, place, path)) visit({ name, part: gqlPart(argument), input, place, path });
+    const place = getPosition(argument);
+    if (!isAbsent(planner, input, place, path)) visit({ name, part: getFieldPart(argument), input, place, path });
   }
 };

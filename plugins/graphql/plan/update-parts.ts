@@ -8,11 +8,11 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
-import { gqlPart, type GqlPart } from "../parts.ts";
+import { getFieldPart, type GqlPart } from "../parts.ts";
 import { bindList } from "./comparison.ts";
-import { positionOf, readObject, type FieldInput, type Input, type InputPosition } from "./input.ts";
+import { getPosition, readObject, type FieldInput, type Input, type InputPosition } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { allOf, nameOf, withoutTrue, planWhere } from "./where.ts";
+import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
 
 /** A value with its position and path. */
 export interface LocatedInput {
@@ -32,7 +32,7 @@ export interface UpdateParts {
   where: Predicate | undefined;
 }
 
-export const noParts = (): UpdateParts => ({ assignments: [], pluginArguments: [], where: undefined });
+export const createParts = (): UpdateParts => ({ assignments: [], pluginArguments: [], where: undefined });
 
 export const addPart = (
   planner: Planner,
@@ -49,7 +49,7 @@ export const addPart = (
       if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
     });
   } else if (part?.kind === "argument" && part.name === "where") {
-    parts.where = withoutTrue(planWhere(planner, input, place, path));
+    parts.where = omitTrue(planWhere(planner, input, place, path));
   } else if (part?.kind === "argument" && part.name === "pk_columns") {
     parts.where = planKeyObject(planner, input, place, path);
   } else if (part?.kind === "further") {
@@ -63,9 +63,9 @@ const planOperand = (
   { field, input, path }: FieldInput,
   refusesNull: boolean,
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
-  const part = gqlPart(field);
+  const part = getFieldPart(field);
   if (part?.kind !== "update-column") return undefined;
-  const place = positionOf(field);
+  const place = getPosition(field);
   // only operands that are lists themselves (keys of a path), not a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
@@ -80,28 +80,33 @@ const planOperand = (
 const planKeyObject = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
   const parts: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = gqlPart(given.field);
+    const part = getFieldPart(given.field);
     if (part?.kind !== "column") return;
     const operand = bindColumn(
       planner,
       given.input,
-      positionOf(given.field),
+      getPosition(given.field),
       { ...part.value, isNullable: false },
       given.path,
     );
     parts.push({ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand });
   });
-  return allOf(parts);
+  return combinePredicates(parts);
 };
 
-export const updateOf = (planner: Planner, relation: Relation, parts: UpdateParts, path: string): Update => {
+export const buildUpdate = (planner: Planner, relation: Relation, parts: UpdateParts, path: string): Update => {
   const assignments = parts.assignments.map(({ column, operator, operand }): Assignment => ({
     column: column.name,
     operator,
     operand,
   }));
   rejectDuplicates(planner, relation, assignments, path);
-  return { kind: "update", relation: nameOf(relation), ...(parts.where && { where: parts.where }), assignments };
+  return {
+    kind: "update",
+    relation: getQualifiedName(relation),
+    ...(parts.where && { where: parts.where }),
+    assignments,
+  };
 };
 
 /** @rule G-UPD-4 */

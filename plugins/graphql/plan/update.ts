@@ -1,12 +1,12 @@
 /** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
 import type { Relation } from "../../../core/index.ts";
-import { gqlPart } from "../parts.ts";
+import { getFieldPart } from "../parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
-import { itemPosition, positionOf, readList, readObject } from "./input.ts";
+import { getItemPosition, getPosition, readList, readObject } from "./input.ts";
 import { countWrites, openStep, type Planner } from "./planner.ts";
-import { eachArgument, type SelectedField } from "./selection.ts";
-import { noParts, addPart, updateOf, type UpdateParts } from "./update-parts.ts";
-import { planOneRow, planResponse, writeStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
+import { visitArguments, type SelectedField } from "./selection.ts";
+import { createParts, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
+import { planOneRow, planResponse, planWriteStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
 /** Errors of these arguments precede those of the selection. */
 const planParts = (
@@ -17,13 +17,15 @@ const planParts = (
 ): ((answer: WriteAnswer) => StepTemplate) => {
   if (parts.pluginArguments.length > 0) return planUpdateAdditions(planner, relation, parts, path);
   countWrites(planner);
-  const update = updateOf(planner, relation, parts, path);
-  return (answer) => writeStep(planner, update, answer, "$");
+  const update = buildUpdate(planner, relation, parts, path);
+  return (answer) => planWriteStep(planner, update, answer, "$");
 };
 
 export const planUpdate = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
-  const parts = noParts();
-  eachArgument(planner, selected, ({ part, input, place, path }) => addPart(planner, parts, part, input, place, path));
+  const parts = createParts();
+  visitArguments(planner, selected, ({ part, input, place, path }) =>
+    addPart(planner, parts, part, input, place, path),
+  );
   const planned = planParts(planner, relation, parts, `${selected.path}.args`);
   const isOne = selected.part?.kind === "update-by-pk";
   return planned(isOne ? planOneRow(planner, selected) : planResponse(planner, selected));
@@ -36,13 +38,13 @@ export const planUpdateMany = (
   relation: Relation,
 ): readonly StepTemplate[] => {
   const updates: { readonly planner: Planner; readonly planned: (answer: WriteAnswer) => StepTemplate }[] = [];
-  eachArgument(planner, selected, ({ part, input, place, path }) => {
+  visitArguments(planner, selected, ({ part, input, place, path }) => {
     if (part?.kind !== "argument" || part.name !== "updates") return;
     for (const item of readList(planner, input, place, path)) {
       const own = openStep(planner);
-      const parts = noParts();
-      readObject(own, item.input, itemPosition(place), item.path, (field) =>
-        addPart(own, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path),
+      const parts = createParts();
+      readObject(own, item.input, getItemPosition(place), item.path, (field) =>
+        addPart(own, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path),
       );
       updates.push({ planner: own, planned: planParts(own, relation, parts, item.path) });
     }

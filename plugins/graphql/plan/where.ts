@@ -2,12 +2,12 @@
  *  G-AGP-7 */
 import type { Expression, Predicate } from "../../../core/index.ts";
 import { tooMany, validationFailed } from "../errors.ts";
-import { gqlPart, type GqlPart } from "../parts.ts";
-import { checkConditions, countCondition, partOf, planComparison } from "./comparison.ts";
-import { computedExpression, rowArguments } from "./computed.ts";
+import { getFieldPart, type GqlPart } from "../parts.ts";
+import { checkConditions, countCondition, getInputPart, planComparison } from "./comparison.ts";
+import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
 import {
-  itemPosition,
-  positionOf,
+  getItemPosition,
+  getPosition,
   readBoolean,
   readEnum,
   readList,
@@ -18,15 +18,15 @@ import {
 } from "./input.ts";
 import type { Planner } from "./planner.ts";
 
-export const allOf = (parts: readonly Predicate[]): Predicate =>
+export const combinePredicates = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
 
 /** Returns undefined for a condition that always holds. */
-export const withoutTrue = (predicate: Predicate): Predicate | undefined =>
+export const omitTrue = (predicate: Predicate): Predicate | undefined =>
   predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
 
 /** Runs `plan` for the rows of a relationship. @rule G-LIM-4 */
-const countRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
+const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
   if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
   if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");
   const planned = plan();
@@ -38,21 +38,21 @@ export const planWhere = (planner: Planner, input: Input, place: InputPosition, 
   countCondition(planner);
   const parts: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = partOf(given);
+    const part = getInputPart(given);
     if (part !== undefined) parts.push(...planBoolExpField(planner, given, part));
   });
-  return allOf(parts);
+  return combinePredicates(parts);
 };
 
 const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): readonly Predicate[] => {
   const { input, path } = given;
-  const place = positionOf(given.field);
+  const place = getPosition(given.field);
   switch (part.kind) {
     case "and":
     case "or": {
       const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
       return [
-        { kind: part.kind, of: items.map((item) => planWhere(planner, item.input, itemPosition(place), item.path)) },
+        { kind: part.kind, of: items.map((item) => planWhere(planner, item.input, getItemPosition(place), item.path)) },
       ];
     }
     case "not":
@@ -65,32 +65,37 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
       return [planWhere(planner, input, place, path)];
     case "computed": {
       if (part.value !== undefined)
-        return planComparison(planner, input, place, computedExpression(part.field), part.value, path);
+        return planComparison(planner, input, place, buildComputedExpression(part.field), part.value, path);
       const { routine, target } = part.field;
       if (target === undefined) return [];
-      const where = withoutTrue(countRelated(planner, () => planWhere(planner, input, place, path)));
+      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, place, path)));
       return [
         {
           kind: "computed-rows",
-          routine: nameOf(routine),
-          target: nameOf(target),
-          ...rowArguments(part.field),
+          routine: getQualifiedName(routine),
+          target: getQualifiedName(target),
+          ...buildDefaultArguments(part.field),
           ...(where && { where }),
         },
       ];
     }
     case "relationship": {
-      const where = withoutTrue(countRelated(planner, () => planWhere(planner, input, place, path)));
+      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, place, path)));
       return [{ kind: "related", relationship: part.relationship.id, ...(where && { where }) }];
     }
     case "relationship-aggregate":
-      return [countRelated(planner, () => planAggregatePredicate(planner, input, place, part.relationship.id, path))];
+      return [
+        planWithinBudget(planner, () => planAggregatePredicate(planner, input, place, part.relationship.id, path)),
+      ];
     default:
       return [];
   }
 };
 
-export const nameOf = ({ schema, name }: { readonly schema: string; readonly name: string }) => ({ schema, name });
+export const getQualifiedName = ({ schema, name }: { readonly schema: string; readonly name: string }) => ({
+  schema,
+  name,
+});
 
 // --- conditions on a whole related set ------------------------------------------------------------------------------
 
@@ -105,7 +110,7 @@ const planAggregatePredicate = (
   const given: FieldInput[] = [];
   readObject(planner, input, place, path, (field) => given.push(field));
   const [one] = given;
-  const part = one && gqlPart(one.field);
+  const part = one && getFieldPart(one.field);
   if (one === undefined || given.length > 1 || part?.kind !== "predicate")
     throw validationFailed("exactly one predicate should be specified", path);
 
@@ -113,15 +118,15 @@ const planAggregatePredicate = (
   let isDistinct = false;
   let where: Predicate | undefined;
   let compare: ((left: Expression) => readonly Predicate[]) | undefined;
-  readObject(planner, one.input, positionOf(one.field), one.path, ({ field, input: value, path: at }) => {
-    const name = gqlPart(field);
+  readObject(planner, one.input, getPosition(one.field), one.path, ({ field, input: value, path }) => {
+    const name = getFieldPart(field);
     if (name?.kind !== "argument") return;
-    if (name.name === "arguments") of = planColumns(planner, value, positionOf(field), at, part.columns);
-    else if (name.name === "distinct") isDistinct = readBoolean(planner, value, positionOf(field), at);
-    else if (name.name === "filter") where = withoutTrue(planWhere(planner, value, positionOf(field), at));
+    if (name.name === "arguments") of = planColumns(planner, value, getPosition(field), path, part.columns);
+    else if (name.name === "distinct") isDistinct = readBoolean(planner, value, getPosition(field), path);
+    else if (name.name === "filter") where = omitTrue(planWhere(planner, value, getPosition(field), path));
     // it is the last of the four in name order, so the left side is complete
     else if (name.name === "predicate")
-      compare = (left) => planComparison(planner, value, positionOf(field), left, part.value, at);
+      compare = (left) => planComparison(planner, value, getPosition(field), left, part.value, path);
   });
   const left: Expression = {
     kind: "related-aggregate",
@@ -131,7 +136,7 @@ const planAggregatePredicate = (
     ...(isDistinct ? { distinct: true } : {}),
     ...(where === undefined ? {} : { where }),
   };
-  return allOf(compare?.(left) ?? []);
+  return combinePredicates(compare?.(left) ?? []);
 };
 
 /** Reads a list of columns if the function accepts any number, one column, or X and Y. */
@@ -142,18 +147,18 @@ const planColumns = (
   path: string,
   columns: "any" | 1 | 2,
 ): readonly Expression[] => {
-  const columnOf = (value: Input, at: InputPosition, where: string): Expression[] => {
-    const part = gqlPart(readEnum(planner, value, at, where));
+  const readColumn = (value: Input, at: InputPosition, where: string): Expression[] => {
+    const part = getFieldPart(readEnum(planner, value, at, where));
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
   if (columns === "any")
     return readList(planner, input, place, path).flatMap((item) =>
-      columnOf(item.input, itemPosition(place), item.path),
+      readColumn(item.input, getItemPosition(place), item.path),
     );
-  if (columns === 1) return columnOf(input, place, path);
+  if (columns === 1) return readColumn(input, place, path);
   const both: Expression[] = [];
-  readObject(planner, input, place, path, ({ field, input: value, path: at }) =>
-    both.push(...columnOf(value, positionOf(field), at)),
+  readObject(planner, input, place, path, ({ field, input: value, path }) =>
+    both.push(...readColumn(value, getPosition(field), path)),
   );
   return both;
 };

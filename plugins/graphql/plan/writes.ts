@@ -15,7 +15,7 @@ import type {
 } from "../../../core/index.ts";
 import type { Planner } from "./planner.ts";
 import { readsOtherRows, planRow } from "./rows.ts";
-import { eachSelection, subselection, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 import type { GqlStep } from "../operations.ts";
 import type { ValueSource } from "../document/variables.ts";
 
@@ -28,7 +28,7 @@ export interface StepTemplate extends Omit<GqlStep, "values" | "program"> {
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
 const DOCUMENT_ONE: Envelope = Object.freeze({ media: "document-one" });
 
-export const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false): StepTemplate => ({
+export const buildStep = (planner: Planner, plan: Plan, path: string, isOne = false): StepTemplate => ({
   planned: { plan, envelope: isOne ? DOCUMENT_ONE : DOCUMENT },
   sources: planner.sources,
   path,
@@ -43,14 +43,14 @@ export interface WriteAnswer {
 /** Plans the fields of `T_mutation_response`. @rule G-OUT-7 */
 export const planResponse = (planner: Planner, selected: SelectedField): WriteAnswer => {
   const output: Output[] = [];
-  const type = subselection(selected) as GraphQLObjectType; // a mutation response is an object
-  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // a mutation response is an object
+  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     if (selection.kind === "typename") output.push({ kind: "constant", as: selection.as, value: selection.value });
     else if (selection.part?.kind === "returning") {
-      const row = subselection(selection) as GraphQLObjectType; // `returning` is a list of rows
+      const row = checkSubselection(selection) as GraphQLObjectType; // `returning` is a list of rows
       output.push({ kind: "nodes", as: selection.as, of: planRow(planner, row, selection.selections, selection.path) });
     } else {
-      subselection(selection);
+      checkSubselection(selection);
       output.push({ kind: "affected", as: selection.as });
     }
   });
@@ -58,11 +58,11 @@ export const planResponse = (planner: Planner, selected: SelectedField): WriteAn
 };
 
 export const planOneRow = (planner: Planner, selected: SelectedField): WriteAnswer => {
-  const type = subselection(selected) as GraphQLObjectType; // fields that write one row return it
+  const type = checkSubselection(selected) as GraphQLObjectType; // fields that write one row return it
   return { isOne: true, output: planRow(planner, type, selected.selections, selected.path) };
 };
 
-const readWritten = (written: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({
+const buildResultRead = (written: QualifiedName, answer: WriteAnswer, steps?: readonly number[]): Read => ({
   kind: "read",
   from: { written, ...(steps && { steps }) },
   shape: answer.isOne ? "rows" : "aggregate",
@@ -71,18 +71,18 @@ const readWritten = (written: QualifiedName, answer: WriteAnswer, steps?: readon
 
 type WritePlan = Insert | Update | Delete;
 
-const targetOf = (write: WritePlan): QualifiedName =>
+const getTarget = (write: WritePlan): QualifiedName =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
 /** Plans one write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
-export const writeStep = (planner: Planner, write: WritePlan, answer: WriteAnswer, path: string): StepTemplate => {
+export const planWriteStep = (planner: Planner, write: WritePlan, answer: WriteAnswer, path: string): StepTemplate => {
   if (readsOtherRows(answer.output))
-    return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
-  return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
+    return planSequenceStep(planner, getTarget(write), [{ write, path }], [0], answer, path);
+  return buildStep(planner, { ...write, returning: buildResultRead(getTarget(write), answer) }, path, answer.isOne);
 };
 
 /** Plans several writes. The result is read from the rows of some of them. */
-export const sequenceStep = (
+export const planSequenceStep = (
   planner: Planner,
   target: QualifiedName,
   steps: readonly SequenceStep[],
@@ -92,24 +92,24 @@ export const sequenceStep = (
   refusal?: Refusal,
   isCurrent?: true,
 ): StepTemplate => {
-  const read = readWritten(target, answer, rootSteps);
+  const read = buildResultRead(target, answer, rootSteps);
   const plan: Sequence = {
     kind: "sequence",
     steps,
     result: isCurrent ? { ...read, from: { ...read.from, isCurrent } } : read,
-    ...(answer.isOne ? { one: true } : {}),
+    ...(answer.isOne ? { isOne: true } : {}),
     ...(refusal && { refusal }),
   };
-  return stepOf(planner, plan, path, answer.isOne);
+  return buildStep(planner, plan, path, answer.isOne);
 };
 
 /** Returns the result of a write without rows. @rule G-INS-2 */
-export const emptyAnswer = (answer: WriteAnswer): string =>
+export const encodeEmptyAnswer = (answer: WriteAnswer): string =>
   answer.isOne
     ? "null"
-    : `{${answer.output.map((output) => `${JSON.stringify("as" in output ? output.as : "")}:${emptyValue(output)}`).join(",")}}`;
+    : `{${answer.output.map((output) => `${JSON.stringify("as" in output ? output.as : "")}:${encodeEmptyValue(output)}`).join(",")}}`;
 
-const emptyValue = (output: Output): string => {
+const encodeEmptyValue = (output: Output): string => {
   if (output.kind === "affected") return "0";
   return output.kind === "constant" ? JSON.stringify(output.value) : "[]";
 };

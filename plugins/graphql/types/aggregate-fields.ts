@@ -2,16 +2,16 @@
  *  G-OUT-8 G-OUT-9 */
 import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutputType } from "graphql";
 import { matchesType, type AggregateSpec, memoize, type PgType, type Registry } from "../../../core/index.ts";
-import { aggregateName } from "../part-names.ts";
-import { quoted } from "./type-names.ts";
+import { getAggregateName } from "../part-names.ts";
+import { quoteTableName } from "./type-names.ts";
 import type { GqlBuild } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The functions of the role's schema, by their GraphQL names. */
-export const functionsOf = memoize(({ aggregates }: Registry) =>
+export const listAggregateFunctions = memoize(({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
-    const word = aggregateName(spec);
+    const word = getAggregateName(spec);
     return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
   }),
 );
@@ -22,15 +22,15 @@ export const acceptsType = (build: GqlBuild, fn: string, value: GqlValueType): b
   return spec !== undefined && acceptsValue(spec, value);
 };
 
-const matcherOf = memoize(({ types = [], exceptTypes = [] }: AggregateSpec) =>
+const getTypeMatcher = memoize(({ types = [], exceptTypes = [] }: AggregateSpec) =>
   memoize((type: PgType) => matchesType({ types, exceptTypes }, type)),
 );
 
 export const acceptsValue = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean =>
-  enumTable === undefined && matcherOf(spec)(type);
+  enumTable === undefined && getTypeMatcher(spec)(type);
 
 /** Returns the result type of the aggregate for values of this type. */
-export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
+export const findResultType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
   const result = build.schema.registry.aggregates.get(fn)?.result;
   if (result === "Float") return GraphQLFloat;
   const own = result === undefined ? value : build.valueType(result);
@@ -40,15 +40,15 @@ export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType)
 /** @rule G-OUT-3 */
 export const aggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
-    name: build.typeName(table.word, "aggregate_fields"),
+    name: build.typeName(table.namePart, "aggregate_fields"),
     scope: "aggregate_fields",
     relation: table.relation,
-    description: `aggregate fields of ${quoted(table)}`,
+    description: `aggregate fields of ${quoteTableName(table)}`,
   });
 
 /** Returns the functions with result types for comparisons. A Float result is compared as a Float. */
-export const aggregateFunctionsOf = (build: GqlBuild): ReturnType<GqlBuild["aggregateFunctions"]> =>
-  functionsOf(build.schema.registry).map(({ spec, word }) => ({
+export const buildAggregateFunctions = (build: GqlBuild): ReturnType<GqlBuild["aggregateFunctions"]> =>
+  listAggregateFunctions(build.schema.registry).map(({ spec, word }) => ({
     fn: spec.name,
     name: build.fieldName(word),
     of: (value) => {

@@ -2,11 +2,18 @@
  *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
 import { definePlugin, type AggregateSpec, memoize, type Registry } from "../../../core/index.ts";
-import { aggregateName } from "../part-names.ts";
-import { roleTableOf, type RoleColumn } from "./role-table.ts";
-import { aggregateBoolExp, boolExp, columnValues, enumerable, quoted, selectColumn } from "./type-names.ts";
-import { fieldsOf, tableAt, tapFields } from "./field-taps.ts";
-import { list, required } from "./non-null-list.ts";
+import { getAggregateName } from "../part-names.ts";
+import { getRoleTable, type RoleColumn } from "./role-table.ts";
+import {
+  aggregateBoolExp,
+  boolExp,
+  columnValues,
+  filterEnumerable,
+  quoteTableName,
+  selectColumn,
+} from "./type-names.ts";
+import { collectFields, findTable, tapFields } from "./field-taps.ts";
+import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable, GqlNamePart } from "../catalog-types.ts";
@@ -18,23 +25,23 @@ interface PredicateFunction {
   readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
 
-const functionsOf = memoize(({ aggregates }: Registry): readonly PredicateFunction[] =>
+const listPredicateFunctions = memoize(({ aggregates }: Registry): readonly PredicateFunction[] =>
   [...aggregates.values()].flatMap((spec) => {
-    const word = aggregateName(spec);
+    const word = getAggregateName(spec);
     const { name, predicate } = spec;
     return word === undefined || predicate === undefined ? [] : [{ fn: name, word, predicate }];
   }),
 );
 
 /** Naming conventions do not split the name: `bool_and`, `Bool_and`. @rule G-NAM-8 */
-const functionWord = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });
+const buildFunctionPart = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });
 
-const functionOf = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>
-  functionsOf(build.schema.registry).find((one) => one.fn === fn);
+const findPredicateFunction = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>
+  listPredicateFunctions(build.schema.registry).find((one) => one.fn === fn);
 
-const columnsFor = (build: GqlBuild, table: GqlTable, takes: string): readonly RoleColumn[] =>
-  enumerable(
-    roleTableOf(build, table).readable.filter(
+const findArgumentColumns = (build: GqlBuild, table: GqlTable, takes: string): readonly RoleColumn[] =>
+  filterEnumerable(
+    getRoleTable(build, table).readable.filter(
       ({ value }) => value.enumTable === undefined && value.type.name === takes,
     ),
   );
@@ -45,13 +52,13 @@ const argumentColumns = (
   table: GqlTable,
   { word, predicate: { type = "" } }: PredicateFunction,
 ): GraphQLEnumType | undefined => {
-  const columns = columnsFor(build, table, type);
+  const columns = findArgumentColumns(build, table, type);
   if (columns.length === 0) return undefined;
-  const words = [table.word, "aggregate_bool_exp", functionWord(word), "arguments_columns"] as const;
+  const words = [table.namePart, "aggregate_bool_exp", buildFunctionPart(word), "arguments_columns"] as const;
   return build.enumeration({
-    name: build.typeName(table.word, "select_column", ...words),
+    name: build.typeName(table.namePart, "select_column", ...words),
     relation: table.relation,
-    description: `select "${build.fieldName(...words)}" columns of table ${quoted(table)}`,
+    description: `select "${build.fieldName(...words)}" columns of table ${quoteTableName(table)}`,
     values: () => columnValues(columns),
   });
 };
@@ -59,11 +66,11 @@ const argumentColumns = (
 /** @rule G-AGP-6 */
 const boolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table).relationships.map((each) => {
-      if (each.relationship.isToOne || !roleTableOf(build, each.table).mayAggregate) return undefined;
+  return collectFields(
+    getRoleTable(build, table).relationships.map((each) => {
+      if (each.relationship.isToOne || !getRoleTable(build, each.table).mayAggregate) return undefined;
       const { relationship, target } = each;
       const type = aggregateBoolExp(build, each.table);
       return (
@@ -79,16 +86,16 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
 
 const functionFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  return fieldsOf(
-    functionsOf(build.schema.registry).map(({ fn, word, predicate }) => {
+  return collectFields(
+    listPredicateFunctions(build.schema.registry).map(({ fn, word, predicate }) => {
       const { type: takes, result, columns = 1 } = predicate;
       const value = build.valueType(result);
-      if (value === undefined || (takes !== undefined && columnsFor(build, table, takes).length === 0))
+      if (value === undefined || (takes !== undefined && findArgumentColumns(build, table, takes).length === 0))
         return undefined;
       const type = build.inputObject({
-        name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(word)),
+        name: build.predicateTypeName(table.namePart, "aggregate_bool_exp", buildFunctionPart(word)),
         scope: "predicate",
         relation: table.relation,
         fn,
@@ -108,47 +115,52 @@ const argumentsType = (
 ): GraphQLInputType | undefined => {
   if (predicate.predicate.type === undefined) {
     const columns = selectColumn(build, table);
-    return columns && list(columns);
+    return columns && wrapList(columns);
   }
   const columns = argumentColumns(build, table, predicate);
   const type =
     predicate.predicate.columns === 2
       ? build.inputObject({
-          name: build.predicateTypeName(table.word, "aggregate_bool_exp", functionWord(predicate.word), "arguments"),
+          name: build.predicateTypeName(
+            table.namePart,
+            "aggregate_bool_exp",
+            buildFunctionPart(predicate.word),
+            "arguments",
+          ),
           scope: "predicate_arguments",
           relation: table.relation,
           fn: predicate.fn,
           isOptional: true,
         })
       : columns;
-  return type && required(type);
+  return type && wrapNonNull(type);
 };
 
 const partFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
-  const predicate = functionOf(context);
+  const table = findTable(context);
+  const predicate = findPredicateFunction(context);
   const value = predicate && build.valueType(predicate.predicate.result);
   const comparison = value && build.comparison(value);
   if (table === undefined || predicate === undefined || comparison === undefined) return {};
   const part = (name: GqlArgumentName, type: GraphQLInputType | undefined) =>
     type && ([name, { config: { type }, toPlan: { kind: "argument", name } }] as const);
-  return fieldsOf([
+  return collectFields([
     part("arguments", argumentsType(build, table, predicate)),
     part("distinct", GraphQLBoolean),
     part("filter", boolExp(build, table)),
-    part("predicate", required(comparison)),
+    part("predicate", wrapNonNull(comparison)),
   ]);
 };
 
 const argumentFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
-  const predicate = functionOf(context);
+  const table = findTable(context);
+  const predicate = findPredicateFunction(context);
   const columns = table && predicate && argumentColumns(build, table, predicate);
   if (columns === undefined) return {};
-  const config = { type: required(columns) };
-  return fieldsOf((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
+  const config = { type: wrapNonNull(columns) };
+  return collectFields((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
 };
 
 export const aggregatePredicates = definePlugin({

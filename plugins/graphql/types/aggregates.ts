@@ -2,57 +2,59 @@
  *  `albums_aggregate` in rows and in `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
-import { aggregateFieldsType, aggregatedType, functionsOf, acceptsValue } from "./aggregate-fields.ts";
-import { hasEmbed, roleTableOf } from "./role-table.ts";
+import { aggregateFieldsType, findResultType, listAggregateFunctions, acceptsValue } from "./aggregate-fields.ts";
+import { hasEmbed, getRoleTable } from "./role-table.ts";
 import { isRootShown } from "./queries.ts";
 import {
   aggregateOrderBy,
   aggregateType,
   listArguments,
   orderDirection,
-  quoted,
+  quoteTableName,
   rootField,
   rowType,
   selectColumn,
 } from "./type-names.ts";
-import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./field-taps.ts";
-import { list, required, requiredList } from "./non-null-list.ts";
+import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
+import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 
 /** Returns the aggregate function to which the type belongs. */
-const specOf = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
+const findAggregate = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
   build.schema.registry.aggregates.get(fn);
 
 const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
-  fieldsOf(
-    build.source.tables.map((table) => {
-      const lens = roleTableOf(build, table);
+  collectFields(
+    build.catalog.tables.map((table) => {
+      const roleTable = getRoleTable(build, table);
       const type =
-        lens.mayAggregate && isRootShown(lens, scope, "select_aggregate") ? aggregateType(build, table) : undefined;
+        roleTable.mayAggregate && isRootShown(roleTable, scope, "select_aggregate")
+          ? aggregateType(build, table)
+          : undefined;
       return (
         type &&
         rootField(build, table, "select_aggregate", {
           kind: "aggregate",
-          type: required(type),
+          type: wrapNonNull(type),
           args: listArguments(build, table),
-          description: `fetch aggregated fields from the table: ${quoted(table)}`,
+          description: `fetch aggregated fields from the table: ${quoteTableName(table)}`,
         })
       );
     }),
   );
 
 const arrayRelationships = (context: GqlFieldContext) => {
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return [];
-  return roleTableOf(context.build, table).relationships.filter((each) => !each.relationship.isToOne);
+  return getRoleTable(context.build, table).relationships.filter((each) => !each.relationship.isToOne);
 };
 
 /** Returns the array relationships whose rows the role may aggregate. */
 const aggregatedRelationships = (context: GqlFieldContext) =>
-  arrayRelationships(context).filter((each) => roleTableOf(context.build, each.table).mayAggregate);
+  arrayRelationships(context).filter((each) => getRoleTable(context.build, each.table).mayAggregate);
 
 const rowFields = (context: GqlFieldContext): GqlFields =>
-  fieldsOf(
+  collectFields(
     (hasEmbed(context.build, "aggregate") ? aggregatedRelationships(context) : []).map((each) => {
       const type = aggregateType(context.build, each.table);
       const { relationship, target } = each;
@@ -63,7 +65,7 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
           context.build.fieldName(each.name, "aggregate"),
           {
             config: {
-              type: required(type),
+              type: wrapNonNull(type),
               args: listArguments(context.build, each.table),
               description: "An aggregate relationship",
             },
@@ -76,36 +78,36 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
 
 const aggregateTypeFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
   const row = rowType(build, table);
   const fields = aggregateFieldsType(build, table);
-  return fieldsOf([
+  return collectFields([
     fields && ["aggregate", { config: { type: fields }, toPlan: { kind: "aggregate-fields" } }],
-    row && ["nodes", { config: { type: requiredList(row) }, toPlan: { kind: "nodes" } }],
+    row && ["nodes", { config: { type: wrapNonNullList(row) }, toPlan: { kind: "nodes" } }],
   ]);
 };
 
 const aggregateFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
   const columns = selectColumn(build, table);
   const count: GqlField = {
     config: {
-      type: required(GraphQLInt),
+      type: wrapNonNull(GraphQLInt),
       args: {
-        ...(columns && { columns: argument(list(columns), { kind: "argument", name: "columns" }) }),
+        ...(columns && { columns: argument(wrapList(columns), { kind: "argument", name: "columns" }) }),
         distinct: argument(GraphQLBoolean, { kind: "argument", name: "distinct" }),
       },
     },
     toPlan: { kind: "count" },
   };
-  return fieldsOf([
+  return collectFields([
     ["count", count],
-    ...functionsOf(build.schema.registry).map(({ spec: { name: fn }, word }) => {
+    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
       const type = build.object({
-        name: build.typeName(table.word, `${word}_fields`),
+        name: build.typeName(table.namePart, `${word}_fields`),
         scope: "aggregate_columns",
         relation: table.relation,
         fn,
@@ -121,16 +123,16 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
 
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
-  const spec = specOf(context);
+  const table = findTable(context);
+  const spec = findAggregate(context);
   if (table === undefined || spec === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table)
+  return collectFields(
+    getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
       .map((each) => [
         each.name,
         {
-          config: { type: aggregatedType(build, spec.name, each.value), description: each.comment },
+          config: { type: findResultType(build, spec.name, each.value), description: each.comment },
           toPlan: each.part,
         },
       ]),
@@ -139,7 +141,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
 
 /** The fields exist for roles that may select the rows. @rule G-INP-3 */
 const orderByFields = (context: GqlFieldContext): GqlFields =>
-  fieldsOf(
+  collectFields(
     arrayRelationships(context).map((each) => {
       const type = aggregateOrderBy(context.build, each.table);
       const { relationship, target } = each;
@@ -155,18 +157,18 @@ const orderByFields = (context: GqlFieldContext): GqlFields =>
 
 const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
-  return fieldsOf([
+  return collectFields([
     ["count", { config: { type: direction }, toPlan: { kind: "count" } }],
-    ...functionsOf(build.schema.registry).map(({ spec: { name: fn }, word }) => {
+    ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
       const type = build.inputObject({
-        name: build.typeName(table.word, `${word}_order_by`),
+        name: build.typeName(table.namePart, `${word}_order_by`),
         scope: "aggregate_order_by_columns",
         relation: table.relation,
         fn,
-        description: `order by ${build.fieldName(word)}() on columns of table ${quoted(table)}`,
+        description: `order by ${build.fieldName(word)}() on columns of table ${quoteTableName(table)}`,
         isOptional: true,
       });
       return (
@@ -178,12 +180,12 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
 
 const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
-  const spec = specOf(context);
+  const table = findTable(context);
+  const spec = findAggregate(context);
   const direction = orderDirection(build);
   if (table === undefined || spec === undefined || direction === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table)
+  return collectFields(
+    getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
       .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
   );
@@ -194,7 +196,7 @@ export const graphqlAggregates = definePlugin({
   requires: ["graphql-queries", "aggregate-functions"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-aggregates", {
-      ...inBothReadRoots(rootFields),
+      ...addToReadRoots(rootFields),
       row: rowFields,
       aggregate: aggregateTypeFields,
       aggregate_fields: aggregateFields,

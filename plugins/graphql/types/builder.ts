@@ -21,15 +21,15 @@ import {
 } from "../../../core/index.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./plugin-fields.ts";
-import { isRootScope, LazyInputType, LazyObjectType, outputField } from "./lazy-types.ts";
+import { isRootScope, LazyInputType, LazyObjectType, buildOutputField } from "./lazy-types.ts";
 import { isLegalName, namespaceRoot } from "./names.ts";
-import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
-import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./type-names.ts";
+import { aggregateFieldsType, buildAggregateFunctions } from "./aggregate-fields.ts";
+import { boolExp, listArguments, mutationResponse, buildTargetTypes, orderDirection, rowType } from "./type-names.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./field-taps.ts";
-import type { Values } from "./values.ts";
-import { list } from "./non-null-list.ts";
+import type { ValueTypes } from "./values.ts";
+import { wrapList } from "./non-null-list.ts";
 import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
 import { GQL_EXTENSION, withPart } from "../parts.ts";
 import type {
@@ -47,9 +47,9 @@ import type { GqlRoleAccess, GqlTable, GqlTableRights } from "../catalog-types.t
 
 export interface SchemaParts {
   readonly model: Model;
-  readonly source: Catalog;
-  readonly values: Values;
-  readonly view: GqlRoleAccess;
+  readonly catalog: Catalog;
+  readonly values: ValueTypes;
+  readonly access: GqlRoleAccess;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   /** The server supports live queries. */
@@ -112,20 +112,20 @@ const rootNames = ({ hasSubscriptions }: SchemaParts): readonly GqlRootName[] =>
 const TABLES_AT_ONCE = 10;
 
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
-  const { model, source, values, view, hooks, registry, options } = parts;
+  const { model, catalog: source, values, access, hooks, registry, options } = parts;
   const { names, ownTypes } = source;
   const made = new Map<string, BuiltType>();
-  const rightsOf = new Map<GqlTable, GqlTableRights>();
+  const rightsByTable = new Map<GqlTable, GqlTableRights>();
 
   const builder = createFieldBuilder(hooks);
-  const contextOf = (spec: GqlTypeSpec): GqlFieldContext => {
+  const createContext = (spec: GqlTypeSpec): GqlFieldContext => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // the members are written out, because this runs for each of fifty thousand types
     return {
       scope,
       typeName,
       model,
-      role: view.role,
+      role: access.role,
       relation,
       routine,
       computedField,
@@ -136,16 +136,16 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
   const { variant } = parts;
   const usedTables = new Set<string>();
-  const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
+  const buildFields = (spec: GqlTypeSpec): GqlFields => {
     if (spec.scope === "row" && spec.relation !== undefined) usedTables.add(nameKey(spec.relation));
-    const context = contextOf(spec);
-    const fields = builder.fieldsOf(context);
+    const context = createContext(spec);
+    const fields = builder.buildFields(context);
     return variant === undefined ? fields : variant.fields(fields, context);
   };
   /** The fields of types that were made before the types are first used. */
   const prepared = new Map<string, GqlFields>();
   const takeFields = (spec: GqlTypeSpec): GqlFields => {
-    const fields = prepared.get(spec.name) ?? fieldsOf(spec);
+    const fields = prepared.get(spec.name) ?? buildFields(spec);
     prepared.delete(spec.name);
     return fields;
   };
@@ -155,7 +155,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const splitRoots = new Map<GraphQLObjectType, GqlTypeSpec>();
 
   const hasFields = (spec: GqlTypeSpec): boolean => {
-    if (isSplit && isRootScope(spec.scope) && !prepared.has(spec.name)) return givesFields(spec);
+    if (isSplit && isRootScope(spec.scope) && !prepared.has(spec.name)) return hasAnyField(spec);
     const fields = takeFields(spec);
     if (isEmpty(fields)) return false;
     prepared.set(spec.name, fields);
@@ -181,7 +181,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const makeObject = (spec: GqlTypeSpec): LazyObjectType => {
-    const interfaces = variant?.interfaces && (() => variant.interfaces?.(contextOf(spec)) ?? []);
+    const interfaces = variant?.interfaces && (() => variant.interfaces?.(createContext(spec)) ?? []);
     const type = new LazyObjectType(spec, takeFields, interfaces);
     if (isSplit && isRootScope(spec.scope)) splitRoots.set(type, spec);
     return type;
@@ -205,16 +205,16 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
 
   /** Returns undefined for a scalar with a table's name, because both cannot be in one schema. It is also undefined if
    *  no plugin reads and writes values of the type. */
-  const usableValue = (value: GqlValueType | undefined): GqlValueType | undefined => {
+  const filterUsable = (value: GqlValueType | undefined): GqlValueType | undefined => {
     if (value === undefined || ownTypes.get(value.scalar) !== undefined) return undefined;
-    const writer = WRITERS.get((value.element ?? value).type.name);
+    const writer = OUTPUT_FUNCTIONS.get((value.element ?? value).type.name);
     return writer !== undefined && !registry.functions.has(writer) ? undefined : value;
   };
 
-  const withNamedType = (value: GqlValueType) => {
+  const buildNamedType = (value: GqlValueType) => {
     const { enumTable } = value;
     if (enumTable === undefined) return values.scalarType(value.scalar);
-    const table = source.tableOf.get(nameKey(enumTable.relation));
+    const table = source.tablesByKey.get(nameKey(enumTable.relation));
     return enumeration({
       name: value.scalar,
       relation: enumTable.relation,
@@ -229,9 +229,9 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     });
   };
 
-  const valueTypeOf = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
-    if (value.element === undefined) return withNamedType(value) ?? GraphQLString; // the name of the enum may belong to another type
-    return list(valueTypeOf(value.element) as GraphQLScalarType); // a scalar, enum or list, each of which may be null
+  const buildGraphqlType = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
+    if (value.element === undefined) return buildNamedType(value) ?? GraphQLString; // the name of the enum may belong to another type
+    return wrapList(buildGraphqlType(value.element) as GraphQLScalarType); // a scalar, enum or list, each of which may be null
   };
 
   // other plugins that change plans may hide rows
@@ -239,24 +239,25 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     ({ name, keepsRows }: { readonly name: string } & PlanTap) => name !== "metadata-permissions" && keepsRows !== true,
   );
   const isAboveRowSecurity =
-    (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
+    (options.dbPreRequest ?? "") === "" &&
+    model.roles.get(access.databaseRole ?? model.loginRole)?.isSuperuser === true;
 
   /** The visible tables. There are fewer while a root is prepared. */
-  let visible: GqlBuild["source"] = source;
+  let visible: GqlBuild["catalog"] = source;
   const build: GqlBuild = {
     get schema() {
       return schema;
     },
-    get source() {
+    get catalog() {
       return visible;
     },
-    view,
-    table: (relation) => source.tableOf.get(nameKey(relation)),
+    access,
+    table: (relation) => source.tablesByKey.get(nameKey(relation)),
     rights: (table) => {
-      let rights = rightsOf.get(table);
+      let rights = rightsByTable.get(table);
       if (rights === undefined) {
-        rights = view.rights(table);
-        rightsOf.set(table, rights);
+        rights = access.rights(table);
+        rightsByTable.set(table, rights);
       }
       return rights;
     },
@@ -275,7 +276,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     updateOperators: (table) => Object.fromEntries(operatorFields(build, table)),
     aggregateFields: (table) =>
       build.rights(table).select?.mayAggregate === true ? aggregateFieldsType(build, table) : undefined,
-    aggregateFunctions: () => aggregateFunctionsOf(build),
+    aggregateFunctions: () => buildAggregateFunctions(build),
     orderDirection: () => orderDirection(build),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
@@ -286,22 +287,22 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     object,
     inputObject,
     enumeration,
-    valueOutput: valueTypeOf,
-    valueInput: valueTypeOf,
+    valueOutput: buildGraphqlType,
+    valueInput: buildGraphqlType,
     comparison: (value) => inputObject(comparisonSpec(names, values.canonical(value))),
-    valueType: (type, isNullable) => usableValue(values.find(type, isNullable)),
-    argumentType: (type) => usableValue(values.findArgument(type)),
+    valueType: (type, isNullable) => filterUsable(values.find(type, isNullable)),
+    argumentType: (type) => filterUsable(values.findArgument(type)),
     columnValue: ({ column, enumTable }) => {
-      const plain = usableValue(values.find(column.type, !column.notNull));
+      const plain = filterUsable(values.find(column.type, !column.notNull));
       if (plain === undefined || enumTable === undefined) return plain;
-      const table = source.tableOf.get(nameKey(enumTable.relation));
-      return table === undefined ? plain : { ...plain, scalar: names.typeName(table.word, "enum"), enumTable };
+      const table = source.tablesByKey.get(nameKey(enumTable.relation));
+      return table === undefined ? plain : { ...plain, scalar: names.typeName(table.namePart, "enum"), enumTable };
     },
   };
 
-  const among = <Result>(
-    tables: GqlBuild["source"]["tables"],
-    functions: GqlBuild["source"]["functions"],
+  const withVisible = <Result>(
+    tables: GqlBuild["catalog"]["tables"],
+    functions: GqlBuild["catalog"]["functions"],
     look: () => Result,
   ): Result => {
     const before = visible;
@@ -314,12 +315,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   /** Stops at the first table that adds a field to the root. */
-  const givesFields = (spec: GqlTypeSpec): boolean =>
-    source.tables.some((table) => among([table], [], () => !isEmpty(fieldsOf(spec)))) ||
-    among([], source.functions, () => !isEmpty(fieldsOf(spec)));
+  const hasAnyField = (spec: GqlTypeSpec): boolean =>
+    source.tables.some((table) => withVisible([table], [], () => !isEmpty(buildFields(spec)))) ||
+    withVisible([], source.functions, () => !isEmpty(buildFields(spec)));
 
   /** Yields the context for a few tables at a time, then for the functions. */
-  const partsOf = function* (context: GqlFieldContext): Generator<GqlFieldContext> {
+  const iterateParts = function* (context: GqlFieldContext): Generator<GqlFieldContext> {
     const { tables, functions } = source;
     try {
       for (let i = 0; i < tables.length; i += TABLES_AT_ONCE) {
@@ -336,16 +337,16 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { namespace } = source.customization;
   /** Returns the type with the fields of the source. With a namespace, it is the type of the only field of the root.
    *  @rule G-NAM-6 */
-  const sourceRoot = (of: GqlRootName): GqlTypeSpec => ({
+  const buildRootSpec = (of: GqlRootName): GqlTypeSpec => ({
     ...ROOTS[of],
     isOptional: true,
     ...(namespace !== undefined && {
-      name: names.namespaceTypeName(`${namespace}_${namespaceRoot(of, view.isBackend === true)}`),
+      name: names.namespaceTypeName(`${namespace}_${namespaceRoot(of, access.isBackend === true)}`),
       description: undefined,
     }),
   });
-  const root = (of: GqlRootName): GraphQLObjectType | undefined => {
-    const type = object(sourceRoot(of));
+  const buildRoot = (of: GqlRootName): GraphQLObjectType | undefined => {
+    const type = object(buildRootSpec(of));
     if (type === undefined || namespace === undefined) return type;
     return new LazyObjectType(ROOTS[of], () => ({
       [namespace]: { config: { type }, toPlan: { kind: "namespace" } },
@@ -361,30 +362,32 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
 
   const schema: PreparableSchema = {
     model,
-    role: view.role,
+    role: access.role,
     registry,
     options,
     metaFields: parts.metaFields,
     directives: parts.directives,
     hasInterfaces: variant?.interfaces !== undefined,
-    isIntrospectionClosed: view.isIntrospectionClosed === true,
+    isIntrospectionClosed: access.isIntrospectionClosed === true,
     get query() {
-      query ??= root("query") ?? new LazyObjectType({ name: "query_root", scope: "query_root" }, () => noQueries);
+      query ??= buildRoot("query") ?? new LazyObjectType({ name: "query_root", scope: "query_root" }, () => noQueries);
       return query;
     },
     get mutation() {
-      if (mutation === null) mutation = root("mutation");
+      if (mutation === null) mutation = buildRoot("mutation");
       return mutation;
     },
     get subscription() {
-      if (subscription === null) subscription = parts.hasSubscriptions ? root("subscription") : undefined;
+      if (subscription === null) subscription = parts.hasSubscriptions ? buildRoot("subscription") : undefined;
       return subscription;
     },
-    fieldOf: (type, name) => {
+    findField: (type, name) => {
       const spec = splitRoots.get(type);
       if (spec === undefined) return type.getFields()[name];
-      const found = among(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () => fieldsOf(spec));
-      return Object.hasOwn(found, name) ? outputField(name, found[name]!) : undefined; // the key exists
+      const found = withVisible(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () =>
+        buildFields(spec),
+      );
+      return Object.hasOwn(found, name) ? buildOutputField(name, found[name]!) : undefined; // the key exists
     },
     introspect: (...question) => introspect(...question),
     whole: function* () {
@@ -403,9 +406,9 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     ],
     prepare: function* (roots) {
       for (const name of roots) {
-        const spec = sourceRoot(name);
-        const context = contextOf(spec);
-        const fields = yield* builder.rootFieldsOf(context, () => partsOf(context));
+        const spec = buildRootSpec(name);
+        const context = createContext(spec);
+        const fields = yield* builder.buildRootFields(context, () => iterateParts(context));
         prepared.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
         if (schema[name] !== undefined) yield* object(spec)?.makeFields() ?? []; // this access marks the root as used
@@ -414,14 +417,14 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     usedTables: () => usedTables,
     openTables: function* (keys) {
       for (const key of keys) {
-        const table = source.tableOf.get(key);
+        const table = source.tablesByKey.get(key);
         if (table === undefined) continue; // the table was dropped
-        yield* openTargets(build, table);
+        yield* buildTargetTypes(build, table);
         rowType(build, table)?.getFields();
       }
     },
     columnName: (relation, column) =>
-      source.tableOf.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
+      source.tablesByKey.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
   };
   const introspect = parts.introspect(schema);
   return schema;
@@ -437,7 +440,7 @@ const enumValues = (spec: GqlEnumSpec) => {
 };
 
 /** The types whose values have a special format, with the function that produces it. @rule G-TYP-22 G-TYP-23 */
-const WRITERS: ReadonlyMap<string, string> = new Map([
+const OUTPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["geometry", "to-geojson"],
   ["geography", "to-geojson"],
   ["raster", "to-hexwkb"],

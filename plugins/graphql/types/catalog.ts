@@ -3,7 +3,7 @@
  *  metadata. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
 import {
   nameKey,
-  relationOf,
+  findRelation,
   relationshipOf,
   type Model,
   type Slices,
@@ -14,13 +14,13 @@ import {
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import {
-  byName,
+  compareNames,
   createNames,
-  defaultWord,
-  describedName,
+  buildDefaultPart,
+  formatName,
   isLegalName,
   namespaceRoot,
-  rootWords,
+  listRootNameParts,
   type Names,
 } from "./names.ts";
 import { defaultRelationships } from "./default-relationships.ts";
@@ -51,12 +51,12 @@ export interface Catalog extends GqlCatalog {
 type Warn = (message: string) => void;
 
 /** Only plain tables have a key for by-pk fields. A view has one if the metadata declares it. @rule G-GEN-13 */
-const primaryKeyOf = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
+const findPrimaryKey = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
   if (relation.kind === "view" || relation.kind === "materialized") return entry?.primaryKey ?? [];
   return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
 };
 
-const enumTableOf = (relation: Relation, entry: GqlTableEntry | undefined, names: Names): GqlEnumTable | undefined =>
+const buildEnumTable = (relation: Relation, entry: GqlTableEntry | undefined, names: Names): GqlEnumTable | undefined =>
   entry?.enumValues && {
     relation,
     values: entry.enumValues
@@ -65,7 +65,7 @@ const enumTableOf = (relation: Relation, entry: GqlTableEntry | undefined, names
   };
 
 /** Returns the enum table to which a column's single-column foreign key refers. @rule G-ENM-2 */
-const enumTableAt = (
+const findEnumTable = (
   relation: Relation,
   column: string,
   enumTables: ReadonlyMap<string, GqlEnumTable>,
@@ -79,7 +79,7 @@ const enumTableAt = (
   return key && enumTables.get(nameKey(key.target));
 };
 
-const columnsOf = (
+const buildColumns = (
   relation: Relation,
   entry: GqlTableEntry | undefined,
   names: Names,
@@ -92,12 +92,12 @@ const columnsOf = (
     const name = own?.customName ?? names.fieldName(column.name);
     if (!isLegalName(name) || taken.has(name)) {
       warn(
-        `column ${describedName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is not a valid GraphQL name"}`,
+        `column ${formatName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is not a valid GraphQL name"}`,
       );
       return [];
     }
     taken.add(name);
-    const enumTable = enumTableAt(relation, column.name, enumTables);
+    const enumTable = findEnumTable(relation, column.name, enumTables);
     const comment = own?.comment === undefined ? (column.comment ?? null) : own.comment;
     return [
       { column, name, comment: comment === "" ? null : comment, ...(enumTable === undefined ? {} : { enumTable }) },
@@ -113,41 +113,41 @@ const entryRelationships = (
 ): GqlRelationshipField[] =>
   entry.relationships.flatMap(({ name, relationship: id, isAfter }) => {
     const relationship = relationshipOf(relation, id);
-    const target = relationship && relationOf(model, relationship.target);
+    const target = relationship && findRelation(model, relationship.target);
     if (relationship === undefined || target === undefined || taken.has(name) || !isLegalName(name)) return [];
     return [{ name, relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }];
   });
 
-interface WantedRelationship {
+interface ListedRelation {
   /** The `nameKey` of the relation. */
   readonly key: string;
   readonly relation: Relation;
   readonly entry: GqlTableEntry | undefined;
 }
 
-const sortByRelation = (wanted: WantedRelationship[]): readonly WantedRelationship[] =>
-  wanted.sort((a, b) => byName(a.relation, b.relation));
+const sortByRelation = (wanted: ListedRelation[]): readonly ListedRelation[] =>
+  wanted.sort((a, b) => compareNames(a.relation, b.relation));
 
-const exposedRelations = ({ relations, schemas }: Model): readonly WantedRelationship[] => {
+const exposedRelations = ({ relations, schemas }: Model): readonly ListedRelation[] => {
   const exposed = new Set(schemas);
-  const wanted: WantedRelationship[] = [];
+  const wanted: ListedRelation[] = [];
   for (const [key, relation] of relations)
     if (exposed.has(relation.schema)) wanted.push({ key, relation, entry: undefined });
   return sortByRelation(wanted);
 };
 
-interface NamedSource extends WantedRelationship {
-  readonly word: GqlNamePart;
+interface NamedRelation extends ListedRelation {
+  readonly namePart: GqlNamePart;
 }
 
 /** Returns the names of root fields that a table may have for any role. */
-const rootNamesOf = ({ word, entry }: Pick<NamedSource, "word" | "entry">, names: Names): string[] =>
+const listRootNames = ({ namePart, entry }: Pick<NamedRelation, "namePart" | "entry">, names: Names): string[] =>
   (["select", "select_by_pk", "select_aggregate"] as const).map(
-    (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...rootWords(key, word)),
+    (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...listRootNameParts(key, namePart)),
   );
 
 /** Returns the types that every schema needs: the roots, the types below a namespace, and the built-in scalars. */
-const ownTypesOf = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
+const listReservedTypes = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
   ...(["query", "mutation", "subscription"] as const).flatMap((root) => [
     `${root}_root`,
     ...(namespace === undefined
@@ -166,26 +166,27 @@ const TABLES_AT_ONCE = 16;
 
 /** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
-  wanted: readonly WantedRelationship[],
+  wanted: readonly ListedRelation[],
   names: Names,
   taken: TakenNames,
   warn: Warn,
-): Slices<readonly NamedSource[]> {
-  const named: NamedSource[] = [];
+): Slices<readonly NamedRelation[]> {
+  const named: NamedRelation[] = [];
   let count = 0;
   for (const { key, relation, entry } of wanted) {
     if (++count % TABLES_AT_ONCE === 0) yield;
-    const word = entry?.customName === undefined ? defaultWord(relation) : { text: entry.customName, isCustom: true };
+    const word =
+      entry?.customName === undefined ? buildDefaultPart(relation) : { text: entry.customName, isCustom: true };
     const type = names.typeName(word);
     if (!isLegalName(word.text) || (type !== word.text && !isLegalName(type))) {
-      warn(`${describedName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
+      warn(`${formatName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
       continue;
     }
-    if (!taken.take(type, rootNamesOf({ word, entry }, names))) {
-      warn(`${describedName(relation)} is left out of GraphQL: its type or root field name is taken`);
+    if (!taken.take(type, listRootNames({ namePart: word, entry }, names))) {
+      warn(`${formatName(relation)} is left out of GraphQL: its type or root field name is taken`);
       continue;
     }
-    named.push({ key, relation, word, entry });
+    named.push({ key, relation, namePart: word, entry });
   }
   return named;
 };
@@ -197,17 +198,17 @@ export const createCatalog = function* (
   convention: GqlCustomization["namingConvention"],
   warn: Warn,
 ): Slices<Catalog> {
-  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
+  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
   const customization: GqlCustomization = {
     ...metadata?.customization,
     namingConvention: metadata?.customization?.namingConvention ?? convention,
   };
   const names = createNames(customization);
   const listed = metadata?.tables?.flatMap((entry) => {
-    const relation = relationOf(model, entry.relation);
+    const relation = findRelation(model, entry.relation);
     return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
-  const taken = createTakenNames(ownTypesOf(customization, names));
+  const taken = createTakenNames(listReservedTypes(customization, names));
   const named = yield* nameTables(
     listed === undefined ? exposedRelations(model) : sortByRelation(listed),
     names,
@@ -219,17 +220,17 @@ export const createCatalog = function* (
 
   const enumTables = new Map<string, GqlEnumTable>();
   for (const { relation, entry } of named) {
-    const enumTable = enumTableOf(relation, entry, names);
+    const enumTable = buildEnumTable(relation, entry, names);
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
   /** The members of a table are built when a document first uses it, because most of thousands of tables are never
    *  used. */
-  const createTable = ({ key: relationKey, relation, word, entry }: NamedSource): GqlTable => {
+  const createTable = ({ key: relationKey, relation, namePart, entry }: NamedRelation): GqlTable => {
     const enumTable = enumTables.get(relationKey);
     const content = memoizeValue(() => {
-      const columns = columnsOf(relation, entry, names, enumTables, warn);
-      const key = primaryKeyOf(relation, entry);
+      const columns = buildColumns(relation, entry, names, enumTables, warn);
+      const key = findPrimaryKey(relation, entry);
       const used = new Set(columns.map(({ name }) => name));
       const relationships =
         entry === undefined
@@ -248,7 +249,7 @@ export const createCatalog = function* (
     });
     return {
       relation,
-      word,
+      namePart,
       comment: entry?.comment === undefined ? relation.comment : entry.comment || null,
       rootFields: entry?.rootFields ?? {},
       ...(enumTable && { enumTable }),
@@ -268,7 +269,7 @@ export const createCatalog = function* (
   };
   const tables: GqlTable[] = [];
   const tablesByRoot = createRootIndex<GqlTable>();
-  const ownTypes = createOwnTypes(registry, names, new Set(named.map(({ word }) => word.text)));
+  const ownTypes = createOwnTypes(registry, names, new Set(named.map(({ namePart }) => namePart.text)));
   for (const one of named) {
     const table = createTable(one);
     tableOf.set(one.key, table);
@@ -282,5 +283,5 @@ export const createCatalog = function* (
       : entryFunctions(model, metadata.functions ?? [], isServed, names, taken, warn);
   const functionsByRoot = createRootIndex<GqlFunction>();
   for (const fn of functions) functionsByRoot.add(fn);
-  return { tables, tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };
+  return { tables, tablesByKey: tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };
 };

@@ -9,10 +9,10 @@ import {
   type GraphQLInputType,
 } from "graphql";
 import { definePlugin, matchesType, type OperatorSpec } from "../../../core/index.ts";
-import { operatorName } from "../part-names.ts";
+import { getOperatorName } from "../part-names.ts";
 import type { Names } from "./names.ts";
-import { fieldsOf, tapFields } from "./field-taps.ts";
-import { list, required } from "./non-null-list.ts";
+import { collectFields, tapFields } from "./field-taps.ts";
+import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -33,7 +33,7 @@ export const comparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec =
 const isOffered = (operator: OperatorSpec, name: string, value: GqlValueType): boolean =>
   value.enumTable === undefined ? matchesType(operator, value.type) : ENUM_OPERATORS.has(name);
 
-const keywordsOf = (operator: OperatorSpec) =>
+const getKeywords = (operator: OperatorSpec) =>
   typeof operator.graphql === "object" ? operator.graphql.keywords : undefined;
 
 const BUILT_IN: Readonly<Record<string, GraphQLInputType>> = {
@@ -60,7 +60,7 @@ const operandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInputType 
 const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
   const own = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
   if (operator.operandType !== undefined && own === undefined) return undefined;
-  const keywords = keywordsOf(operator);
+  const keywords = getKeywords(operator);
   const part = { kind: "operator", operator, ...(keywords && { keywords }), ...(own && { value: own }) } as const;
   const single = build.valueInput(own ?? value);
   const type =
@@ -69,16 +69,16 @@ const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueT
       : operator.operand === "fields"
         ? operandType(build, operator)
         : operator.operand === "list"
-          ? list(single)
+          ? wrapList(single)
           : single;
   return type && { config: { type, description: operator.description ?? null }, toPlan: part };
 };
 
 const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
   if (value === undefined) return {};
-  return fieldsOf(
+  return collectFields(
     build.schema.registry.operators.map((operator) => {
-      const name = operatorName(operator);
+      const name = getOperatorName(operator);
       if (name === undefined || !isOffered(operator, name, value)) return undefined;
       const field = operatorField(build, operator, value);
       return field && ([build.fieldName(name), field] as const);
@@ -89,14 +89,14 @@ const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
 /** Returns the fields of an operand object. The naming convention does not change the declared names. @rule G-NAM-8 */
 const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
   const declared = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
-  return fieldsOf(
+  return collectFields(
     Object.entries(declared?.fields ?? {}).map(([name, declaration]) => {
       const { type, isRequired, defaultValue } = parseDeclaration(declaration);
       const value = build.valueType(type, !isRequired);
       if (value === undefined) return undefined;
       const input = BUILT_IN[type] ?? build.valueInput(value);
       const config = {
-        type: isRequired ? required(input) : input,
+        type: isRequired ? wrapNonNull(input) : input,
         ...(defaultValue === undefined ? {} : { defaultValue }),
       };
       return [name, { config, toPlan: { kind: "operand-field", name, value } }] as const;

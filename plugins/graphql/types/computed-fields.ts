@@ -2,34 +2,34 @@
  *  a row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { aggregatedType, acceptsType } from "./aggregate-fields.ts";
+import { findResultType, acceptsType } from "./aggregate-fields.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { hasEmbed, roleTableOf, ownParameters, type RoleComputedField } from "./role-table.ts";
+import { hasEmbed, getRoleTable, listOwnParameters, type RoleComputedField } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";
-import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./type-names.ts";
-import { fieldsOf, tableAt, tapFields } from "./field-taps.ts";
-import { list } from "./non-null-list.ts";
+import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoteTableName, rowType } from "./type-names.ts";
+import { collectFields, findTable, tapFields } from "./field-taps.ts";
+import { wrapList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
-const argsOf = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
+const buildArgs = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
   argsArgument(build, {
-    name: build.typeName(field.name, table.word, "args"),
+    name: build.typeName(field.name, table.namePart, "args"),
     relation: table.relation,
     computedField: field,
-    argumentDescription: `input parameters for computed field "${field.name}" defined on table ${quoted(table)}`,
+    argumentDescription: `input parameters for computed field "${field.name}" defined on table ${quoteTableName(table)}`,
   });
 
-interface RowsOf {
+interface RowsField {
   readonly field: GqlComputedField;
   readonly target: GqlTable;
   readonly isPlain: boolean;
 }
 
 /** Returns the computed fields with rows of a table that the role may read. @rule G-CF-6 */
-const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
-  const { rights } = roleTableOf(build, table);
+const listRowsFields = (build: GqlBuild, table: GqlTable): readonly RowsField[] => {
+  const { rights } = getRoleTable(build, table);
   return table.computedFields.flatMap((field) => {
     const target = field.target && build.table(field.target);
     if (
@@ -38,13 +38,13 @@ const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
       rights.select?.computedFields.has(field.name) !== true
     )
       return [];
-    return [{ field, target, isPlain: ownParameters(field).length === 0 }];
+    return [{ field, target, isPlain: listOwnParameters(field).length === 0 }];
   });
 };
 
 const scalarPart = (table: GqlTable, { field, value }: RoleComputedField) =>
   ({ kind: "computed", field, relation: table.relation, value }) as const;
-const rowsPart = (table: GqlTable, { field }: RowsOf) =>
+const rowsPart = (table: GqlTable, { field }: RowsField) =>
   ({ kind: "computed", field, relation: table.relation }) as const;
 
 const isJson = ({ value }: RoleComputedField): boolean => value.type.name === "json" || value.type.name === "jsonb";
@@ -57,7 +57,7 @@ const scalarField = (
 ): GqlField => ({
   config: {
     type,
-    args: { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) },
+    args: { ...buildArgs(build, table, each.field), ...(isJson(each) ? pathArgument : {}) },
     description: each.field.comment,
   },
   toPlan: scalarPart(table, each),
@@ -65,13 +65,13 @@ const scalarField = (
 
 const rowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  return fieldsOf([
-    ...roleTableOf(build, table).computed.map(
+  return collectFields([
+    ...getRoleTable(build, table).computed.map(
       (each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const,
     ),
-    ...(hasEmbed(build, "nest") ? rowFieldsOf(build, table) : []).map((each) => {
+    ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((each) => {
       const row = rowType(build, each.target);
       return (
         row &&
@@ -79,8 +79,8 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
           build.fieldName(each.field.name),
           {
             config: {
-              type: list(row),
-              args: { ...argsOf(build, table, each.field), ...listArguments(build, each.target) },
+              type: wrapList(row),
+              args: { ...buildArgs(build, table, each.field), ...listArguments(build, each.target) },
               description: each.field.comment,
             },
             toPlan: rowsPart(table, each),
@@ -93,10 +93,10 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
 
 const boolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  return fieldsOf([
-    ...roleTableOf(build, table)
+  return collectFields([
+    ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = build.comparison(each.value);
@@ -104,7 +104,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
           type && ([build.fieldName(each.field.name), { config: { type }, toPlan: scalarPart(table, each) }] as const)
         );
       }),
-    ...rowFieldsOf(build, table)
+    ...listRowsFields(build, table)
       .filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = boolExp(build, each.target);
@@ -117,17 +117,17 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
 
 const orderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
-  return fieldsOf([
-    ...roleTableOf(build, table)
+  return collectFields([
+    ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
       .map(
         (each) =>
           [build.fieldName(each.field.name), { config: { type: direction }, toPlan: scalarPart(table, each) }] as const,
       ),
-    ...rowFieldsOf(build, table)
+    ...listRowsFields(build, table)
       .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates"))
       .map((each) => {
         const type = aggregateOrderBy(build, each.target);
@@ -146,15 +146,15 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
 const aggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleComputedField): GraphQLOutputType =>
   build.schema.registry.aggregates.get(fn)?.result === "Float"
     ? build.valueOutput(value)
-    : aggregatedType(build, fn, value);
+    : findResultType(build, fn, value);
 
 /** @rule G-OUT-10 */
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const { build, fn = "" } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table)
+  return collectFields(
+    getRoleTable(build, table)
       .computed.filter(({ value }) => acceptsType(build, fn, value))
       .map(
         (each) =>

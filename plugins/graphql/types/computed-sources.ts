@@ -1,15 +1,15 @@
 /** Finds the functions that are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
 import {
   memoize,
-  relationOf,
-  routinesOf,
+  findRelation,
+  findRoutines,
   type Model,
   type QualifiedName,
   type Relation,
   type Routine,
 } from "../../../core/index.ts";
-import { hasPlainParameters, SESSION_NAMES, sessionArgumentOf } from "./function-sources.ts";
-import { describedName, isLegalName } from "./names.ts";
+import { hasPlainParameters, SESSION_NAMES, findSessionArgument } from "./function-sources.ts";
+import { formatName, isLegalName } from "./names.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTableEntry } from "../catalog-types.ts";
 
@@ -24,11 +24,11 @@ interface MatchedRoutine {
 }
 
 /** Returns the table's own row type, then those of its ancestors, whose functions also accept its rows. */
-const rowTypesOf = ({ rowType, ancestorTypes = [] }: Relation): readonly number[] => [rowType, ...ancestorTypes];
+const listRowTypes = ({ rowType, ancestorTypes = [] }: Relation): readonly number[] => [rowType, ...ancestorTypes];
 
 /** Returns the fit of a routine and a relation. Undefined if the routine is not a computed field of it. `tableArgument`
  *  is the name of an argument, by default the first. */
-const fitOf = (
+const matchRoutine = (
   model: Model,
   relation: Relation,
   routine: Routine,
@@ -39,10 +39,10 @@ const fitOf = (
   const index =
     tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === tableArgument);
   const type = routine.parameters[index]?.type;
-  if (type === undefined || !rowTypesOf(relation).includes(type)) return undefined;
+  if (type === undefined || !listRowTypes(relation).includes(type)) return undefined;
   const { returns } = routine;
   if (returns.isSet) {
-    const target = returns.relation && isServed(returns.relation) ? relationOf(model, returns.relation) : undefined;
+    const target = returns.relation && isServed(returns.relation) ? findRelation(model, returns.relation) : undefined;
     return target && { tableArgument: index, target };
   }
   const kind = model.types.get(returns.type)?.kind;
@@ -59,7 +59,7 @@ const createField = (
   session: ReadonlySet<string>,
   comment: string | null,
 ): GqlComputedField => {
-  const sessionArgument = sessionArgumentOf(model, routine, session);
+  const sessionArgument = findSessionArgument(model, routine, session);
   return {
     name,
     routine,
@@ -70,10 +70,10 @@ const createField = (
 };
 
 const defaultComment = (routine: Routine): string =>
-  routine.comment ?? `A computed field, executes function "${describedName(routine)}"`;
+  routine.comment ?? `A computed field, executes function "${formatName(routine)}"`;
 
 /** The routines of exposed schemas, by the row type of their first argument. */
-const routinesOfRow = memoize(({ routines, schemas }: Model): ReadonlyMap<number, readonly Routine[]> => {
+const indexRoutinesByRow = memoize(({ routines, schemas }: Model): ReadonlyMap<number, readonly Routine[]> => {
   const lists = new Map<number, Routine[]>();
   for (const routine of [...routines.values()].flat()) {
     const [first] = routine.parameters;
@@ -93,14 +93,14 @@ export const defaultComputedFields = (
   isServed: IsServed,
 ): GqlComputedField[] => {
   const used = new Set(taken);
-  return rowTypesOf(relation)
+  return listRowTypes(relation)
     .flatMap((type) =>
-      [...(routinesOfRow(model).get(type) ?? [])].sort((a, b) =>
+      [...(indexRoutinesByRow(model).get(type) ?? [])].sort((a, b) =>
         a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1,
       ),
     )
     .flatMap((routine) => {
-      const fit = fitOf(model, relation, routine, isServed);
+      const fit = matchRoutine(model, relation, routine, isServed);
       if (fit === undefined || used.has(routine.name) || !isLegalName(routine.name)) return [];
       used.add(routine.name);
       return [createField(model, routine.name, routine, fit, SESSION_NAMES, defaultComment(routine))];
@@ -116,14 +116,14 @@ export const entryComputedFields = (
   warn: Warn,
 ): GqlComputedField[] =>
   entry.computedFields.flatMap(({ name, routine: routineName, tableArgument, sessionArgument, comment }) => {
-    const fits = routinesOf(model, routineName).flatMap((routine) => {
-      const fit = fitOf(model, relation, routine, isServed, tableArgument);
+    const fits = findRoutines(model, routineName).flatMap((routine) => {
+      const fit = matchRoutine(model, relation, routine, isServed, tableArgument);
       return fit === undefined ? [] : [{ routine, fit }];
     });
     const [first] = fits;
     if (first === undefined || fits.length > 1 || taken.has(name) || !isLegalName(name)) {
       warn(
-        `computed field ${name} of ${describedName(relation)} is left out of GraphQL: its function is unsuitable, or its name is taken`,
+        `computed field ${name} of ${formatName(relation)} is left out of GraphQL: its function is unsuitable, or its name is taken`,
       );
       return [];
     }

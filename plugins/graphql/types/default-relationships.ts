@@ -2,8 +2,8 @@
  *  G-REL-10 */
 import { pluralize, singularize } from "inflection";
 import {
-  columnOf,
-  relationOf,
+  findColumn,
+  findRelation,
   type ForeignKey,
   type Model,
   type QualifiedName,
@@ -38,7 +38,7 @@ interface Candidate {
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const firstPosition = (relation: Relation, key: ForeignKey): number =>
-  columnOf(relation, key.columns[0] ?? "")?.position ?? 0;
+  findColumn(relation, key.columns[0] ?? "")?.position ?? 0;
 
 const alongOwnKey = (source: Relation, target: QualifiedName, key: ForeignKey): Relationship | undefined =>
   source.relationships.find(
@@ -56,7 +56,7 @@ const ownCandidates = (model: Model, relation: Relation, isServed: (name: Qualif
   [...relation.foreignKeys]
     .sort((a, b) => compare(firstPosition(relation, a), firstPosition(relation, b)) || compare(a.name, b.name))
     .flatMap((key) => {
-      const target = isServed(key.target) ? relationOf(model, key.target) : undefined;
+      const target = isServed(key.target) ? findRelation(model, key.target) : undefined;
       const relationship = target && alongOwnKey(relation, target, key);
       return target && relationship
         ? [{ relationship, target, name: singularize(target.name), columns: key.columns }]
@@ -75,7 +75,7 @@ const reverseCandidates = (
     .flatMap((relationship) => {
       const { constraint, isOwnKey, junction, routine, target } = relationship;
       if (isOwnKey || junction !== undefined || routine !== undefined || !isServed(target)) return [];
-      const from = relationOf(model, target);
+      const from = findRelation(model, target);
       const key = from?.foreignKeys.find(
         ({ name, target: to }) => name === constraint && to.name === relation.name && to.schema === relation.schema,
       );

@@ -1,16 +1,16 @@
 /** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title }
  *  }`. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
-import { roleTableOf } from "./role-table.ts";
-import { boolExp, keyArguments, mutationResponse, quoted, rootField, rowType } from "./type-names.ts";
-import { argument, fieldsOf, tapFields } from "./field-taps.ts";
-import { required } from "./non-null-list.ts";
+import { getRoleTable } from "./role-table.ts";
+import { boolExp, keyArguments, mutationResponse, quoteTableName, rootField, rowType } from "./type-names.ts";
+import { argument, collectFields, tapFields } from "./field-taps.ts";
+import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../build.ts";
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(
-    build.source.tables.flatMap((table) => {
-      const { rights, hasKey } = roleTableOf(build, table);
+  collectFields(
+    build.catalog.tables.flatMap((table) => {
+      const { rights, hasKey } = getRoleTable(build, table);
       const where = rights.delete === true ? boolExp(build, table) : undefined;
       const type = where && mutationResponse(build, table);
       if (where === undefined || type === undefined) return [];
@@ -21,19 +21,19 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           type,
           args: {
             where: argument(
-              required(where),
+              wrapNonNull(where),
               { kind: "argument", name: "where" },
               "filter the rows which have to be deleted",
             ),
           },
-          description: `delete data from the table: ${quoted(table)}`,
+          description: `delete data from the table: ${quoteTableName(table)}`,
         }),
         row &&
           rootField(build, table, "delete_by_pk", {
             kind: "delete-by-pk",
             type: row,
             args: keyArguments(build, table),
-            description: `delete single row from the table: ${quoted(table)}`,
+            description: `delete single row from the table: ${quoteTableName(table)}`,
           }),
       ];
     }),

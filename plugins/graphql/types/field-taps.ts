@@ -14,7 +14,8 @@ interface ScopedTap {
 export const isPluginTap = (tap: object): boolean => !("scopes" in tap);
 
 /** Returns true if the tap may add fields to types of that scope. */
-export const isFor = (tap: object, scope: GqlScope): boolean => isPluginTap(tap) || scope in (tap as ScopedTap).scopes;
+export const appliesToScope = (tap: object, scope: GqlScope): boolean =>
+  isPluginTap(tap) || scope in (tap as ScopedTap).scopes;
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
@@ -52,14 +53,16 @@ export const isEmpty = (fields: GqlFields): boolean => {
 };
 
 /** Returns the table of the type. */
-export const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined =>
+export const findTable = ({ build, relation }: GqlFieldContext): GqlTable | undefined =>
   relation && build.table(relation);
 
 /** Adds the same fields to the query root and the subscription root (G-GEN-15). */
-export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
+export const addToReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
 
 /** Collects fields by name and skips undefined entries. */
-export const fieldsOf = (entries: readonly (readonly [name: string, field: GqlField] | undefined)[]): GqlFields => {
+export const collectFields = (
+  entries: readonly (readonly [name: string, field: GqlField] | undefined)[],
+): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const entry of entries) {
     if (entry !== undefined && !has(fields, entry[0])) fields[entry[0]] = entry[1];

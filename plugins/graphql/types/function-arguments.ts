@@ -1,10 +1,10 @@
 /** `args: { term: "a" }`: builds the input of functions and computed fields. @rule G-FN-4 G-CF-3 */
 import type { GraphQLArgumentConfig } from "graphql";
 import type { RoutineParameter } from "../../../core/index.ts";
-import { ownParameters } from "./role-table.ts";
+import { listOwnParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
-import { argument, fieldsOf } from "./field-taps.ts";
-import { required } from "./non-null-list.ts";
+import { argument, collectFields } from "./field-taps.ts";
+import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
 
 interface OwnParameter {
@@ -13,13 +13,13 @@ interface OwnParameter {
 }
 
 /** Unnamed parameters are numbered among themselves, without the row of a computed field: `arg_1`, `arg_2`. */
-const nameOf = ({ index, parameter }: OwnParameter, own: readonly OwnParameter[]): string =>
+const buildParameterName = ({ index, parameter }: OwnParameter, own: readonly OwnParameter[]): string =>
   parameter.name !== ""
     ? parameter.name
     : `arg_${own.filter((one) => one.parameter.name === "" && one.index <= index).length}`;
 
-const parametersOf = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "fn">): readonly OwnParameter[] => {
-  if (context.computedField !== undefined) return ownParameters(context.computedField);
+const listParameters = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "fn">): readonly OwnParameter[] => {
+  if (context.computedField !== undefined) return listOwnParameters(context.computedField);
   const session = context.fn === undefined ? undefined : Number(context.fn);
   return (context.routine?.parameters ?? []).flatMap((parameter, index) =>
     index === session ? [] : [{ parameter, index }],
@@ -28,10 +28,10 @@ const parametersOf = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "
 
 export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const parameters = parametersOf(context);
-  return fieldsOf(
+  const parameters = listParameters(context);
+  return collectFields(
     parameters.map((own) => {
-      const name = build.fieldName(nameOf(own, parameters));
+      const name = build.fieldName(buildParameterName(own, parameters));
       const value = isLegalName(name) ? build.argumentType(own.parameter.type) : undefined;
       return (
         value &&
@@ -53,12 +53,12 @@ export const argsArgument = (
     ...spec
   }: Omit<GqlTypeSpec, "scope" | "isOptional" | "description"> & { readonly argumentDescription: string },
 ): Record<string, GraphQLArgumentConfig> => {
-  const parameters = parametersOf(spec);
+  const parameters = listParameters(spec);
   const type =
     parameters.length === 0 ? undefined : build.inputObject({ ...spec, scope: "function_args", isOptional: true });
   if (type === undefined) return {};
   const isRequired = parameters.some(({ parameter }) => !parameter.hasDefault);
   return {
-    args: argument(isRequired ? required(type) : type, { kind: "argument", name: "args" }, argumentDescription),
+    args: argument(isRequired ? wrapNonNull(type) : type, { kind: "argument", name: "args" }, argumentDescription),
   };
 };

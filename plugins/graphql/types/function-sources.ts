@@ -1,13 +1,13 @@
 /** Finds the functions that are root fields. @rule G-FN-1 G-FN-2 G-FN-6 G-FN-10 G-MET-10 */
 import {
-  relationOf,
-  routinesOf,
+  findRelation,
+  findRoutines,
   type Model,
   type QualifiedName,
   type Relation,
   type Routine,
 } from "../../../core/index.ts";
-import { byName, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
+import { compareNames, buildDefaultPart, formatName, isLegalName, type Names } from "./names.ts";
 import type { TakenNames } from "./taken-names.ts";
 import type { GqlFunction, GqlFunctionEntry } from "../catalog-types.ts";
 
@@ -21,7 +21,7 @@ const isJsonType = (model: Model, oid: number): boolean => {
 };
 
 /** Returns the index of the argument for the session variables: one of `names`, of a JSON type. @rule G-FN-6 */
-export const sessionArgumentOf = (model: Model, routine: Routine, names: ReadonlySet<string>): number | undefined => {
+export const findSessionArgument = (model: Model, routine: Routine, names: ReadonlySet<string>): number | undefined => {
   const index = routine.parameters.findIndex(
     (parameter) => names.has(parameter.name) && isJsonType(model, parameter.type),
   );
@@ -41,7 +41,7 @@ const returnedRelation = (
 ): Relation | undefined => {
   const { relation } = routine.returns;
   return relation !== undefined && hasPlainParameters(model, routine) && isServed(relation)
-    ? relationOf(model, relation)
+    ? findRelation(model, relation)
     : undefined;
 };
 
@@ -56,12 +56,12 @@ const fittingFunction = (
     const relation = returnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  if (fits.length > 1) warn(`function ${describedName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // its length is at least two
+  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // its length is at least two
   return fits.length === 1 ? fits[0] : undefined;
 };
 
 /** Drops functions whose names are not legal or taken. @rule G-NAM-3 */
-const withFreeNames = (
+const dropTakenNames = (
   functions: readonly GqlFunction[],
   names: Names,
   taken: Pick<TakenNames, "hasRoot">,
@@ -69,11 +69,11 @@ const withFreeNames = (
 ): GqlFunction[] => {
   const used = new Set<string>();
   const isUsed = (root: string): boolean => used.has(root) || taken.hasRoot(root);
-  return functions.filter(({ word, rootFields, routine }) => {
-    const root = rootFields.function?.name ?? names.rootName(word);
-    if (!isLegalName(word.text) || !isLegalName(root) || isUsed(root)) {
+  return functions.filter(({ namePart, rootFields, routine }) => {
+    const root = rootFields.function?.name ?? names.rootName(namePart);
+    if (!isLegalName(namePart.text) || !isLegalName(root) || isUsed(root)) {
       warn(
-        `function ${describedName(routine)} is left out of GraphQL: ${isUsed(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
+        `function ${formatName(routine)} is left out of GraphQL: ${isUsed(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
       );
       return false;
     }
@@ -95,20 +95,20 @@ export const defaultFunctions = (
       const found = fittingFunction(model, routines, isServed, warn);
       return found === undefined ? [] : [found];
     })
-    .sort((a, b) => byName(a.routine, b.routine))
+    .sort((a, b) => compareNames(a.routine, b.routine))
     .map(({ routine, relation }): GqlFunction => {
-      const sessionArgument = sessionArgumentOf(model, routine, SESSION_NAMES);
+      const sessionArgument = findSessionArgument(model, routine, SESSION_NAMES);
       return {
         routine,
         relation,
-        word: defaultWord(routine),
+        namePart: buildDefaultPart(routine),
         rootFields: {},
         comment: routine.comment,
         isMutation: routine.volatility === "volatile",
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
       };
     });
-  return withFreeNames(functions, names, taken, warn);
+  return dropTakenNames(functions, names, taken, warn);
 };
 
 export const entryFunctions = (
@@ -121,10 +121,10 @@ export const entryFunctions = (
 ): GqlFunction[] => {
   const functions = entries
     .flatMap((entry): GqlFunction[] => {
-      const found = fittingFunction(model, routinesOf(model, entry.routine), isServed, warn);
+      const found = fittingFunction(model, findRoutines(model, entry.routine), isServed, warn);
       if (found === undefined) return [];
       const { routine, relation } = found;
-      const sessionArgument = sessionArgumentOf(
+      const sessionArgument = findSessionArgument(
         model,
         routine,
         new Set(entry.sessionArgument === undefined ? [] : [entry.sessionArgument]),
@@ -133,7 +133,8 @@ export const entryFunctions = (
         {
           routine,
           relation,
-          word: entry.customName === undefined ? defaultWord(routine) : { text: entry.customName, isCustom: true },
+          namePart:
+            entry.customName === undefined ? buildDefaultPart(routine) : { text: entry.customName, isCustom: true },
           rootFields: entry.rootFields ?? {},
           comment: entry.comment === undefined ? routine.comment : entry.comment || null,
           isMutation:
@@ -142,6 +143,6 @@ export const entryFunctions = (
         },
       ];
     })
-    .sort((a, b) => byName(a.routine, b.routine));
-  return withFreeNames(functions, names, taken, warn);
+    .sort((a, b) => compareNames(a.routine, b.routine));
+  return dropTakenNames(functions, names, taken, warn);
 };

@@ -2,25 +2,25 @@
  *  @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
-import { hasOperator, roleTableOf } from "./role-table.ts";
-import { describedName } from "./names.ts";
-import { aggregateType, listArguments, quoted, rowType } from "./type-names.ts";
-import { fieldsOf, tapFields } from "./field-taps.ts";
-import { required, requiredList } from "./non-null-list.ts";
+import { hasOperator, getRoleTable } from "./role-table.ts";
+import { formatName } from "./names.ts";
+import { aggregateType, listArguments, quoteTableName, rowType } from "./type-names.ts";
+import { collectFields, tapFields } from "./field-taps.ts";
+import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlFunction, GqlTable } from "../catalog-types.ts";
 
-const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
+const buildArguments = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
   ...argsArgument(build, {
-    name: build.typeName(fn.word, "args"),
+    name: build.typeName(fn.namePart, "args"),
     routine: fn.routine,
     ...(fn.sessionArgument === undefined ? {} : { fn: String(fn.sessionArgument) }),
-    argumentDescription: `input parameters for function "${describedName(fn.routine)}"`,
+    argumentDescription: `input parameters for function "${formatName(fn.routine)}"`,
   }),
   ...listArguments(build, table),
 });
 
-const partOf = ({ routine, relation, sessionArgument }: GqlFunction, isAggregate: boolean) =>
+const buildFunctionPart = ({ routine, relation, sessionArgument }: GqlFunction, isAggregate: boolean) =>
   ({
     kind: "function",
     routine,
@@ -34,39 +34,39 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
   if (row === undefined) return undefined;
   const standard =
     fn.comment === undefined
-      ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${describedName(fn.routine)}" which returns ${quoted(table)}`
+      ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${formatName(fn.routine)}" which returns ${quoteTableName(table)}`
       : fn.comment;
   const own = fn.rootFields.function;
   return [
-    own?.name ?? build.rootName(fn.word),
+    own?.name ?? build.rootName(fn.namePart),
     {
       config: {
-        type: fn.routine.returns.isSet ? requiredList(row) : row,
-        args: argumentsOf(build, fn, table),
+        type: fn.routine.returns.isSet ? wrapNonNullList(row) : row,
+        args: buildArguments(build, fn, table),
         description: own?.comment === undefined ? standard : own.comment || null,
       },
-      toPlan: partOf(fn, false),
+      toPlan: buildFunctionPart(fn, false),
     },
   ];
 };
 
 const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
   const type =
-    build.schema.registry.has("graphql-aggregates") && roleTableOf(build, table).mayAggregate
+    build.schema.registry.has("graphql-aggregates") && getRoleTable(build, table).mayAggregate
       ? aggregateType(build, table)
       : undefined;
   if (type === undefined) return undefined;
-  const standard = `execute function "${describedName(fn.routine)}" and query aggregates on result of table type ${quoted(table)}`;
+  const standard = `execute function "${formatName(fn.routine)}" and query aggregates on result of table type ${quoteTableName(table)}`;
   const own = fn.rootFields.function_aggregate;
   return [
-    own?.name ?? build.rootName(fn.word, "aggregate"),
+    own?.name ?? build.rootName(fn.namePart, "aggregate"),
     {
       config: {
-        type: required(type),
-        args: argumentsOf(build, fn, table),
+        type: wrapNonNull(type),
+        args: buildArguments(build, fn, table),
         description: own?.comment === undefined ? standard : own.comment || null,
       },
-      toPlan: partOf(fn, true),
+      toPlan: buildFunctionPart(fn, true),
     },
   ];
 };
@@ -77,16 +77,16 @@ const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
 
 /** Returns the functions of one root whose rows the role may read. */
 const servedFunctions = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
-  build.source.functions.flatMap((fn) => {
+  build.catalog.functions.flatMap((fn) => {
     const table =
-      fn.isMutation === isMutation && isPlannable(build, fn) && build.view.mayCall(fn)
+      fn.isMutation === isMutation && isPlannable(build, fn) && build.access.mayCall(fn)
         ? build.table(fn.relation)
         : undefined;
     return table === undefined || build.rights(table).select === undefined ? [] : [{ fn, table }];
   });
 
 const readFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(
+  collectFields(
     servedFunctions(build, false).flatMap(({ fn, table }) => [
       rowsField(build, fn, table),
       aggregateField(build, fn, table),
@@ -94,7 +94,7 @@ const readFields = ({ build }: GqlFieldContext): GqlFields =>
   );
 
 const writeFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(servedFunctions(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
+  collectFields(servedFunctions(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
 
 export const graphqlFunctions = definePlugin({
   name: "graphql-functions",

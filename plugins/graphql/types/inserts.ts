@@ -2,12 +2,20 @@
  *  affected_rows } }`. @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { roleTableOf } from "./role-table.ts";
+import { getRoleTable } from "./role-table.ts";
 import { isEnumValueName } from "./names.ts";
 import { relationshipPart } from "./relationships.ts";
-import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootField, rowType } from "./type-names.ts";
-import { argument, fieldsOf, tableAt, tapFields } from "./field-taps.ts";
-import { list, required, requiredList } from "./non-null-list.ts";
+import {
+  boolExp,
+  columnValues,
+  filterEnumerable,
+  mutationResponse,
+  quoteTableName,
+  rootField,
+  rowType,
+} from "./type-names.ts";
+import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
+import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import { insertInput, relatedInsert } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
@@ -20,10 +28,10 @@ const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | 
   usableConstraints(build, table).length === 0
     ? undefined
     : build.inputObject({
-        name: build.typeName(table.word, "on_conflict"),
+        name: build.typeName(table.namePart, "on_conflict"),
         scope: "on_conflict",
         relation: table.relation,
-        description: `on_conflict condition type for table ${quoted(table)}`,
+        description: `on_conflict condition type for table ${quoteTableName(table)}`,
       });
 
 /** @rule G-ENU-4 */
@@ -37,9 +45,9 @@ const usableConstraints = (build: GqlBuild, table: GqlTable) => {
 const onConflictPart = { kind: "argument", name: "on_conflict" } as const;
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(
-    build.source.tables.flatMap((table) => {
-      const { rights } = roleTableOf(build, table);
+  collectFields(
+    build.catalog.tables.flatMap((table) => {
+      const { rights } = getRoleTable(build, table);
       const input = rights.insert === undefined ? undefined : insertInput(build, table);
       const type = input && mutationResponse(build, table);
       if (input === undefined || type === undefined) return [];
@@ -53,20 +61,24 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           kind: "insert",
           type,
           args: {
-            objects: argument(required(list(input)), { kind: "argument", name: "objects" }, "the rows to be inserted"),
+            objects: argument(
+              wrapNonNull(wrapList(input)),
+              { kind: "argument", name: "objects" },
+              "the rows to be inserted",
+            ),
             ...conflictArgument,
           },
-          description: `insert data into the table: ${quoted(table)}`,
+          description: `insert data into the table: ${quoteTableName(table)}`,
         }),
         row &&
           rootField(build, table, "insert_one", {
             kind: "insert-one",
             type: row,
             args: {
-              object: argument(required(input), { kind: "argument", name: "object" }, "the row to be inserted"),
+              object: argument(wrapNonNull(input), { kind: "argument", name: "object" }, "the row to be inserted"),
               ...conflictArgument,
             },
-            description: `insert a single row into the table: ${quoted(table)}`,
+            description: `insert a single row into the table: ${quoteTableName(table)}`,
           }),
       ];
     }),
@@ -74,10 +86,10 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
 
 const inputFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  const { insertable } = roleTableOf(build, table);
-  const fields = fieldsOf([
+  const { insertable } = getRoleTable(build, table);
+  const fields = collectFields([
     ...insertable.map(
       (each) =>
         [
@@ -101,14 +113,17 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
 
 const relationshipFields = (context: GqlFieldContext): GqlFields => {
   const { build, fn } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const input = table && insertInput(build, table);
   if (table === undefined || input === undefined) return {};
   const conflict = onConflict(build, table);
-  return fieldsOf([
+  return collectFields([
     [
       "data",
-      { config: { type: required(fn === "object" ? input : list(input)) }, toPlan: { kind: "argument", name: "data" } },
+      {
+        config: { type: wrapNonNull(fn === "object" ? input : wrapList(input)) },
+        toPlan: { kind: "argument", name: "data" },
+      },
     ],
     conflict && [
       build.fieldName("on_conflict"),
@@ -124,9 +139,9 @@ const isVisibleColumn = ({ select, insert, update }: GqlTableRights, column: str
 
 const constraintEnum = (build: GqlBuild, table: GqlTable) =>
   build.enumeration({
-    name: build.typeName(table.word, "constraint"),
+    name: build.typeName(table.namePart, "constraint"),
     relation: table.relation,
-    description: `unique or primary key constraints on table ${quoted(table)}`,
+    description: `unique or primary key constraints on table ${quoteTableName(table)}`,
     values: () =>
       usableConstraints(build, table).map(({ name, columns }) => ({
         name,
@@ -141,12 +156,12 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
 
 /** @rule G-ENU-3 */
 const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
-  const columns = enumerable(roleTableOf(build, table).updatable);
+  const columns = filterEnumerable(getRoleTable(build, table).updatable);
   const isEmpty = columns.length === 0;
   return build.enumeration({
-    name: build.typeName(table.word, "update_column"),
+    name: build.typeName(table.namePart, "update_column"),
     relation: table.relation,
-    description: `${isEmpty ? "placeholder for update columns" : "update columns"} of table ${quoted(table)}${isEmpty ? " (current role has no relevant permissions)" : ""}`,
+    description: `${isEmpty ? "placeholder for update columns" : "update columns"} of table ${quoteTableName(table)}${isEmpty ? " (current role has no relevant permissions)" : ""}`,
     values: () =>
       isEmpty
         ? [
@@ -163,17 +178,17 @@ const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
 
 const conflictFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const constraint = table && constraintEnum(build, table);
   const columns = table && updateColumnEnum(build, table);
   if (table === undefined || constraint === undefined || columns === undefined) return {};
   const where = boolExp(build, table);
-  return fieldsOf([
-    ["constraint", { config: { type: required(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
+  return collectFields([
+    ["constraint", { config: { type: wrapNonNull(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
     [
       build.fieldName("update_columns"),
       {
-        config: { type: requiredList(columns), defaultValue: [] },
+        config: { type: wrapNonNullList(columns), defaultValue: [] },
         toPlan: { kind: "argument", name: "update_columns" },
       },
     ],

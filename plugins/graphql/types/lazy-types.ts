@@ -33,7 +33,7 @@ const mapSorted = <From, To>(
   return sorted;
 };
 
-const argumentOf = (name: string, config: GraphQLArgumentConfig): GraphQLArgument => ({
+const buildArgument = (name: string, config: GraphQLArgumentConfig): GraphQLArgument => ({
   name,
   description: config.description,
   type: config.type,
@@ -43,25 +43,25 @@ const argumentOf = (name: string, config: GraphQLArgumentConfig): GraphQLArgumen
   astNode: undefined,
 });
 
-const argumentsOf = (configs: GraphQLFieldConfigArgumentMap): readonly GraphQLArgument[] =>
+const buildArguments = (configs: GraphQLFieldConfigArgumentMap): readonly GraphQLArgument[] =>
   Object.keys(configs)
     .sort()
-    .map((name) => argumentOf(name, configs[name]!)); // the name is one of its keys
+    .map((name) => buildArgument(name, configs[name]!)); // the name is one of its keys
 
-export const outputField = (name: string, { config, toPlan }: GqlField): GraphQLField<unknown, unknown> => {
+export const buildOutputField = (name: string, { config, toPlan }: GqlField): GraphQLField<unknown, unknown> => {
   const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the type of the scope is an object type
   return {
     name,
     description,
     type,
-    args: args === undefined ? [] : argumentsOf(args),
+    args: args === undefined ? [] : buildArguments(args),
     deprecationReason: undefined,
     extensions: withPart(toPlan),
     astNode: undefined,
   };
 };
 
-const inputField = (name: string, { config, toPlan }: GqlField): GraphQLInputField => {
+const buildInputField = (name: string, { config, toPlan }: GqlField): GraphQLInputField => {
   const { type, description, defaultValue } = config as GraphQLInputFieldConfig; // the type of the scope is an input object type
   return {
     name,
@@ -74,14 +74,14 @@ const inputField = (name: string, { config, toPlan }: GqlField): GraphQLInputFie
   };
 };
 
-type FieldsOf = (spec: GqlTypeSpec) => GqlFields;
+type BuildFields = (spec: GqlTypeSpec) => GqlFields;
 
 export class LazyObjectType extends GraphQLObjectType {
   readonly #spec: GqlTypeSpec;
-  readonly #fieldsOf: FieldsOf;
+  readonly #fieldsOf: BuildFields;
   #fields: GraphQLFieldMap<unknown, unknown> | undefined;
 
-  constructor(spec: GqlTypeSpec, fieldsOf: FieldsOf, interfaces?: () => readonly GraphQLInterfaceType[]) {
+  constructor(spec: GqlTypeSpec, fieldsOf: BuildFields, interfaces?: () => readonly GraphQLInterfaceType[]) {
     super({ name: spec.name, description: spec.description, fields: {}, interfaces });
     this.extensions = { [GQL_EXTENSION]: spec };
     this.#spec = spec;
@@ -89,7 +89,7 @@ export class LazyObjectType extends GraphQLObjectType {
   }
 
   override getFields(): GraphQLFieldMap<unknown, unknown> {
-    return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), outputField));
+    return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), buildOutputField));
   }
 
   /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
@@ -97,7 +97,7 @@ export class LazyObjectType extends GraphQLObjectType {
     const fields = this.#fieldsOf(this.#spec);
     const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
     for (const name of Object.keys(fields).sort()) {
-      made[name] = outputField(name, fields[name]!); // the name is one of its keys
+      made[name] = buildOutputField(name, fields[name]!); // the name is one of its keys
       yield;
     }
     this.#fields = made;
@@ -110,10 +110,10 @@ export class LazyObjectType extends GraphQLObjectType {
 
 export class LazyInputType extends GraphQLInputObjectType {
   readonly #spec: GqlTypeSpec;
-  readonly #fieldsOf: FieldsOf;
+  readonly #fieldsOf: BuildFields;
   #fields: GraphQLInputFieldMap | undefined;
 
-  constructor(spec: GqlTypeSpec, fieldsOf: FieldsOf) {
+  constructor(spec: GqlTypeSpec, fieldsOf: BuildFields) {
     super({ name: spec.name, description: spec.description, fields: {} });
     this.extensions = { [GQL_EXTENSION]: spec };
     this.#spec = spec;
@@ -121,7 +121,7 @@ export class LazyInputType extends GraphQLInputObjectType {
   }
 
   override getFields(): GraphQLInputFieldMap {
-    return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), inputField));
+    return (this.#fields ??= mapSorted(this.#fieldsOf(this.#spec), buildInputField));
   }
 
   forgetFields(): void {

@@ -1,26 +1,26 @@
 /** `{ affected_rows returning { … } }`: the result type of inserts, updates and deletes. @rule G-OUT-7 G-GEN-14 */
 import { GraphQLInt } from "graphql";
 import { rowType } from "./type-names.ts";
-import { fieldsOf } from "./field-taps.ts";
-import { required, requiredList } from "./non-null-list.ts";
+import { collectFields } from "./field-taps.ts";
+import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../build.ts";
 
 export const mutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   const row = build.rights(table).select === undefined ? undefined : rowType(build, table);
-  return fieldsOf([
+  return collectFields([
     [
       build.fieldName("affected_rows"),
       {
-        config: { type: required(GraphQLInt), description: "number of rows affected by the mutation" },
+        config: { type: wrapNonNull(GraphQLInt), description: "number of rows affected by the mutation" },
         toPlan: { kind: "affected-rows" },
       },
     ],
     row && [
       "returning",
       {
-        config: { type: requiredList(row), description: "data from the rows affected by the mutation" },
+        config: { type: wrapNonNullList(row), description: "data from the rows affected by the mutation" },
         toPlan: { kind: "returning" },
       },
     ],

@@ -32,35 +32,35 @@ export const isEnumValueName = (name: string): boolean =>
   isLegalName(name) && name !== "true" && name !== "false" && name !== "null";
 
 /** Returns the name for descriptions: `"album"`, or `"shop.album"` outside `public`. @rule G-GEN-10 */
-export const describedName = (name: QualifiedName): string =>
+export const formatName = (name: QualifiedName): string =>
   name.schema === "public" ? name.name : `${name.schema}.${name.name}`;
 
 /** @rule G-NAM-1 */
-export const defaultWord = (name: QualifiedName): GqlNamePart => ({
+export const buildDefaultPart = (name: QualifiedName): GqlNamePart => ({
   text: name.schema === "public" ? name.name : `${name.schema}_${name.name}`,
   isCustom: false,
 });
 
-export const byName = (a: QualifiedName, b: QualifiedName): number =>
+export const compareNames = (a: QualifiedName, b: QualifiedName): number =>
   a.schema < b.schema ? -1 : a.schema > b.schema ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-const isCustomWord = (word: NamePart | undefined): boolean => typeof word === "object" && word.isCustom;
+const isCustomPart = (word: NamePart | undefined): boolean => typeof word === "object" && word.isCustom;
 
-const textOf = (word: NamePart): string => (typeof word === "string" ? word : word.text);
+const getText = (word: NamePart): string => (typeof word === "string" ? word : word.text);
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Concatenates the parts. If V8's `join` used names that were keys of objects, the result and all text that contains
  *  it would take two bytes per letter. */
-const joinWords = (words: readonly NamePart[]): string => {
+const joinParts = (words: readonly NamePart[]): string => {
   let text = "";
-  for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
+  for (const word of words) text += text === "" ? getText(word) : `_${getText(word)}`;
   return text;
 };
 
 /** Returns the name parts of a table's root field: `insert`, `album`, `one`. @rule G-NAM-5 */
-export const rootWords = (key: GqlRootFieldName, table: GqlNamePart): readonly NamePart[] => {
+export const listRootNameParts = (key: GqlRootFieldName, table: GqlNamePart): readonly NamePart[] => {
   const [verb = "", ...rest] = key.split("_");
   return [...(verb === "select" ? [] : [verb]), table, ...rest];
 };
@@ -70,16 +70,16 @@ export const namespaceRoot = (root: "query" | "mutation" | "subscription", isBac
   root === "mutation" ? `mutation_${isBackend ? "backend" : "frontend"}` : root;
 
 /** Converts `["insert", "album_item", "one"]` to `insertAlbumItemOne`. Leading underscores are kept. */
-const camel = (words: readonly NamePart[]): string => {
+const joinCamelCase = (words: readonly NamePart[]): string => {
   let name = "";
   let isStart = true;
   for (const word of words) {
-    if (isCustomWord(word)) {
-      name += isStart ? textOf(word) : upperFirst(textOf(word));
+    if (isCustomPart(word)) {
+      name += isStart ? getText(word) : upperFirst(getText(word));
       isStart = false;
       continue;
     }
-    for (const part of textOf(word).split("_")) {
+    for (const part of getText(word).split("_")) {
       if (part === "") {
         if (isStart) name += "_";
         continue;
@@ -91,49 +91,50 @@ const camel = (words: readonly NamePart[]): string => {
   return name;
 };
 
-const pascal = (words: readonly NamePart[]): string => camel(words).replace(/^_*./, (start) => start.toUpperCase());
+const joinPascalCase = (words: readonly NamePart[]): string =>
+  joinCamelCase(words).replace(/^_*./, (start) => start.toUpperCase());
 
 /** Splits a prefix at `_`, but keeps the case of its first letter. */
-const prefixWord = (prefix: string): GqlNamePart => ({
-  text: prefix.charAt(0) + camel([prefix]).slice(1),
+const buildPrefixPart = (prefix: string): GqlNamePart => ({
+  text: prefix.charAt(0) + joinCamelCase([prefix]).slice(1),
   isCustom: true,
 });
 
 const plainNames = (customization: GqlCustomization): Names => {
   const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
   return {
-    typeName: (...words) => typePrefix + joinWords(words) + typeSuffix,
-    sharedTypeName: (...words) => joinWords(words),
-    bareTypeName: (...words) => joinWords(words),
-    predicateTypeName: (...words) => joinWords(words),
+    typeName: (...words) => typePrefix + joinParts(words) + typeSuffix,
+    sharedTypeName: (...words) => joinParts(words),
+    bareTypeName: (...words) => joinParts(words),
+    predicateTypeName: (...words) => joinParts(words),
     namespaceTypeName: (name) => typePrefix + name + typeSuffix,
-    rootName: (...words) => rootPrefix + joinWords(words) + rootSuffix,
-    fieldName: (...words) => joinWords(words),
+    rootName: (...words) => rootPrefix + joinParts(words) + rootSuffix,
+    fieldName: (...words) => joinParts(words),
     enumValue: (name) => name,
   };
 };
 
 const camelNames = (customization: GqlCustomization): Names => {
   const { typePrefix, typeSuffix, rootPrefix, rootSuffix } = customization;
-  const around = (words: readonly NamePart[], prefix: string | undefined, suffix: string | undefined): NamePart[] => [
-    ...(prefix ? [prefixWord(prefix)] : []),
-    ...words,
-    ...(suffix ? [suffix] : []),
-  ];
+  const addAffixes = (
+    words: readonly NamePart[],
+    prefix: string | undefined,
+    suffix: string | undefined,
+  ): NamePart[] => [...(prefix ? [buildPrefixPart(prefix)] : []), ...words, ...(suffix ? [suffix] : [])];
   const bareTypeName = (...words: readonly NamePart[]): string =>
-    isCustomWord(words[0]) ? camel(words) : pascal(words);
+    isCustomPart(words[0]) ? joinCamelCase(words) : joinPascalCase(words);
   const typeName = (...words: readonly NamePart[]): string => {
-    const wrapped = around(words, typePrefix, typeSuffix);
-    return typePrefix ? pascal(wrapped) : bareTypeName(...wrapped);
+    const wrapped = addAffixes(words, typePrefix, typeSuffix);
+    return typePrefix ? joinPascalCase(wrapped) : bareTypeName(...wrapped);
   };
   return {
     typeName,
     bareTypeName,
-    sharedTypeName: (...words) => pascal(words),
-    predicateTypeName: (...words) => camel(words),
+    sharedTypeName: (...words) => joinPascalCase(words),
+    predicateTypeName: (...words) => joinCamelCase(words),
     namespaceTypeName: (name) => typeName({ text: name, isCustom: true }),
-    rootName: (...words) => camel(around(words, rootPrefix, rootSuffix)),
-    fieldName: (...words) => camel(words),
+    rootName: (...words) => joinCamelCase(addAffixes(words, rootPrefix, rootSuffix)),
+    fieldName: (...words) => joinCamelCase(words),
     enumValue: (name) => name.toUpperCase(),
   };
 };

@@ -11,14 +11,16 @@ interface WrappedTypes {
   [LIST]?: unknown;
 }
 
-export const required = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
+export const wrapNonNull = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
   ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this type
 
 /** `[T!]` */
-export const list = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>
-  ((type as WrappedTypes)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this type
+export const wrapList = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>
+  ((type as WrappedTypes)[LIST] ??= new GraphQLList<GraphQLType>(wrapNonNull(type))) as GraphQLList<
+    GraphQLNonNull<Type>
+  >; // made from this type
 
 /** `[T!]!` */
-export const requiredList = <Type extends GraphQLNullableType>(
+export const wrapNonNullList = <Type extends GraphQLNullableType>(
   type: Type,
-): GraphQLNonNull<GraphQLList<GraphQLNonNull<Type>>> => required(list(type));
+): GraphQLNonNull<GraphQLList<GraphQLNonNull<Type>>> => wrapNonNull(wrapList(type));

@@ -1,19 +1,19 @@
 /** `order_by: { place_distance: { from: "(1,2)", order: desc } }`: adds the orderings that plugins declare.
  *  @rule X-ORD-3 */
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
-import { DIRECTION, orderingName } from "../part-names.ts";
+import { DIRECTION, getOrderingName } from "../part-names.ts";
 import { orderDirection } from "./type-names.ts";
-import { argument, fieldsOf } from "./field-taps.ts";
-import { required } from "./non-null-list.ts";
+import { argument, collectFields } from "./field-taps.ts";
+import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { RoleColumn } from "./role-table.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSpec[] =>
+const findOrderings = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSpec[] =>
   schema.registry.orderings.filter(
     (spec) =>
       value.enumTable === undefined &&
-      orderingName(spec) !== undefined &&
+      getOrderingName(spec) !== undefined &&
       (spec.extension === undefined || schema.model.extensions.has(spec.extension)) &&
       matchesType(spec, value.type),
   );
@@ -26,7 +26,7 @@ export const orderingEntries = (
   build.schema.registry.orderings.length === 0
     ? []
     : columns.flatMap(({ name, column, value }) =>
-        offered(build, value).map((ordering) => {
+        findOrderings(build, value).map((ordering) => {
           const type = build.inputObject({
             name: build.sharedTypeName(value.type.name, ordering.name, "ordering"),
             scope: "ordering",
@@ -34,7 +34,7 @@ export const orderingEntries = (
             fn: ordering.name,
             isOptional: true,
           });
-          const suffix = orderingName(ordering);
+          const suffix = getOrderingName(ordering);
           if (type === undefined || suffix === undefined) return undefined;
           const config = { type, description: ordering.description ?? null };
           const field = build.fieldName({ text: name, isCustom: true }, suffix);
@@ -44,7 +44,7 @@ export const orderingEntries = (
 
 /** Returns the operands by their names, which are all required, and the direction. */
 export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {
-  const ordering = value && offered(build, value).find(({ name }) => name === fn);
+  const ordering = value && findOrderings(build, value).find(({ name }) => name === fn);
   const direction = orderDirection(build);
   if (value === undefined || ordering === undefined || direction === undefined) return {};
   const operands = ordering.operands.map(({ name, type }) => {
@@ -53,11 +53,11 @@ export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields
       own &&
       ([
         name,
-        { config: { type: required(build.valueInput(own)) }, toPlan: { kind: "operand-field", name, value: own } },
+        { config: { type: wrapNonNull(build.valueInput(own)) }, toPlan: { kind: "operand-field", name, value: own } },
       ] as const)
     );
   });
   if (operands.includes(undefined)) return {};
   const order = argument(direction, { kind: "argument", name: "order_by" });
-  return fieldsOf([...operands, [DIRECTION, { config: order, toPlan: { kind: "argument", name: "order_by" } }]]);
+  return collectFields([...operands, [DIRECTION, { config: order, toPlan: { kind: "argument", name: "order_by" } }]]);
 };

@@ -1,7 +1,7 @@
 /** Reserves type names for one table: the name of its row type, and those of its essential types if another table could
  *  generate the same name. @rule G-NAM-3 */
 import type { Registry } from "../../../core/index.ts";
-import { aggregateName } from "../part-names.ts";
+import { getAggregateName } from "../part-names.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlTable } from "../catalog-types.ts";
 import type { Names } from "./names.ts";
@@ -19,9 +19,9 @@ export interface OwnTypes {
 
 /** Matches the parts that generated names have between the table's name and a suffix: `album_max_order_by` could belong
  *  to `album` or to `album_max`. */
-const innerWords = ({ aggregates }: Registry): RegExp => {
+const compileInnerPattern = ({ aggregates }: Registry): RegExp => {
   const functions = [...aggregates.values()].flatMap((spec) =>
-    spec.types === undefined ? [] : (aggregateName(spec) ?? []),
+    spec.types === undefined ? [] : (getAggregateName(spec) ?? []),
   );
   return new RegExp(`^(.+)_(?:${["aggregate", "arr_rel", "obj_rel", ...functions].join("|")})$`);
 };
@@ -30,15 +30,15 @@ const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
 /** `words` has the name parts of all tables. */
 export const createOwnTypes = (registry: Registry, names: Names, words: ReadonlySet<string>): OwnTypes => {
-  const inner = innerWords(registry);
+  const inner = compileInnerPattern(registry);
   const owners = new Map<string, Owner>();
   return {
     get: (name) => owners.get(name),
     add: (table) => {
-      const { word } = table;
-      owners.set(names.typeName(word), { table, scope: "row" });
-      if (!words.has(inner.exec(word.text)?.[1] ?? "")) return;
-      for (const scope of OWN_SCOPES) owners.set(names.typeName(word, scope), { table, scope });
+      const { namePart } = table;
+      owners.set(names.typeName(namePart), { table, scope: "row" });
+      if (!words.has(inner.exec(namePart.text)?.[1] ?? "")) return;
+      for (const scope of OWN_SCOPES) owners.set(names.typeName(namePart, scope), { table, scope });
     },
   };
 };

@@ -1,8 +1,8 @@
 /** Checks the fields that plugins outside this surface add: their owner, and whether their type can have them.
  *  @rule X-GQL-1 X-GQL-5 */
 import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
-import { columnOf, type Slices, type RelApiHooks } from "../../../core/index.ts";
-import { isFor, isPluginTap, mergeFields } from "./field-taps.ts";
+import { findColumn, type Slices, type RelApiHooks } from "../../../core/index.ts";
+import { appliesToScope, isPluginTap, mergeFields } from "./field-taps.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
@@ -11,7 +11,7 @@ type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "load"] as const;
 type PlanKind = (typeof ALL_PLAN_KINDS)[number];
 
-const WAYS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = {
+const ALLOWED_KINDS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = {
   query_root: ["plan", "statement", "run"],
   mutation_root: ["plan", "statement", "run"],
   subscription_root: ["plan", "statement"],
@@ -19,23 +19,18 @@ const WAYS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = {
   record: ["output"],
 };
 
-const wayOf = (part: CustomPart): PlanKind | undefined => ALL_PLAN_KINDS.find((way) => way in part);
+const findPlanKind = (part: CustomPart): PlanKind | undefined => ALL_PLAN_KINDS.find((way) => way in part);
 
 const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: CustomPart } =>
   field.toPlan.kind === "custom";
 
 /** Undefined if the role may not read the columns that the field needs. @throws Error that names the plugin */
-const checkedField = (
-  plugin: string,
-  name: string,
-  field: GqlField,
-  context: GqlFieldContext,
-): GqlField | undefined => {
+const checkField = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
   const refuse = (why: string): Error =>
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
-  const way = wayOf(part);
-  const ways = WAYS[context.scope] ?? [];
+  const way = findPlanKind(part);
+  const ways = ALLOWED_KINDS[context.scope] ?? [];
   const isLive = context.scope === "subscription_root" && "live" in part;
   if (way === undefined || !(ways.includes(way) || isLive))
     throw refuse(
@@ -52,7 +47,7 @@ const checkedField = (
   }
   if ("load" in part) {
     const { relation, build } = context;
-    const unknown = part.columns.find((column) => relation === undefined || columnOf(relation, column) === undefined);
+    const unknown = part.columns.find((column) => relation === undefined || findColumn(relation, column) === undefined);
     if (unknown !== undefined) throw refuse(`the table has no column "${unknown}"`);
     const table = relation && build.table(relation);
     const readable = table && build.rights(table).select?.columns;
@@ -92,7 +87,7 @@ const mergePluginFields = (
       continue;
     }
     if (was !== undefined && owners.has(name)) throw duplicateFieldError(name, context, owners, plugin);
-    const own = isCustom(field) ? (was ?? checkedField(plugin, name, field, context)) : field;
+    const own = isCustom(field) ? (was ?? checkField(plugin, name, field, context)) : field;
     if (was === undefined) {
       assertNames(name, field);
       owners.set(name, plugin);
@@ -128,10 +123,10 @@ export interface FieldBuilder {
   /** Every tap belongs to this surface. Such taps return the fields of all tables as the union of the fields of some
    *  tables. */
   readonly isByTable: boolean;
-  fieldsOf(context: GqlFieldContext): GqlFields;
+  buildFields(context: GqlFieldContext): GqlFields;
   /** Builds the fields of a root. Each element of `parts` is the root of a few tables, and together they are all
    *  tables. They are processed one after the other, before the next element is requested. */
-  rootFieldsOf(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Slices<GqlFields>;
+  buildRootFields(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Slices<GqlFields>;
 }
 
 /** Creates a builder from the taps of `buildGqlField`, which run in order. */
@@ -150,18 +145,18 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
   const byScope = new Map<GqlScope, typeof taps>();
   const tapsFor = ({ scope }: GqlFieldContext): typeof taps => {
     let known = byScope.get(scope);
-    if (known === undefined) byScope.set(scope, (known = taps.filter((tap) => isFor(tap, scope))));
+    if (known === undefined) byScope.set(scope, (known = taps.filter((tap) => appliesToScope(tap, scope))));
     return known;
   };
   return {
     isByTable: !taps.some(isPluginTap),
-    fieldsOf: (context) => {
+    buildFields: (context) => {
       const owners: Owners = new Map();
       let fields = none;
       for (const tap of tapsFor(context)) fields = add(fields, tap, owners, context);
       return fields;
     },
-    rootFieldsOf: function* (context, parts) {
+    buildRootFields: function* (context, parts) {
       const owners: Owners = new Map();
       let fields = none;
       for (const tap of tapsFor(context)) {

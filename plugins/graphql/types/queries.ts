@@ -3,11 +3,19 @@
  *  G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
-import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
-import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootField, rowType } from "./type-names.ts";
-import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./field-taps.ts";
+import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
+import {
+  boolExp,
+  keyArguments,
+  listArguments,
+  orderDirection,
+  quoteTableName,
+  rootField,
+  rowType,
+} from "./type-names.ts";
+import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
 import { orderingEntries, orderingFields } from "./orderings.ts";
-import { list, required, requiredList } from "./non-null-list.ts";
+import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlRootFieldName } from "../catalog-types.ts";
 
@@ -18,26 +26,26 @@ export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFi
 };
 
 const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
-  fieldsOf(
-    build.source.tables.flatMap((table) => {
-      const lens = roleTableOf(build, table);
-      const row = lens.rights.select === undefined ? undefined : rowType(build, table);
+  collectFields(
+    build.catalog.tables.flatMap((table) => {
+      const roleTable = getRoleTable(build, table);
+      const row = roleTable.rights.select === undefined ? undefined : rowType(build, table);
       if (row === undefined) return [];
       return [
-        isRootShown(lens, scope, "select")
+        isRootShown(roleTable, scope, "select")
           ? rootField(build, table, "select", {
               kind: "list",
-              type: requiredList(row),
+              type: wrapNonNullList(row),
               args: listArguments(build, table),
-              description: `fetch data from the table: ${quoted(table)}`,
+              description: `fetch data from the table: ${quoteTableName(table)}`,
             })
           : undefined,
-        lens.hasKey && isRootShown(lens, scope, "select_by_pk")
+        roleTable.hasKey && isRootShown(roleTable, scope, "select_by_pk")
           ? rootField(build, table, "select_by_pk", {
               kind: "by-pk",
               type: row,
               args: keyArguments(build, table),
-              description: `fetch data from the table: ${quoted(table)} using primary key columns`,
+              description: `fetch data from the table: ${quoteTableName(table)} using primary key columns`,
             })
           : undefined,
       ];
@@ -51,15 +59,15 @@ export const pathArgument = { path: argument(GraphQLString, { kind: "argument", 
 
 const outputType = (build: GqlBuild, { rights }: RoleTable, { name, column, value }: RoleColumn): GraphQLOutputType => {
   const type = build.valueOutput(value);
-  return column.notNull && rights.select?.masked?.has(name) !== true ? required(type) : type;
+  return column.notNull && rights.select?.masked?.has(name) !== true ? wrapNonNull(type) : type;
 };
 
 const rowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  const lens = roleTableOf(build, table);
-  return fieldsOf(
+  const lens = getRoleTable(build, table);
+  return collectFields(
     lens.readable.map((each) => [
       each.name,
       {
@@ -76,14 +84,14 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
 
 const boolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const self = table && boolExp(build, table);
   if (table === undefined || self === undefined) return {};
-  return fieldsOf([
-    [build.fieldName("_and"), { config: { type: list(self) }, toPlan: { kind: "and" } }],
+  return collectFields([
+    [build.fieldName("_and"), { config: { type: wrapList(self) }, toPlan: { kind: "and" } }],
     [build.fieldName("_not"), { config: { type: self }, toPlan: { kind: "not" } }],
-    [build.fieldName("_or"), { config: { type: list(self) }, toPlan: { kind: "or" } }],
-    ...roleTableOf(build, table).readable.map((each) => {
+    [build.fieldName("_or"), { config: { type: wrapList(self) }, toPlan: { kind: "or" } }],
+    ...getRoleTable(build, table).readable.map((each) => {
       const type = build.comparison(each.value);
       return type && ([each.name, { config: { type }, toPlan: each.part }] as const);
     }),
@@ -92,11 +100,11 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
 
 const orderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
-  const { readable } = roleTableOf(build, table);
-  return fieldsOf([
+  const { readable } = getRoleTable(build, table);
+  return collectFields([
     ...readable.map(({ name, part }) => [name, { config: { type: direction }, toPlan: part }] as const),
     ...orderingEntries(build, readable),
   ]);
@@ -107,7 +115,7 @@ export const graphqlQueries = definePlugin({
   requires: ["graphql", "graphql-comparisons"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-queries", {
-      ...inBothReadRoots(rootFields),
+      ...addToReadRoots(rootFields),
       row: rowFields,
       bool_exp: boolExpFields,
       order_by: orderByFields,

@@ -13,12 +13,12 @@ import {
   type GraphQLType,
 } from "graphql";
 import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
-import { gqlTypeFacts } from "../build.ts";
+import { getTypeExtension } from "../build.ts";
 import type { RoleSchema } from "../role-schema.ts";
 
 /** `getNamedType` without its checks for types from other copies of graphql, which would take longer than the rest of
  *  this file. */
-export const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
+export const unwrapType = (type: GraphQLType): GraphQLNamedType => {
   let at = type;
   while ("ofType" in at) at = at.ofType;
   return at;
@@ -38,16 +38,16 @@ const FIELDS_PER_SLICE = 100;
 /** Forgets the fields of a type, except of roots, whose fields take long to build. */
 const forgetFields = (type: GraphQLNamedType): void => {
   const isLazy = type instanceof LazyObjectType || type instanceof LazyInputType;
-  if (isLazy && !isRootScope(gqlTypeFacts(type)?.scope)) type.forgetFields();
+  if (isLazy && !isRootScope(getTypeExtension(type)?.scope)) type.forgetFields();
 };
 
 /** Yields each type once, in no particular order, and undefined between time slices. The fields of a type are forgotten
  *  when the next type is requested. */
-export const forEachType = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
+export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
   const found = new Set<GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
   const add = (type: GraphQLType): void => {
-    const named = namedTypeOf(type);
+    const named = unwrapType(type);
     if (found.has(named)) return;
     found.add(named);
     queue.push(named);

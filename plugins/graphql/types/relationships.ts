@@ -1,10 +1,10 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … }
  *  }`: adds related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
-import { columnOf, definePlugin } from "../../../core/index.ts";
-import { roleTableOf, type RoleTable } from "./role-table.ts";
+import { findColumn, definePlugin } from "../../../core/index.ts";
+import { getRoleTable, type RoleTable } from "./role-table.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./type-names.ts";
-import { fieldsOf, tapFields } from "./field-taps.ts";
-import { required, requiredList } from "./non-null-list.ts";
+import { collectFields, tapFields } from "./field-taps.ts";
+import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlRelationshipField, GqlTable } from "../catalog-types.ts";
 import { relationshipSettings } from "../settings.ts";
@@ -23,21 +23,21 @@ const isCertain = (
   relationship.isOwnKey &&
   relationship.isManual !== true &&
   relationship.columns.length > 0 &&
-  relationship.columns.every(([source]) => columnOf(table.relation, source)?.notNull === true);
+  relationship.columns.every(([source]) => findColumn(table.relation, source)?.notNull === true);
 
 const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
-  const modes = modesOf(build);
-  return fieldsOf(
-    roleTableOf(build, table).relationships.flatMap((each) => {
+  const modes = listRowModes(build);
+  return collectFields(
+    getRoleTable(build, table).relationships.flatMap((each) => {
       const row = rowType(build, each.table);
       if (row === undefined) return [];
       return modes.map(({ mode, suffix, isOne }) => {
         const config = each.relationship.isToOne
-          ? { type: isCertain(build, table, each) ? required(row) : row, description: "An object relationship" }
+          ? { type: isCertain(build, table, each) ? wrapNonNull(row) : row, description: "An object relationship" }
           : {
-              type: isOne ? row : requiredList(row),
+              type: isOne ? row : wrapNonNullList(row),
               args: listArguments(build, each.table),
               description: isOne ? "An object out of an array relationship" : "An array relationship",
             };
@@ -49,7 +49,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
 };
 
 /** Returns the embedding modes that return rows. Each adds a field per relationship: `albums`, `albums_first`. */
-const modesOf = ({ schema }: GqlBuild) =>
+const listRowModes = ({ schema }: GqlBuild) =>
   schema.registry.embeds.flatMap(({ mode, graphql }) =>
     graphql === undefined || graphql.answers === "aggregate"
       ? []
@@ -59,8 +59,8 @@ const modesOf = ({ schema }: GqlBuild) =>
 const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table).relationships.map((each) => {
+  return collectFields(
+    getRoleTable(build, table).relationships.map((each) => {
       const type = boolExp(build, each.table);
       return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
     }),
@@ -70,8 +70,8 @@ const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
 const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table).relationships.map((each) => {
+  return collectFields(
+    getRoleTable(build, table).relationships.map((each) => {
       const type = each.relationship.isToOne ? orderBy(build, each.table) : undefined;
       return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
     }),

@@ -6,7 +6,7 @@ import {
   mayUseRelation,
   mayUseSchema,
   memoize,
-  writableColumns,
+  listWritableColumns,
   type Column,
   type Model,
   type Privilege,
@@ -20,7 +20,9 @@ import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../ca
 const NO_RIGHTS: GqlTableRights = {};
 
 /** The result is cached per list, because similar tables share a list. */
-const namesOf = memoize((columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)));
+const collectNames = memoize(
+  (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)),
+);
 
 /** Returns the columns with the privilege. They are all columns if the role has it on the relation. */
 const columnsWithPrivilege = (
@@ -34,28 +36,28 @@ const columnsWithPrivilege = (
     ? columns
     : columns.filter((column) => mayUseColumn(model, role, relation, column, privilege));
 
-const writeRights = (model: Model, role: string, relation: Relation): GqlTableRights => {
+const buildWriteRights = (model: Model, role: string, relation: Relation): GqlTableRights => {
   if (!mayUseSchema(model, role, relation.schema)) return NO_RIGHTS;
   const { writable } = relation;
-  const columns = writable.insert || writable.update ? writableColumns(relation) : [];
+  const columns = writable.insert || writable.update ? listWritableColumns(relation) : [];
   const insertable = writable.insert ? columnsWithPrivilege(model, role, relation, "insert", columns) : [];
   const updatable = writable.update ? columnsWithPrivilege(model, role, relation, "update", columns) : [];
   const mayInsert = writable.insert && (insertable.length > 0 || mayUseRelation(model, role, relation, "insert"));
   return {
-    ...(mayInsert ? { insert: { columns: namesOf(insertable), readsConflicts: true as const } } : {}),
-    ...(updatable.length > 0 ? { update: { columns: namesOf(updatable) } } : {}),
+    ...(mayInsert ? { insert: { columns: collectNames(insertable), readsConflicts: true as const } } : {}),
+    ...(updatable.length > 0 ? { update: { columns: collectNames(updatable) } } : {}),
     ...(writable.delete && mayUseRelation(model, role, relation, "delete") ? { delete: true as const } : {}),
   };
 };
 
 /** Computed fields are looked up when a document first uses the table. */
-const selectRights = (
+const buildSelectRights = (
   columns: readonly Column[],
   computed: () => readonly GqlComputedField[],
 ): NonNullable<GqlTableRights["select"]> => {
   const computedFields = memoizeValue(() => new Set(computed().map(({ name }) => name)));
   return {
-    columns: namesOf(columns),
+    columns: collectNames(columns),
     get computedFields() {
       return computedFields();
     },
@@ -66,30 +68,30 @@ const selectRights = (
 const adminAccess = (model: Model): GqlRoleAccess => ({
   role: "admin",
   rights: (table) => ({
-    ...writeRights(model, model.loginRole, table.relation),
-    select: selectRights(table.relation.columns, () => table.computedFields),
+    ...buildWriteRights(model, model.loginRole, table.relation),
+    select: buildSelectRights(table.relation.columns, () => table.computedFields),
   }),
   mayCall: () => true,
 });
 
 const accessByGrants = (model: Model, role: string): GqlRoleAccess => {
-  const mayRead = (table: GqlTable): readonly Column[] =>
+  const findReadableColumns = (table: GqlTable): readonly Column[] =>
     mayUseSchema(model, role, table.relation.schema)
       ? columnsWithPrivilege(model, role, table.relation, "select", table.relation.columns)
       : [];
   return {
     role,
-    actsAs: role,
+    databaseRole: role,
     rights: (table) => {
-      const readable = mayRead(table);
-      if (readable.length === 0) return writeRights(model, role, table.relation);
+      const readable = findReadableColumns(table);
+      if (readable.length === 0) return buildWriteRights(model, role, table.relation);
       // the function receives the whole row, which PostgreSQL passes only if the role may read all of it
       const mayPassRow = readable.length === table.relation.columns.length;
       const mayRun = ({ routine }: GqlComputedField): boolean =>
         mayPassRow && mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema);
       return {
-        ...writeRights(model, role, table.relation),
-        select: selectRights(readable, () => table.computedFields.filter(mayRun)),
+        ...buildWriteRights(model, role, table.relation),
+        select: buildSelectRights(readable, () => table.computedFields.filter(mayRun)),
       };
     },
     mayCall: ({ routine }) => mayExecute(model, role, routine) && mayUseSchema(model, role, routine.schema),
@@ -101,10 +103,10 @@ const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: ()
 
 /** Reads only `role`, `isAdmin` and `isBackend` of the session, because the access for the next model is made from
  *  these. */
-export const accessOf = (model: Model, session: Session): GqlRoleAccess => {
+export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return adminAccess(model);
-  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
-  const view = metadata?.view(session);
+  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
+  const view = metadata?.findAccess(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
   const own = model.roles.get(session.role)?.isAssumable === true ? accessByGrants(model, session.role) : noAccess;

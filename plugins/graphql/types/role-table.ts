@@ -39,7 +39,7 @@ export interface RoleTable {
 
 const roleTables = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildRoleTable(build, table)));
 
-export const roleTableOf = (build: GqlBuild, table: GqlTable): RoleTable => roleTables(build)(table);
+export const getRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => roleTables(build)(table);
 
 const noColumns: ReadonlySet<string> = new Set();
 
@@ -52,7 +52,7 @@ export const hasEmbed = ({ schema }: GqlBuild, mode: string): boolean =>
   schema.registry.embeds.some((embed) => embed.mode === mode);
 
 /** Returns the parameters whose arguments the client gives. */
-export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlComputedField) =>
+export const listOwnParameters = ({ routine, tableArgument, sessionArgument }: GqlComputedField) =>
   routine.parameters.flatMap((parameter, index) =>
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
   );
@@ -71,11 +71,11 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
         : [{ ...column, value, part: { kind: "column", column: column.column, relation: table.relation, value } }];
     }),
   );
-  const columnsAmong = (names: ReadonlySet<string> = noColumns) =>
+  const filterColumns = (names: ReadonlySet<string> = noColumns) =>
     memoizeValue((): readonly RoleColumn[] => columns().filter(({ column }) => names.has(column.name)));
-  const readable = columnsAmong(select?.columns);
-  const insertable = columnsAmong(insert?.columns);
-  const updatable = columnsAmong(update?.columns);
+  const readable = filterColumns(select?.columns);
+  const insertable = filterColumns(insert?.columns);
+  const updatable = filterColumns(update?.columns);
   const key = memoizeValue(() =>
     table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
   );
@@ -98,7 +98,7 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
         field.target === undefined && select?.computedFields.has(field.name) === true
           ? build.valueType(field.routine.returns.type)
           : undefined;
-      return value === undefined ? [] : [{ field, value, isPlain: ownParameters(field).length === 0 }];
+      return value === undefined ? [] : [{ field, value, isPlain: listOwnParameters(field).length === 0 }];
     }),
   );
   return {

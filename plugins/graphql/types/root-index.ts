@@ -4,7 +4,7 @@ import type { GqlNamePart } from "../catalog-types.ts";
 
 /** A table or function with root fields. */
 interface RootFieldSource {
-  readonly word: GqlNamePart;
+  readonly namePart: GqlNamePart;
   readonly rootFields: Readonly<Partial<Record<string, { readonly name?: string }>>>;
 }
 
@@ -15,7 +15,7 @@ export interface RootIndex<One> {
 }
 
 /** Removes the differences that conventions make to a name: the case of letters, and underscores. */
-const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
+const normalizeName = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
 /** The index is complete: a root field has a name from the metadata, or `rootName` makes it of name parts. The word of
  *  the table or function is one of these, and so is part of the name. */
@@ -32,7 +32,7 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
   return {
     add: (one) => {
       const at = all.push(one) - 1;
-      const word = plain(one.word.text);
+      const word = normalizeName(one.namePart.text);
       longest = Math.max(longest, word.length);
       addPosition(byWord, word, at);
       for (const key in one.rootFields) {
@@ -41,7 +41,7 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
       }
     },
     find: (name) => {
-      const letters = plain(name);
+      const letters = normalizeName(name);
       const found = new Set([...(byName.get(name) ?? []), ...(byWord.get("") ?? [])]);
       for (let from = 0; from < letters.length; from++)
         for (let to = from + 1; to <= Math.min(letters.length, from + longest); to++)

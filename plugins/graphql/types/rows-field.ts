@@ -1,6 +1,6 @@
 /** Builds plugins' own root fields with rows of a table. */
 import { listArguments, rowType } from "./type-names.ts";
-import { requiredList } from "./non-null-list.ts";
+import { wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlRowsField } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
@@ -8,21 +8,21 @@ import type { GqlTable } from "../catalog-types.ts";
 export const rowsField = (
   build: GqlBuild,
   table: GqlTable,
-  { description, args, change }: GqlRowsField,
+  { description, args, transformRead }: GqlRowsField,
 ): GqlField | undefined => {
   const row = build.rights(table).select && rowType(build, table);
   const { schema, name } = table.relation;
   return (
     row && {
       config: {
-        type: requiredList(row),
+        type: wrapNonNullList(row),
         args: { ...listArguments(build, table), ...args },
         description,
       },
       toPlan: {
         kind: "custom",
         plan: (_, context) =>
-          change(
+          transformRead(
             {
               kind: "read",
               from: { relation: { schema, name } },

@@ -9,16 +9,16 @@ import {
   type GraphQLOutputType,
 } from "graphql";
 import { memoize, type Slices } from "../../../core/index.ts";
-import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
-import { describedName, isEnumValueName, rootWords } from "./names.ts";
+import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
+import { formatName, isEnumValueName, listRootNameParts } from "./names.ts";
 import { argument } from "./field-taps.ts";
-import { list, required } from "./non-null-list.ts";
+import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlRootKind } from "../part-kinds.ts";
 import type { GqlBuild, GqlEnumSpec, GqlField } from "../build.ts";
 import type { GqlRootFieldName, GqlTable } from "../catalog-types.ts";
 
 /** Returns the quoted name for descriptions: `"album"`. */
-export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;
+export const quoteTableName = (table: GqlTable): string => `"${formatName(table.relation)}"`;
 
 /** Returns the part of a key column as an input. It is never null, even if a view's column may be null. */
 export const keyPart = (table: GqlTable, { column, value }: RoleColumn) =>
@@ -40,7 +40,7 @@ export const rootField = (
 ): readonly [name: string, field: GqlField] => {
   const own = table.rootFields[key];
   return [
-    own?.name ?? build.rootName(...rootWords(key, table.word)),
+    own?.name ?? build.rootName(...listRootNameParts(key, table.namePart)),
     {
       config: { type, args, description: own?.comment === undefined ? description : own.comment || null },
       toPlan: { kind, relation: table.relation },
@@ -52,76 +52,76 @@ export const rootField = (
 const memoizePerTable = <Answer>(
   make: (build: GqlBuild, table: GqlTable) => Answer,
 ): ((build: GqlBuild, table: GqlTable) => Answer) => {
-  const known = memoize((lens: RoleTable) => make(lens.build, lens.table));
-  return (build, table) => known(roleTableOf(build, table));
+  const known = memoize((roleTable: RoleTable) => make(roleTable.build, roleTable.table));
+  return (build, table) => known(getRoleTable(build, table));
 };
 
 /** @rule G-OUT-1 */
 export const rowType = memoizePerTable((build, table): GraphQLObjectType | undefined =>
   build.object({
-    name: build.typeName(table.word),
+    name: build.typeName(table.namePart),
     scope: "row",
     relation: table.relation,
-    description: table.comment === undefined ? `columns and relationships of ${quoted(table)}` : table.comment,
+    description: table.comment === undefined ? `columns and relationships of ${quoteTableName(table)}` : table.comment,
   }),
 );
 
 /** @rule G-OUT-2 */
 export const aggregateType = memoizePerTable((build, table): GraphQLObjectType | undefined =>
   build.object({
-    name: build.typeName(table.word, "aggregate"),
+    name: build.typeName(table.namePart, "aggregate"),
     scope: "aggregate",
     relation: table.relation,
-    description: `aggregated selection of ${quoted(table)}`,
+    description: `aggregated selection of ${quoteTableName(table)}`,
   }),
 );
 
 /** @rule G-OUT-7 */
 export const mutationResponse = memoizePerTable((build, table): GraphQLObjectType | undefined =>
   build.object({
-    name: build.typeName(table.word, "mutation_response"),
+    name: build.typeName(table.namePart, "mutation_response"),
     scope: "mutation_response",
     relation: table.relation,
-    description: `response of any mutation on the table ${quoted(table)}`,
+    description: `response of any mutation on the table ${quoteTableName(table)}`,
   }),
 );
 
 /** @rule G-INP-1 */
 export const boolExp = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, "bool_exp"),
+    name: build.typeName(table.namePart, "bool_exp"),
     scope: "bool_exp",
     relation: table.relation,
-    description: `Boolean expression to filter rows from the table ${quoted(table)}. All fields are combined with a logical 'AND'.`,
+    description: `Boolean expression to filter rows from the table ${quoteTableName(table)}. All fields are combined with a logical 'AND'.`,
   }),
 );
 
 /** @rule G-INP-3 */
 export const orderBy = memoizePerTable((build, table): GraphQLInputObjectType | undefined => {
-  const lens = roleTableOf(build, table);
+  const lens = getRoleTable(build, table);
   if (lens.readable.length === 0 && lens.computed.length === 0 && lens.relationships.length === 0) return undefined;
   return build.inputObject({
-    name: build.typeName(table.word, "order_by"),
+    name: build.typeName(table.namePart, "order_by"),
     scope: "order_by",
     relation: table.relation,
-    description: `Ordering options when selecting data from ${quoted(table)}.`,
+    description: `Ordering options when selecting data from ${quoteTableName(table)}.`,
   });
 });
 
 /** @rule G-INP-4 */
 export const aggregateOrderBy = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, "aggregate_order_by"),
+    name: build.typeName(table.namePart, "aggregate_order_by"),
     scope: "aggregate_order_by",
     relation: table.relation,
-    description: `order by aggregate values of table ${quoted(table)}`,
+    description: `order by aggregate values of table ${quoteTableName(table)}`,
   }),
 );
 
 /** @rule G-INP-6 G-NAM-6 */
 export const aggregateBoolExp = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.bareTypeName(table.word, "aggregate_bool_exp"),
+    name: build.bareTypeName(table.namePart, "aggregate_bool_exp"),
     scope: "aggregate_bool_exp",
     relation: table.relation,
   }),
@@ -132,17 +132,17 @@ export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnum
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
 
 /** Returns the columns with legal names of enum values. @rule G-NAM-3 */
-export const enumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[] =>
+export const filterEnumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[] =>
   columns.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-ENU-2 G-OUT-11 */
 export const selectColumn = memoizePerTable((build, table): GraphQLEnumType | undefined => {
-  const columns = enumerable(roleTableOf(build, table).readable);
+  const columns = filterEnumerable(getRoleTable(build, table).readable);
   if (columns.length === 0) return undefined;
   return build.enumeration({
-    name: build.typeName(table.word, "select_column"),
+    name: build.typeName(table.namePart, "select_column"),
     relation: table.relation,
-    description: `select columns of table ${quoted(table)}`,
+    description: `select columns of table ${quoteTableName(table)}`,
     values: () => columnValues(columns),
   });
 });
@@ -172,10 +172,10 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
 
 /** Returns the arguments of fields that return a list of rows, as one object per table. @rule G-ROOT-5 */
 export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
-  listArgumentsOf(roleTableOf(build, table));
+  buildListArguments(getRoleTable(build, table));
 
 /** Builds the role tables of related tables one by one. The fields of a type are then built in one time slice. */
-export const openTargets = function* (build: GqlBuild, table: GqlTable): Slices<void> {
+export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Slices<void> {
   for (const { target } of table.relationships) {
     yield;
     const found = build.table(target);
@@ -186,14 +186,14 @@ export const openTargets = function* (build: GqlBuild, table: GqlTable): Slices<
   }
 };
 
-const listArgumentsOf = memoize(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
+const buildListArguments = memoize(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
   const order = orderBy(build, table);
   const where = boolExp(build, table);
   return {
     ...(columns && {
       [build.fieldName("distinct_on")]: argument(
-        list(columns),
+        wrapList(columns),
         { kind: "argument", name: "distinct_on" },
         "distinct select on columns",
       ),
@@ -202,7 +202,7 @@ const listArgumentsOf = memoize(({ build, table }: RoleTable): Record<string, Gr
     offset: argument(GraphQLInt, { kind: "argument", name: "offset" }, "skip the first n rows. Use only with order_by"),
     ...(order && {
       [build.fieldName("order_by")]: argument(
-        list(order),
+        wrapList(order),
         { kind: "argument", name: "order_by" },
         "sort the rows by one or more columns",
       ),
@@ -213,13 +213,13 @@ const listArgumentsOf = memoize(({ build, table }: RoleTable): Record<string, Gr
 
 /** Returns one required argument per primary key column. @rule G-ROOT-3 */
 export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
-  keyArgumentsOf(roleTableOf(build, table));
+  buildKeyArguments(getRoleTable(build, table));
 
-const keyArgumentsOf = memoize(({ build, table, key }: RoleTable): Record<string, GraphQLArgumentConfig> =>
+const buildKeyArguments = memoize(({ build, table, key }: RoleTable): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
     key.map((each) => [
       each.name,
-      argument(required(build.valueInput(each.value)), keyPart(table, each), each.comment),
+      argument(wrapNonNull(build.valueInput(each.value)), keyPart(table, each), each.comment),
     ]),
   ),
 );

@@ -2,11 +2,11 @@
  *  } update_album_many(…) { … } }`. @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
 import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
-import { roleTableOf, type RoleColumn } from "./role-table.ts";
-import { describedName } from "./names.ts";
-import { boolExp, keyPart, mutationResponse, quoted, rootField, rowType } from "./type-names.ts";
-import { argument, fieldsOf, tableAt, tapFields } from "./field-taps.ts";
-import { list, required } from "./non-null-list.ts";
+import { getRoleTable, type RoleColumn } from "./role-table.ts";
+import { formatName } from "./names.ts";
+import { boolExp, keyPart, mutationResponse, quoteTableName, rootField, rowType } from "./type-names.ts";
+import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
+import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import { operatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
@@ -24,11 +24,11 @@ const operandValue = (
 
 const inputFields = (context: GqlFieldContext): GqlFields => {
   const { build, fn } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const operator = build.schema.registry.updateOperators.find(({ name }) => name === fn);
   if (table === undefined || operator === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table)
+  return collectFields(
+    getRoleTable(build, table)
       .updatable.filter((each) => acceptsColumn(operator, each))
       .map((each) => {
         const value = operandValue(build, operator, each);
@@ -55,9 +55,9 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
   ); // operatorFields makes input objects
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
-  fieldsOf(
-    build.source.tables.flatMap((table) => {
-      const { rights, hasKey } = roleTableOf(build, table);
+  collectFields(
+    build.catalog.tables.flatMap((table) => {
+      const { rights, hasKey } = getRoleTable(build, table);
       const where = rights.update === undefined ? undefined : boolExp(build, table);
       const type = where && mutationResponse(build, table);
       if (where === undefined || type === undefined) return [];
@@ -69,8 +69,8 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
         rootField(build, table, "update", {
           kind: "update",
           type,
-          args: { ...operators, where: argument(required(where), { kind: "argument", name: "where" }, WHERE) },
-          description: `update data of the table: ${quoted(table)}`,
+          args: { ...operators, where: argument(wrapNonNull(where), { kind: "argument", name: "where" }, WHERE) },
+          description: `update data of the table: ${quoteTableName(table)}`,
         }),
         row &&
           key &&
@@ -79,9 +79,9 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             type: row,
             args: {
               ...operators,
-              [build.fieldName("pk_columns")]: argument(required(key), { kind: "argument", name: "pk_columns" }),
+              [build.fieldName("pk_columns")]: argument(wrapNonNull(key), { kind: "argument", name: "pk_columns" }),
             },
-            description: `update single row of the table: ${quoted(table)}`,
+            description: `update single row of the table: ${quoteTableName(table)}`,
           }),
         updates &&
           rootField(build, table, "update_many", {
@@ -89,12 +89,12 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             type: new GraphQLList(type),
             args: {
               updates: argument(
-                required(list(updates)),
+                wrapNonNull(wrapList(updates)),
                 { kind: "argument", name: "updates" },
                 "updates to execute, in order",
               ),
             },
-            description: `update multiples rows of table: ${quoted(table)}`,
+            description: `update multiples rows of table: ${quoteTableName(table)}`,
           }),
       ];
     }),
@@ -102,21 +102,21 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
 
 const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, "pk_columns_input"),
+    name: build.typeName(table.namePart, "pk_columns_input"),
     scope: "pk_columns",
     relation: table.relation,
-    description: `primary key columns input for table: ${describedName(table.relation)}`,
+    description: `primary key columns input for table: ${formatName(table.relation)}`,
   });
 
 const keyFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   if (table === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table).key.map((each) => [
+  return collectFields(
+    getRoleTable(build, table).key.map((each) => [
       each.name,
       {
-        config: { type: required(build.valueInput(each.value)), description: each.comment },
+        config: { type: wrapNonNull(build.valueInput(each.value)), description: each.comment },
         toPlan: keyPart(table, each),
       },
     ]),
@@ -125,12 +125,15 @@ const keyFields = (context: GqlFieldContext): GqlFields => {
 
 const updatesFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const table = tableAt(context);
+  const table = findTable(context);
   const where = table && boolExp(build, table);
   if (table === undefined || where === undefined) return {};
-  return fieldsOf([
+  return collectFields([
     ...operatorFields(build, table),
-    ["where", { config: { type: required(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } }],
+    [
+      "where",
+      { config: { type: wrapNonNull(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } },
+    ],
   ]);
 };
 

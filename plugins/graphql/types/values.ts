@@ -1,6 +1,6 @@
 /** Maps PostgreSQL types to GraphQL types. @rule G-TYP-1 … G-TYP-28 G-TYP-38 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
-import { baseTypeOf, type Model, type PgType } from "../../../core/index.ts";
+import { findBaseType, type Model, type PgType } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -60,7 +60,7 @@ const BUILT_IN: readonly PgType[] = [
 
 const BUILT_IN_NAMES = new Map(BUILT_IN.map((type) => [type.name, type]));
 
-export interface Values {
+export interface ValueTypes {
   /** Finds a type by oid, by `typname`, or by the name of a GraphQL scalar. Undefined if the type is unknown or its
    *  name is not legal. */
   find(type: number | string, isNullable?: boolean): GqlValueType | undefined;
@@ -74,14 +74,14 @@ export interface Values {
 
 const isComposite = (type: PgType): boolean => type.kind === "composite";
 
-export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
+export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTypes => {
   const scalars = new Map<string, GraphQLScalarType>(
     [GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]),
   );
   const found = new Map<number | string, GqlValueType | undefined>();
   let byName: Map<string, PgType> | undefined;
 
-  const typeNamed = (name: string): PgType | undefined => {
+  const findTypeByName = (name: string): PgType | undefined => {
     // a built-in type has the same oid in every database
     const builtIn = BUILT_IN_NAMES.get(name);
     if (builtIn !== undefined) return model.types.get(builtIn.oid) ?? builtIn;
@@ -94,7 +94,8 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
     }
     return byName.get(name);
   };
-  const typeOf = (oid: number): PgType | undefined => model.types.get(oid) ?? BUILT_IN.find((type) => type.oid === oid);
+  const findType = (oid: number): PgType | undefined =>
+    model.types.get(oid) ?? BUILT_IN.find((type) => type.oid === oid);
 
   const scalarName = (type: PgType, isElement: boolean): string => {
     const own = SCALARS[type.name];
@@ -102,13 +103,13 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
     return isComposite(type) && !isElement ? `${type.name}_scalar` : type.name;
   };
 
-  const make = (declared: PgType, isNullable: boolean, isElement: boolean): GqlValueType | undefined => {
-    const type = declared.kind === "domain" ? baseTypeOf(model, declared.oid) : declared;
+  const createValueType = (declared: PgType, isNullable: boolean, isElement: boolean): GqlValueType | undefined => {
+    const type = declared.kind === "domain" ? findBaseType(model, declared.oid) : declared;
     if (type === undefined) return undefined;
     const cast = declared.sqlName;
     if (type.kind === "array" && type.element !== undefined && !isArrayOpaque) {
-      const elementType = typeOf(type.element);
-      const element = elementType && make(elementType, true, true);
+      const elementType = findType(type.element);
+      const element = elementType && createValueType(elementType, true, true);
       return element && { scalar: element.scalar, type, cast, isNullable, element };
     }
     const scalar = scalarName(type, isElement);
@@ -118,14 +119,14 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
   const find = (wanted: number | string, isNullable = true): GqlValueType | undefined => {
     const key = typeof wanted === "number" ? wanted * 2 + Number(isNullable) : `${wanted} ${isNullable}`;
     if (found.has(key)) return found.get(key);
-    const type = typeof wanted === "number" ? typeOf(wanted) : typeNamed(TYPE_OF_SCALAR[wanted] ?? wanted);
-    const value = type && make(type, isNullable && type.notNull !== true, false);
+    const type = typeof wanted === "number" ? findType(wanted) : findTypeByName(TYPE_OF_SCALAR[wanted] ?? wanted);
+    const value = type && createValueType(type, isNullable && type.notNull !== true, false);
     found.set(key, value);
     return value;
   };
 
   const findArgument = (oid: number): GqlValueType | undefined => {
-    const type = typeOf(oid);
+    const type = findType(oid);
     if (type?.kind !== "array" && type?.kind !== "domain") return find(oid);
     const { name: scalar, sqlName: cast } = type;
     return isLegalName(scalar) ? { scalar, type, cast, isNullable: true } : undefined;

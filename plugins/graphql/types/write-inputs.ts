@@ -3,25 +3,25 @@ import type { GraphQLInputObjectType } from "graphql";
 import type { UpdateOperatorSpec } from "../../../core/index.ts";
 import type { GqlBuild, GqlField } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
-import { roleTableOf, type RoleColumn } from "./role-table.ts";
-import { quoted } from "./type-names.ts";
+import { getRoleTable, type RoleColumn } from "./role-table.ts";
+import { quoteTableName } from "./type-names.ts";
 
 export const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, "insert_input"),
+    name: build.typeName(table.namePart, "insert_input"),
     scope: "insert_input",
     relation: table.relation,
-    description: `input type for inserting data into table ${quoted(table)}`,
+    description: `input type for inserting data into table ${quoteTableName(table)}`,
   });
 
 /** @rule G-INP-12 G-INP-13 */
 export const relatedInsert = (build: GqlBuild, table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
+    name: build.typeName(table.namePart, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
     scope: "rel_insert_input",
     relation: table.relation,
     fn: isToOne ? "object" : "array",
-    description: `input type for inserting ${isToOne ? "object" : "array"} relation for remote table ${quoted(table)}`,
+    description: `input type for inserting ${isToOne ? "object" : "array"} relation for remote table ${quoteTableName(table)}`,
   });
 
 export const acceptsColumn = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
@@ -34,17 +34,17 @@ const operatorInput = (
   operator: UpdateOperatorSpec,
 ): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, `${operator.graphql.replace(/^_/, "")}_input`),
+    name: build.typeName(table.namePart, `${operator.graphql.replace(/^_/, "")}_input`),
     scope: "update_input",
     relation: table.relation,
     fn: operator.name,
-    description: operator.inputDescription.replace("$table", () => quoted(table)),
+    description: operator.inputDescription.replace("$table", () => quoteTableName(table)),
     isOptional: true,
   });
 
 /** Returns one field per update operator that applies to a column of the table. */
 export const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
-  const { updatable } = roleTableOf(build, table);
+  const { updatable } = getRoleTable(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
     const type = updatable.some((each) => acceptsColumn(operator, each))
       ? operatorInput(build, table, operator)
@@ -60,4 +60,4 @@ export const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [nam
 };
 
 export const updatesInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  build.inputObject({ name: build.typeName(table.word, "updates"), scope: "updates", relation: table.relation });
+  build.inputObject({ name: build.typeName(table.namePart, "updates"), scope: "updates", relation: table.relation });

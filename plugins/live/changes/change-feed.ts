@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import type { PluginContext, ReplicationConnection } from "../../../core/index.ts";
 import { catalogText, ident, sql } from "../../../core/engine/sql/fragment.ts";
 import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "../api.ts";
-import { createChanges, keysOf } from "./changed-rows.ts";
-import { readNames, readRow } from "./test-decoding.ts";
+import { createChangeCollector, extractKeys } from "./changed-rows.ts";
+import { parseNames, parseRow } from "./test-decoding.ts";
 
 /** The callbacks of a feed inside this plugin. */
 export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "keyColumn"> {
@@ -21,7 +21,7 @@ export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "
  *  the WAL. */
 const STATUS_MS = 3000;
 /** Each status message asks for a reply. After this many without a reply, the connection counts as lost. */
-const MAX_SILENT = 3;
+const MAX_UNANSWERED = 3;
 /** Limits how long another process waits for the lock of a machine that has vanished. */
 const LOCKED_STATUS_MS = 1000;
 const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
@@ -32,7 +32,7 @@ export const openChangeFeed = async (context: PluginContext, handlers: ChangeHan
 
 /** Adapts the handlers of another plugin, which receive only the keys of changed rows. @rule X-REP-2 */
 export const withKeysOnly = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
-  committed: (xid, changes, lagMs) => committed(xid, keysOf(changes), lagMs),
+  committed: (xid, changes, lagMs) => committed(xid, extractKeys(changes), lagMs),
   columns: (relation) => {
     const column = keyColumn(relation);
     return column === undefined ? undefined : [column];
@@ -79,7 +79,7 @@ const startFeed = async (
     clearInterval(timer);
     return connection.end();
   };
-  const ended = (reason: string): void => {
+  const reportEnd = (reason: string): void => {
     if (isEnded) return;
     void close();
     handlers.lost(reason);
@@ -94,17 +94,17 @@ const startFeed = async (
   const reader = createReader(handlers, connection.send);
   let silentCount = 0;
   timer = setInterval(() => {
-    if (++silentCount > MAX_SILENT) return ended("the database does not answer");
-    reader.status(true);
+    if (++silentCount > MAX_UNANSWERED) return reportEnd("the database does not answer");
+    reader.sendStatus(true);
   }, statusMs);
-  connection.onEnd(() => ended("the connection was lost"));
+  connection.onEnd(() => reportEnd("the connection was lost"));
   const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("include-timestamp")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
   connection
     .copy(start, (bytes) => {
       silentCount = 0;
       reader.readMessage(bytes);
     })
-    .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+    .catch((error: unknown) => reportEnd(error instanceof Error ? error.message : String(error)));
   return { end: close };
 };
 
@@ -124,12 +124,12 @@ const EPOCH_US = 946_684_800_000_000n;
 interface Reader {
   readMessage(bytes: Buffer): void;
   /** `isAsking` requests a reply from the server. */
-  status(isAsking?: boolean): void;
+  sendStatus(isAsking?: boolean): void;
 }
 
 const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buffer) => void): Reader => {
   let position = 0n;
-  let changes = createChanges();
+  let changes = createChangeCollector();
 
   const status = (isAsking = false): void => {
     const bytes = Buffer.alloc(34);
@@ -142,12 +142,12 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
 
   /** Handles one line: `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`,
    *  `COMMIT 731 (at 2026-01-31 12:00:00.5+00)`. */
-  const line = (bytes: Buffer): void => {
+  const readLine = (bytes: Buffer): void => {
     const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
     if (text.startsWith("table ")) {
-      const names = readNames(text, "table ".length);
+      const names = parseNames(text, "table ".length);
       // the list is longer than the part that was read
-      const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
+      const all = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
       const wanted =
         only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : columns(only);
@@ -156,19 +156,19 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
       else if (!changes.isAny(only)) addRow(only, wanted, text, all.end, bytes);
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
-      changes = createChanges();
+      changes = createChangeCollector();
       if (changed.tables.size > 0)
-        committed(Number.parseInt(text.slice("COMMIT ".length), 10) >>> 0, changed.tables, lagOf(text, bytes));
+        committed(Number.parseInt(text.slice("COMMIT ".length), 10) >>> 0, changed.tables, computeLagMs(text, bytes));
     } else if (text.startsWith("BEGIN")) {
-      changes = createChanges();
+      changes = createChangeCollector();
     }
   };
 
   const addRow = (relation: string, wanted: readonly string[], text: string, from: number, bytes: Buffer): void => {
     const isCut = bytes.length > DATA_AT + NAMES_BYTES;
     const row =
-      readRow(text, from, wanted, isCut) ??
-      (isCut ? readRow(bytes.toString("utf8", DATA_AT), from, wanted, false) : undefined);
+      parseRow(text, from, wanted, isCut) ??
+      (isCut ? parseRow(bytes.toString("utf8", DATA_AT), from, wanted, false) : undefined);
     if (row === undefined) changes.addAny(relation);
     else changes.add(relation, { columns: wanted, rows: [row] });
   };
@@ -178,14 +178,14 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
       if (bytes[0] === XLOG_DATA) {
         const at = bytes.readBigUInt64BE(9);
         if (at > position) position = at;
-        line(bytes);
+        readLine(bytes);
       } else if (bytes[0] === KEEPALIVE) {
         const at = bytes.readBigUInt64BE(1);
         if (at > position) position = at;
         if (bytes[17] === 1) status();
       }
     },
-    status,
+    sendStatus: status,
   };
 };
 
@@ -195,7 +195,7 @@ const COMMITTED_AT = /\(at (\S+) ([\d:.]+)([+-]\d\d)(:\d\d)?/;
 const SENT_AT = 17;
 
 /** Computes the lag from two times of the database's clock. */
-const lagOf = (commit: string, message: Buffer): number => {
+const computeLagMs = (commit: string, message: Buffer): number => {
   const [, day = "", time = "", hours = "", minutes = ":00"] = COMMITTED_AT.exec(commit) ?? [];
   const sentMs = Number(message.readBigInt64BE(SENT_AT) + EPOCH_US) / 1000;
   return Math.max(0, sentMs - Date.parse(`${day}T${time}${hours}${minutes}`)) || 0;

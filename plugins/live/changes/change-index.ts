@@ -2,14 +2,14 @@
  *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
 import type { Cell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
 import type { TableFacts } from "../engine/base-tables.ts";
-import type { Kind } from "../engine/comparable.ts";
+import type { ComparableKind } from "../engine/comparable.ts";
 import type { Conditions } from "../engine/conditions.ts";
-import { keyOfCells, indexedValuesOf, type IndexedValues } from "../engine/keys.ts";
+import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/keys.ts";
 
 /** The items that have conditions on these columns, by their values. */
 interface ColumnIndex<Item> {
   readonly columns: readonly string[];
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly ComparableKind[];
   readonly byKey: Map<string, Item | Set<Item>>;
 }
 
@@ -21,14 +21,14 @@ export interface IndexEntry<Item> {
 
 interface TableIndex<Item> {
   readonly facts: TableFacts;
-  readonly shapes: Map<string, ColumnIndex<Item>>;
+  readonly columnIndexes: Map<string, ColumnIndex<Item>>;
 }
 
 export interface ChangeIndex<Item extends object> {
   /** For each table, the columns that have conditions. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
   /** Adds an item. Tables without conditions concern every item and are not part of the index. */
-  place(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
+  add(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
   remove(item: Item, marks: readonly IndexEntry<Item>[]): void;
   /** Adds the items that the rows concern to `into`. */
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
@@ -37,29 +37,33 @@ export interface ChangeIndex<Item extends object> {
 /** `whenColumns` is called when columns are added. */
 export const createChangeIndex = <Item extends object>(
   tables: ReadonlyMap<string, TableFacts>,
-  whenColumns: () => void,
+  onColumns: () => void,
 ): ChangeIndex<Item> => {
   const indexes = new Map<string, TableIndex<Item>>();
   const columns = new Map<string, readonly string[]>();
 
-  const indexOf = (table: string): TableIndex<Item> | undefined => {
+  const getTableIndex = (table: string): TableIndex<Item> | undefined => {
     let found = indexes.get(table);
     const facts = tables.get(table);
-    if (found === undefined && facts !== undefined) indexes.set(table, (found = { facts, shapes: new Map() }));
+    if (found === undefined && facts !== undefined) indexes.set(table, (found = { facts, columnIndexes: new Map() }));
     return found;
   };
 
-  const shapeOf = (table: string, { shapes, facts }: TableIndex<Item>, wanted: IndexedValues): ColumnIndex<Item> => {
+  const getColumnIndex = (
+    table: string,
+    { columnIndexes, facts }: TableIndex<Item>,
+    wanted: IndexedValues,
+  ): ColumnIndex<Item> => {
     const key = JSON.stringify(wanted.columns);
-    let shape = shapes.get(key);
+    let shape = columnIndexes.get(key);
     if (shape === undefined) {
-      shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map() }));
+      columnIndexes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map() }));
       const known = columns.get(table) ?? [];
-      const witness = facts.witnessColumn === undefined ? [] : [facts.witnessColumn];
+      const witness = facts.requiredNonKeyColumn === undefined ? [] : [facts.requiredNonKeyColumn];
       const all = [...new Set([...known, ...wanted.columns, ...witness])];
       if (all.length > known.length) {
         columns.set(table, all);
-        whenColumns();
+        onColumns();
       }
     }
     return shape;
@@ -67,15 +71,15 @@ export const createChangeIndex = <Item extends object>(
 
   return {
     columns,
-    place: (item, query, conditions) => {
+    add: (item, query, conditions) => {
       const marks: IndexEntry<Item>[] = [];
       for (const [table, choices] of conditions) {
-        const index = choices && indexOf(table);
+        const index = choices && getTableIndex(table);
         if (choices === undefined || index === undefined) continue;
         for (const condition of choices) {
-          const wanted = indexedValuesOf(condition, index.facts, query);
+          const wanted = buildIndexedValues(condition, index.facts, query);
           if (wanted.keys.length === 0) continue;
-          const { byKey } = shapeOf(table, index, wanted);
+          const { byKey } = getColumnIndex(table, index, wanted);
           for (const key of wanted.keys) {
             const known = byKey.get(key);
             if (known === undefined) byKey.set(key, item);
@@ -97,16 +101,18 @@ export const createChangeIndex = <Item extends object>(
     find: (table, changed, into) => {
       const index = indexes.get(table);
       if (index === undefined) return;
-      const { facts, shapes } = index;
-      const keyAt = positionsOf(changed.columns, [...(facts.identity ?? [])]);
-      const witnessAt = facts.witnessColumn === undefined ? -1 : changed.columns.indexOf(facts.witnessColumn);
-      const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt, witnessAt));
-      for (const shape of shapes.values()) findInShape(shape, rows, positionsOf(changed.columns, shape.columns), into);
+      const { facts, columnIndexes } = index;
+      const keyAt = findPositions(changed.columns, [...(facts.identity ?? [])]);
+      const witnessAt =
+        facts.requiredNonKeyColumn === undefined ? -1 : changed.columns.indexOf(facts.requiredNonKeyColumn);
+      const rows = changed.rows.map((row) => completeVersions(row, facts, keyAt, witnessAt));
+      for (const shape of columnIndexes.values())
+        findInColumnIndex(shape, rows, findPositions(changed.columns, shape.columns), into);
     },
   };
 };
 
-const positionsOf = (columns: readonly string[], wanted: readonly string[]): readonly number[] =>
+const findPositions = (columns: readonly string[], wanted: readonly string[]): readonly number[] =>
   wanted.map((name) => columns.indexOf(name));
 
 /** A row before and after a change. The old version is null for an insert, the new one for a delete. */
@@ -114,7 +120,7 @@ type Versions = readonly [was: readonly Cell[] | null, is: readonly Cell[] | nul
 
 /** Completes the cells that the log omits. In complete rows, missing cells are NULL. Otherwise the columns of the
  *  identity have the same values before and after. */
-const versionsOf = (
+const completeVersions = (
   [before, after]: RowChange,
   { identity }: TableFacts,
   keyAt: readonly number[],
@@ -133,7 +139,7 @@ const versionsOf = (
   return [was, after];
 };
 
-const findInShape = <Item extends object>(
+const findInColumnIndex = <Item extends object>(
   { byKey, kinds }: ColumnIndex<Item>,
   rows: readonly Versions[],
   positions: readonly number[],
@@ -145,7 +151,7 @@ const findInShape = <Item extends object>(
   };
   for (const cells of rows.flat()) {
     if (cells === null) continue;
-    const key = keyOfCells(cells, positions, kinds);
+    const key = buildRowKey(cells, positions, kinds);
     if (key !== undefined) addAll(byKey.get(key));
     else return byKey.forEach(addAll);
   }

@@ -2,7 +2,7 @@
 import type { ChangedRows, RowChange, TableChanges } from "../api.ts";
 
 /** Column names by `schema.name`. */
-export type Columns = Readonly<Record<string, readonly string[]>>;
+export type ColumnsByRelation = Readonly<Record<string, readonly string[]>>;
 
 /** `want` is repeated every few seconds by a process with live queries. It requests the values of these columns, by
  *  relation. `leave` says that the sender has no live queries left. `lead` is repeated every second by the process that
@@ -11,7 +11,7 @@ export type Columns = Readonly<Record<string, readonly string[]>>;
  *  sender has stopped reading. Earlier versions only read the first parts; the empty object of `want` exists for
  *  them. */
 export type ChangeMessage =
-  | readonly ["want", Readonly<Record<string, never>>, Columns?]
+  | readonly ["want", Readonly<Record<string, never>>, ColumnsByRelation?]
   | readonly ["leave"]
   | readonly ["lead", number]
   | readonly ["change", number, readonly (readonly [relation: string])[], (readonly (MessageRows | 0)[])?]
@@ -19,7 +19,7 @@ export type ChangeMessage =
 
 type MessageRows = readonly [columns: readonly string[], rows: readonly RowChange[]];
 
-const isTexts = (value: unknown): value is readonly string[] =>
+const isStringList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -34,7 +34,7 @@ const isRowsMessage = (value: unknown): boolean => {
   if (!Array.isArray(value)) return false;
   const [columns, rows] = value as readonly unknown[];
   return (
-    isTexts(columns) &&
+    isStringList(columns) &&
     Array.isArray(rows) &&
     rows.every((row) => Array.isArray(row) && row.length === 2 && row.every(isCells))
   );
@@ -45,7 +45,7 @@ const isMessage = (value: unknown): value is ChangeMessage => {
   const [kind, first, second, third] = value as readonly unknown[];
   if (kind === "leave" || kind === "end") return true;
   if (kind === "want")
-    return isRecord(first) && (second === undefined || (isRecord(second) && Object.values(second).every(isTexts)));
+    return isRecord(first) && (second === undefined || (isRecord(second) && Object.values(second).every(isStringList)));
   if (typeof first !== "number") return false;
   if (kind === "lead") return true;
   if (kind !== "change" || !Array.isArray(second)) return false;
@@ -54,7 +54,7 @@ const isMessage = (value: unknown): value is ChangeMessage => {
 };
 
 /** Returns undefined if the text is not a message of this version. */
-export const readMessage = (text: string): ChangeMessage | undefined => {
+export const parseMessage = (text: string): ChangeMessage | undefined => {
   try {
     const value: unknown = JSON.parse(text);
     return isMessage(value) ? value : undefined;
@@ -63,7 +63,7 @@ export const readMessage = (text: string): ChangeMessage | undefined => {
   }
 };
 
-export const tableChanges = ([, , relations, told]: Extract<
+export const readTableChanges = ([, , relations, told]: Extract<
   ChangeMessage,
   readonly ["change", ...unknown[]]
 >): TableChanges =>
@@ -90,7 +90,7 @@ export const encodeColumns = (columns: ReadonlyMap<string, readonly string[]>, m
 const FRAME_BYTES = 40;
 /** The rows of one relation may use this fraction of a message. If they are longer, the relation is reported without
  *  rows. */
-const SHARE = 4;
+const RELATION_FRACTION = 4;
 
 /** Encodes the changes in as few messages as the size allows. */
 export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: number): readonly string[] => {
@@ -106,7 +106,7 @@ export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: nu
   };
   for (const [relation, rows] of changes) {
     const name = JSON.stringify([relation]);
-    const item = encodeRows(rows, maxBytes / SHARE);
+    const item = encodeRows(rows, maxBytes / RELATION_FRACTION);
     const size = Buffer.byteLength(name) + Buffer.byteLength(item) + 2;
     if (bytes + size > maxBytes) flush();
     names.push(name);

@@ -11,9 +11,9 @@ export interface SharedChanges {
   /** Called when there are live queries. */
   start(): void;
   /** Called when the last live query has ended. */
-  rest(): void;
+  stop(): void;
   /** Called when the database was reached again. It may be a different server. */
-  reached(): void;
+  databaseReached(): void;
   /** Called when `columns` has changed. */
   columnsChanged(): void;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export const isTemporary = (error: unknown): boolean => {
 /** Whether a hot standby refused. It may be promoted later. */
 export const isStandbyError = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
 
-export const reasonOf = (error: unknown): string => {
+export const describeError = (error: unknown): string => {
   if (!isRelApiError(error)) return String(error);
   return typeof error.details === "string" && error.code === "connection-failed" ? error.details : error.message;
 };

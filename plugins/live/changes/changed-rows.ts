@@ -1,10 +1,10 @@
 /** Collects changed rows by relation. */
-import type { ChangedRows, RowChange, RowChanges, TableChanges } from "../api.ts";
+import type { ChangedRows, RowChange, ChangedKeys, TableChanges } from "../api.ts";
 
 /** The limit per relation. Beyond it, any row counts as changed. */
 const MAX_ROWS = 10_000;
 
-export interface Changes {
+export interface ChangeCollector {
   readonly tables: TableChanges;
   isAny(relation: string): boolean;
   addAny(relation: string): void;
@@ -12,7 +12,7 @@ export interface Changes {
   addAll(more: TableChanges): void;
 }
 
-export const createChanges = (): Changes => {
+export const createChangeCollector = (): ChangeCollector => {
   const tables = new Map<string, { readonly columns: readonly string[]; readonly rows: RowChange[] } | undefined>();
   const add = (relation: string, { columns, rows }: ChangedRows): void => {
     const known = tables.get(relation);
@@ -38,10 +38,10 @@ export const createChanges = (): Changes => {
 };
 
 /** The values of the first column, which is the key of the rows. */
-export const keysOf = (changes: TableChanges): RowChanges =>
-  new Map([...changes].map(([relation, changed]) => [relation, changed && keysOfRows(changed.rows)]));
+export const extractKeys = (changes: TableChanges): ChangedKeys =>
+  new Map([...changes].map(([relation, changed]) => [relation, changed && extractRowKeys(changed.rows)]));
 
-const keysOfRows = (rows: readonly RowChange[]): ReadonlySet<string> | undefined => {
+const extractRowKeys = (rows: readonly RowChange[]): ReadonlySet<string> | undefined => {
   const keys = new Set<string>();
   for (const versions of rows)
     for (const cells of versions) {

@@ -1,25 +1,25 @@
 /** The followers that a leader knows, and the changes that it collects for them. */
 import type { TableChanges } from "../api.ts";
-import type { Columns } from "./change-messages.ts";
-import { createChanges } from "./changed-rows.ts";
+import type { ColumnsByRelation } from "./change-messages.ts";
+import { createChangeCollector } from "./changed-rows.ts";
 
 export interface Followers {
   readonly count: number;
   /** Records a sign of life, with the columns whose values the follower needs. */
-  recordFollower(sender: string, columns: Columns): void;
+  recordFollower(sender: string, columns: ColumnsByRelation): void;
   forget(sender: string): void;
   /** Forgets followers that were silent for too long. */
   tick(): void;
   clear(): void;
   /** The columns of changed rows that any follower or this process (`mine`) needs. */
-  columnsOf(relation: string, mine: readonly string[] | undefined): readonly string[] | undefined;
+  mergeColumns(relation: string, mine: readonly string[] | undefined): readonly string[] | undefined;
 }
 
 /** A follower is forgotten after this many ticks without a sign of life. */
 const FORGET_TICKS = 24;
 
 export const createFollowers = (): Followers => {
-  const followers = new Map<string, { silentTicks: number; readonly columns: Columns }>();
+  const followers = new Map<string, { silentTicks: number; readonly columns: ColumnsByRelation }>();
   let wanted = new Map<string, ReadonlySet<string>>();
   let merged = new Map<string, { readonly mine: readonly string[] | undefined; readonly all: readonly string[] }>();
   const merge = (): void => {
@@ -52,7 +52,7 @@ export const createFollowers = (): Followers => {
       followers.clear();
       merge();
     },
-    columnsOf: (relation, mine) => {
+    mergeColumns: (relation, mine) => {
       const theirs = wanted.get(relation);
       if (theirs === undefined) return mine;
       let found = merged.get(relation);
@@ -71,14 +71,14 @@ export interface Gatherer {
   close(): void;
 }
 
-export const createGatherer = (tell: (changes: TableChanges) => void): Gatherer => {
-  let gathered = createChanges();
+export const createGatherer = (send: (changes: TableChanges) => void): Gatherer => {
+  let gathered = createChangeCollector();
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     timer = undefined;
     const { tables } = gathered;
-    gathered = createChanges();
-    tell(tables);
+    gathered = createChangeCollector();
+    send(tables);
   };
   return {
     add: (changes) => {

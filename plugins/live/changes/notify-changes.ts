@@ -16,10 +16,10 @@ export const notifyChanges = definePlugin({
   before: ["poll-changes"],
   apply: (hooks, context) => {
     const source = createNotifications(context);
-    hooks.introspect.tap(NAME, (model, { afterwards }) => {
-      const tables = afterwards<TableRow>(TABLES);
+    hooks.introspect.tap(NAME, (model, { queryLater }) => {
+      const tables = queryLater<TableRow>(TABLES);
       tables.catch(() => undefined); // `load` logs the error
-      return { ...model, parts: { ...model.parts, [NAME]: tables } };
+      return { ...model, pluginFacts: { ...model.pluginFacts, [NAME]: tables } };
     });
     context.use(watchChangesHook).tap(NAME, source.watch);
     context.onModel(source.load);
@@ -52,9 +52,10 @@ from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 where c.oid in (select relation from triggered union select relation from above)`;
 
-const tablesOf = (model: Model): Promise<readonly TableRow[]> => model.parts[NAME] as Promise<readonly TableRow[]>;
+const getTriggerTables = (model: Model): Promise<readonly TableRow[]> =>
+  model.pluginFacts[NAME] as Promise<readonly TableRow[]>;
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface Notifications {
   watch(interest: Interest, changed: Changed): Unwatch | undefined;
@@ -64,28 +65,28 @@ interface Notifications {
 const createNotifications = (context: PluginContext): Notifications => {
   const watchers = new Map<Changed, Interest>();
   /** The tables of which every change is reported. */
-  let told: ReadonlySet<string> = new Set();
+  let reportedTables: ReadonlySet<string> = new Set();
   /** The partitions of each table that a statement may name. */
   let descendants: ReadonlyMap<string, readonly string[]> = new Map();
   let stop: (() => void) | undefined;
-  let isDeaf = false;
+  let hasListenFailed = false;
 
   const rewatch = (): void => context.use(liveQueriesService)?.rewatch();
 
   const load = async (model: Model): Promise<void> => {
-    const rows = await tablesOf(model);
+    const rows = await getTriggerTables(model);
     if (context.model() !== model) return;
-    const had = told.size;
+    const had = reportedTables.size;
     const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
     const hasTriggers = ({ name, ancestors }: TableRow): boolean =>
       [name, ...(ancestors ?? [])].every((one) => triggered.has(one));
-    told = new Set(rows.filter(hasTriggers).map(({ name }) => name));
+    reportedTables = new Set(rows.filter(hasTriggers).map(({ name }) => name));
     const below = new Map<string, string[]>();
     for (const { name, ancestors } of rows)
       for (const ancestor of ancestors ?? []) below.set(ancestor, [...(below.get(ancestor) ?? []), name]);
     descendants = below;
     // live queries that were refused before may be accepted now
-    if (had > 0 || told.size > 0) rewatch();
+    if (had > 0 || reportedTables.size > 0) rewatch();
   };
 
   const onNotification = (relation: string): void => {
@@ -94,8 +95,8 @@ const createNotifications = (context: PluginContext): Notifications => {
   };
 
   const onMissed = (): void => {
-    if (isDeaf) {
-      isDeaf = false;
+    if (hasListenFailed) {
+      hasListenFailed = false;
       return rewatch();
     }
     for (const changed of watchers.keys()) changed();
@@ -103,29 +104,29 @@ const createNotifications = (context: PluginContext): Notifications => {
 
   /** Lets other change sources watch until notifications arrive. */
   const onListenFailure = (): void => {
-    isDeaf = true;
+    hasListenFailed = true;
     rewatch();
   };
 
   return {
     load: (model) => {
       load(model).catch((error: unknown) =>
-        context.logger.warn("failed to look up the triggers for live queries", { reason: reasonOf(error) }),
+        context.logger.warn("failed to look up the triggers for live queries", { reason: describeError(error) }),
       );
     },
     watch: (interest, changed) => {
       if (
-        isDeaf ||
+        hasListenFailed ||
         interest.isOpenEnded ||
         interest.relations.size === 0 ||
-        ![...interest.relations].every((name) => told.has(name))
+        ![...interest.relations].every((name) => reportedTables.has(name))
       )
         return undefined;
       watchers.set(changed, interest);
       stop ??= context.listen(CHANNEL, onNotification, onMissed, onListenFailure);
       return () => {
         watchers.delete(changed);
-        if (watchers.size > 0 || isDeaf) return;
+        if (watchers.size > 0 || hasListenFailed) return;
         stop?.();
         stop = undefined;
       };
@@ -144,7 +145,7 @@ export const liveTriggers = (take: (text: string) => void) =>
         loadTriggerSql(context, model)
           .then(take)
           .catch((error: unknown) =>
-            context.logger.error("failed to generate the SQL of the live triggers", { reason: reasonOf(error) }),
+            context.logger.error("failed to generate the SQL of the live triggers", { reason: describeError(error) }),
           ); // the promise is not awaited
       });
     },
@@ -156,7 +157,7 @@ const loadTriggerSql = async (context: PluginContext, model: Model): Promise<str
   const names = await context.query<{ schema: string; name: string }>(
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
   );
-  const wanted = bases.of(exposed).tables;
+  const wanted = bases.findTables(exposed).tables;
   const routine = ident(model.schemas[0] ?? "public", TRIGGER);
   const statements = [
     sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,

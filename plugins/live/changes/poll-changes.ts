@@ -21,22 +21,22 @@ export const pollChanges = definePlugin({
 });
 
 /** Two equal snapshots mean that no writing transaction has ended in between. */
-const QUESTION = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
+const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
 const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
   const { liveQueryInterval: intervalMs } = context.options;
   const watchers = new Set<Watcher>();
   let snapshot: string | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let isAsking = false;
+  let isChecking = false;
 
-  const ask = async (): Promise<boolean> => {
+  const checkSnapshot = async (): Promise<boolean> => {
     if (![...watchers].some((watcher) => !watcher.isOpenEnded)) {
       snapshot = undefined;
       return false;
     }
     try {
-      const [row] = await context.query<{ snapshot: string }>(QUESTION);
+      const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
       const isChanged = row?.snapshot !== snapshot;
       snapshot = row?.snapshot;
       return isChanged;
@@ -47,15 +47,15 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
   };
 
   const schedule = (delayMs: number): void => {
-    if (timer === undefined && !isAsking && watchers.size > 0) timer = setTimeout(() => void tick(), delayMs);
+    if (timer === undefined && !isChecking && watchers.size > 0) timer = setTimeout(() => void tick(), delayMs);
   };
 
   const tick = async (): Promise<void> => {
     const startedAtMs = performance.now();
     timer = undefined;
-    isAsking = true;
-    const isChanged = await ask();
-    isAsking = false;
+    isChecking = true;
+    const isChanged = await checkSnapshot();
+    isChecking = false;
     for (const watcher of watchers) if (isChanged || watcher.isOpenEnded) watcher.changed();
     schedule(Math.max(1, intervalMs - (performance.now() - startedAtMs)));
   };

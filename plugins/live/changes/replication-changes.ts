@@ -41,18 +41,18 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   let idleTimer: NodeJS.Timeout | undefined;
   let source: SharedChanges | undefined;
 
-  const live = () => context.use(liveQueriesService);
+  const findLiveQueries = () => context.use(liveQueriesService);
 
   const closeWhenUnwatched = (): void => {
     clearTimeout(idleTimer);
     idleTimer = setTimeout(() => {
       // until the feed is open, other change sources watch the same tables
-      if (watcherCount === 0 && (source?.isOpen === true || live()?.isIdle === true)) source?.rest();
+      if (watcherCount === 0 && (source?.isOpen === true || findLiveQueries()?.isIdle === true)) source?.stop();
     }, IDLE_MS);
   };
 
   const gatherColumns = (relations: Iterable<string>): void => {
-    let isOther = false;
+    let isDifferent = false;
     for (const relation of relations) {
       const wanted = new Set<string>();
       for (const interest of byRelation.get(relation)?.values() ?? [])
@@ -60,18 +60,18 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       if (wanted.size === (columns.get(relation)?.length ?? 0)) continue;
       if (wanted.size === 0) columns.delete(relation);
       else columns.set(relation, [...wanted]);
-      isOther = true;
+      isDifferent = true;
     }
-    if (isOther) source?.columnsChanged();
+    if (isDifferent) source?.columnsChanged();
   };
 
   /** The source is created on first use, because the bus is only available once all plugins are applied. */
-  const sourceOf = (): SharedChanges =>
+  const getSource = (): SharedChanges =>
     (source ??= createSharedChanges({
       context,
       bus: context.use(busService),
       columns,
-      isIdle: () => live()?.isIdle !== false,
+      isIdle: () => findLiveQueries()?.isIdle !== false,
       changed: (changes) => {
         // a live query of several relations gets one call per relation, but runs once
         for (const [relation, rows] of changes)
@@ -86,19 +86,19 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
             ? "live queries detect changes by logical replication"
             : "live queries hear of changes from the process that reads them for all",
         );
-        live()?.rewatch();
+        findLiveQueries()?.rewatch();
         closeWhenUnwatched();
       },
       lost: (reason) => {
         logger.warn("lost logical replication for live queries", { reason });
         // lets other change sources watch in the meantime
-        live()?.rewatch();
+        findLiveQueries()?.rewatch();
       },
       refused: (reason) =>
         logger.info("logical replication is not available for live queries; using another change source", { reason }),
     }));
 
-  context.onModel(() => source?.reached());
+  context.onModel(() => source?.databaseReached());
   context.onClose(async () => {
     clearTimeout(idleTimer);
     await source?.close();
@@ -106,7 +106,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
 
   return (interest, changed) => {
     const { relations, isOpenEnded } = interest;
-    const from = sourceOf();
+    const from = getSource();
     if (isOpenEnded || from.isRefused) return undefined;
     from.start();
     if (!from.isOpen) return undefined;

@@ -5,10 +5,16 @@ import { createHash } from "node:crypto";
 import type { Bus } from "../../cluster/api.ts";
 import type { ChangeFeed, TableChanges } from "../api.ts";
 import { openChangeFeed, openLockedFeed, type ChangeHandlers, type LockedFeed } from "./change-feed.ts";
-import { encodeChanges, encodeColumns, readMessage, tableChanges, type ChangeMessage } from "./change-messages.ts";
-import { isStandbyError, isTemporary, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
+import { encodeChanges, encodeColumns, parseMessage, readTableChanges, type ChangeMessage } from "./change-messages.ts";
+import {
+  isStandbyError,
+  isTemporary,
+  describeError,
+  type SharedChanges,
+  type SharedChangesParts,
+} from "./change-source.ts";
 import { createFollowers, createGatherer } from "./followers.ts";
-import { createDispatch } from "./visible-commits.ts";
+import { createVisibilityDelay } from "./visible-commits.ts";
 
 const TOPIC = "changes";
 const TICK_MS = 500;
@@ -32,7 +38,7 @@ const MAX_RETRY_MS = 30_000;
 const ATTEMPTS_BEFORE_WARNING = 15;
 
 /** A 64-bit lock key. */
-const lockOf = ({ group }: Bus): bigint =>
+const computeLockKey = ({ group }: Bus): bigint =>
   createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
 
 type Role = "idle" | "seeking" | "leading" | "following" | "refused";
@@ -46,8 +52,8 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let isClosed = false;
   let feed: ChangeFeed | undefined;
   /** The number of the current attempt to open a feed. A feed of an earlier attempt is closed. */
-  let attempt = 0;
-  let attemptCount = 0;
+  let attemptNumber = 0;
+  let failedAttemptCount = 0;
   let epoch = 0;
   let leader: { readonly sender: string; readonly epoch: number } | undefined;
   let silentTicks = 0;
@@ -66,8 +72,8 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (bus?.isUp === true) bus.publish(TOPIC, encodeColumns(columns, bus.maxBytes));
   };
 
-  const columnsOf = (relation: string): readonly string[] | undefined =>
-    followers.columnsOf(relation, columns.get(relation));
+  const mergeColumns = (relation: string): readonly string[] | undefined =>
+    followers.mergeColumns(relation, columns.get(relation));
 
   // --- leading ------------------------------------------------------------------------------------------------------
 
@@ -78,17 +84,17 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
   });
 
-  const visible = (changes: TableChanges): void => {
+  const reportVisible = (changes: TableChanges): void => {
     if (role !== "leading") return;
     if (isFollowed()) gatherer.add(changes);
     parts.changed(changes);
   };
 
-  const handlersOf = (ofAttempt: number): ChangeHandlers => ({
-    committed: createDispatch(context, visible),
-    columns: columnsOf,
+  const createHandlers = (ofAttempt: number): ChangeHandlers => ({
+    committed: createVisibilityDelay(context, reportVisible),
+    columns: mergeColumns,
     lost: (reason) => {
-      if (ofAttempt !== attempt || role !== "leading") return;
+      if (ofAttempt !== attemptNumber || role !== "leading") return;
       feed = undefined;
       publish(["end"]);
       seekAfter(reason, retryMs);
@@ -97,31 +103,31 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   const open = async (ofAttempt: number): Promise<LockedFeed | undefined> =>
     bus === undefined || bus.isMissing
-      ? { feed: await openChangeFeed(context, handlersOf(ofAttempt)), sinceMs: 0 }
-      : openLockedFeed(context, handlersOf(ofAttempt), lockOf(bus));
+      ? { feed: await openChangeFeed(context, createHandlers(ofAttempt)), sinceMs: 0 }
+      : openLockedFeed(context, createHandlers(ofAttempt), computeLockKey(bus));
 
   const lead = (opened: LockedFeed): void => {
     feed = opened.feed;
     epoch = opened.sinceMs;
     role = "leading";
     retryMs = FIRST_RETRY_MS;
-    attemptCount = 0;
+    failedAttemptCount = 0;
     silentTicks = 0;
     unknownTicks = UNKNOWN_TICKS;
     publish(["lead", epoch]);
     parts.opened(true);
-    closeWhenUnwatched();
+    stopWhenUnwatched();
   };
 
   /** Stops when no process needs the feed. */
-  const closeWhenUnwatched = (): void => {
+  const stopWhenUnwatched = (): void => {
     if (role === "leading" && !isWanted && followers.count === 0) void rest();
   };
 
   const resign = async (): Promise<void> => {
     const ending = feed;
     feed = undefined;
-    attempt++;
+    attemptNumber++;
     await ending?.end();
     publish(["end"]);
   };
@@ -145,13 +151,13 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (parts.isIdle()) return void rest();
     // without the bus, followers would not receive the changes
     if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
-    const mine = ++attempt;
-    const isOver = (): boolean => mine !== attempt || role !== "seeking" || isClosed;
+    const mine = ++attemptNumber;
+    const isOver = (): boolean => mine !== attemptNumber || role !== "seeking" || isClosed;
     try {
       const opened = await open(mine);
       if (isOver()) return void (await opened?.feed.end());
       if (opened !== undefined) return lead(opened);
-      if (++attemptCount === ATTEMPTS_BEFORE_WARNING)
+      if (++failedAttemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
           "another process reads the changes for all, but nothing is heard of it on the bus; another change source is used",
         );
@@ -163,7 +169,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         void rest();
         role = "refused";
         mayBePromoted = isStandbyError(error);
-        return parts.refused(reasonOf(error));
+        return parts.refused(describeError(error));
       }
       seek(retryMs * (0.5 + Math.random() / 2));
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
@@ -186,7 +192,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     const wasFollowing = role === "following";
     role = "following";
     leader = { sender, epoch: ofEpoch };
-    attemptCount = 0;
+    failedAttemptCount = 0;
     retryMs = FIRST_RETRY_MS;
     clearTimeout(retryTimer);
     if (wasFollowing) parts.missed();
@@ -194,7 +200,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   };
 
   const receiveMessage = (text: string, sender: string): void => {
-    const message = readMessage(text);
+    const message = parseMessage(text);
     if (message === undefined) return;
     switch (message[0]) {
       case "want":
@@ -203,12 +209,12 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         return publish(["lead", epoch]);
       case "leave":
         followers.forget(sender);
-        return closeWhenUnwatched();
+        return stopWhenUnwatched();
       case "lead":
         return follow(sender, message[1]);
       case "change":
         follow(sender, message[1]);
-        if (leader?.sender === sender) parts.changed(tableChanges(message));
+        if (leader?.sender === sender) parts.changed(readTableChanges(message));
         return;
       case "end":
         if (role === "following" && leader?.sender === sender)
@@ -216,7 +222,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     }
   };
 
-  const missedMessages = (): void => {
+  const handleMissedMessages = (): void => {
     if (role === "following") parts.missed();
     if (role === "following" || role === "seeking") publishColumns();
   };
@@ -234,7 +240,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     } else if (role === "leading") {
       followers.tick();
       unknownTicks--;
-      closeWhenUnwatched();
+      stopWhenUnwatched();
       if (role !== "leading") return;
       if (bus?.isUp === true || bus?.isMissing === true) silentTicks = 0;
       if (isFollowed() && tickCount % LEAD_TICKS === 0) publish(["lead", epoch]);
@@ -250,7 +256,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     clearInterval(ticker);
     const resigned = role === "leading" ? resign() : undefined;
     if (role === "seeking" || role === "following") publish(["leave"]);
-    attempt++;
+    attemptNumber++;
     role = "idle";
     leader = undefined;
     followers.clear();
@@ -259,10 +265,10 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     await resigned;
   };
 
-  const want = (): void => {
+  const startReading = (): void => {
     isWanted = true;
     if (role !== "idle" || isClosed) return;
-    leaveBus = bus?.subscribe(TOPIC, receiveMessage, missedMessages);
+    leaveBus = bus?.subscribe(TOPIC, receiveMessage, handleMissedMessages);
     if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
     publishColumns();
     seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
@@ -275,17 +281,17 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     get isRefused() {
       return role === "refused";
     },
-    start: want,
-    rest: () => {
+    start: startReading,
+    stop: () => {
       isWanted = false;
-      if (role === "leading") closeWhenUnwatched();
+      if (role === "leading") stopWhenUnwatched();
       else if (role !== "refused") void rest();
     },
-    reached: () => {
+    databaseReached: () => {
       if (role === "seeking") return seek(bus === undefined ? 0 : Math.random() * SPREAD_MS);
       if (role !== "refused" || !mayBePromoted) return;
       role = "idle";
-      if (isWanted) want();
+      if (isWanted) startReading();
     },
     columnsChanged: () => {
       if (role === "following") wantTimer ??= setTimeout(publishColumns, ANSWER_MS);

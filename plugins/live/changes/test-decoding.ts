@@ -1,7 +1,7 @@
 /** Parses the output of the plugin `test_decoding`. */
 import type { Cell, RowChange } from "../api.ts";
 
-export interface Names {
+export interface RelationNames {
   /** The names as `schema.name`, without quotes. */
   readonly names: readonly string[];
   /** Whether the text contains all names. */
@@ -11,14 +11,14 @@ export interface Names {
 }
 
 /** Reads names such as `public.album: UPDATE` or `"my ""odd"" schema".crates, public.b: TRUNCATE`. */
-export const readNames = (text: string, from: number): Names => {
+export const parseNames = (text: string, from: number): RelationNames => {
   const names: string[] = [];
   let name = "";
   let at = from;
   while (at < text.length) {
     const character = text[at] as string; // at is within its length
     if (character === '"') {
-      const end = endOfQuoted(text, at + 1);
+      const end = findQuotedEnd(text, at + 1);
       name += text.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
     } else if (character === ":" || character === ",") {
@@ -40,7 +40,7 @@ const NEW_TUPLE = "new-tuple: ";
 /** Reads the cells of these columns from a text such as
  *  ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`. Undefined if it is not a change of one
  *  row, or may continue beyond the end of a text that `isCut`. */
-export const readRow = (
+export const parseRow = (
   text: string,
   from: number,
   columns: readonly string[],
@@ -51,24 +51,24 @@ export const readRow = (
   const action = text.slice(from, end);
   const at = end + 2;
   if (action === " DELETE") {
-    const before = readTuple(text, at, columns, isCut);
+    const before = parseTuple(text, at, columns, isCut);
     return before && [before.cells, null];
   }
   if (action !== " INSERT" && action !== " UPDATE") return undefined;
   if (!text.startsWith(OLD_KEY, at)) {
-    const after = readTuple(text, at, columns, isCut);
+    const after = parseTuple(text, at, columns, isCut);
     return after && [action === " INSERT" ? null : NO_CELLS, after.cells];
   }
-  const before = readTuple(text, at + OLD_KEY.length, columns, isCut, true);
+  const before = parseTuple(text, at + OLD_KEY.length, columns, isCut, true);
   if (before === undefined || !text.startsWith(NEW_TUPLE, before.end)) return undefined;
-  const after = readTuple(text, before.end + NEW_TUPLE.length, columns, isCut);
+  const after = parseTuple(text, before.end + NEW_TUPLE.length, columns, isCut);
   return after && [before.cells, after.cells];
 };
 
 const NO_CELLS: readonly Cell[] = [];
 
 /** Reads to the end of the tuple if `isFollowed`, otherwise until all columns are found. */
-const readTuple = (
+const parseTuple = (
   text: string,
   from: number,
   columns: readonly string[],
@@ -82,29 +82,29 @@ const readTuple = (
   while (at < text.length) {
     if (isFollowed ? text.startsWith(NEW_TUPLE, at) : missing === 0) return { cells, end: at };
     const isQuoted = text[at] === '"';
-    const nameEnd = isQuoted ? endOfQuoted(text, at + 1) + 1 : text.indexOf("[", at);
+    const nameEnd = isQuoted ? findQuotedEnd(text, at + 1) + 1 : text.indexOf("[", at);
     if (nameEnd === -1 || text[nameEnd] !== "[") return undefined;
     const name = isQuoted ? text.slice(at + 1, nameEnd - 1).replaceAll('""', '"') : text.slice(at, nameEnd);
-    const valueAt = endOfType(text, nameEnd) + 2;
-    const valueEnd = endOfValue(text, valueAt);
+    const valueAt = findTypeEnd(text, nameEnd) + 2;
+    const valueEnd = findValueEnd(text, valueAt);
     if (valueEnd >= text.length && isCut) return undefined;
     const index = columns.indexOf(name);
     if (index !== -1) {
       missing--;
-      cells[index] = readValue(text.slice(valueAt, valueEnd));
+      cells[index] = parseValue(text.slice(valueAt, valueEnd));
     }
     at = valueEnd + 1;
   }
   return isCut && missing > 0 ? undefined : { cells, end: at };
 };
 
-const readValue = (value: string): Cell => {
+const parseValue = (value: string): Cell => {
   if (value === "null") return null;
   if (value === "unchanged-toast-datum") return 0;
   return value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value;
 };
 
-const endOfQuoted = (text: string, from: number): number => {
+const findQuotedEnd = (text: string, from: number): number => {
   let at = from;
   for (;;) {
     const quote = text.indexOf('"', at);
@@ -115,11 +115,11 @@ const endOfQuoted = (text: string, from: number): number => {
 };
 
 /** Finds the closing bracket of a type: `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`. */
-const endOfType = (text: string, from: number): number => {
+const findTypeEnd = (text: string, from: number): number => {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
     const character = text[at];
-    if (character === '"') at = endOfQuoted(text, at + 1);
+    if (character === '"') at = findQuotedEnd(text, at + 1);
     else if (character === "[") depth++;
     else if (character === "]" && --depth === 0) return at;
   }
@@ -127,7 +127,7 @@ const endOfType = (text: string, from: number): number => {
 };
 
 /** Finds the blank after a value, or the end: `5`, `null`, `'it''s'`, `B'101'`. */
-const endOfValue = (text: string, from: number): number => {
+const findValueEnd = (text: string, from: number): number => {
   const quote = text[from] === "'" ? from : text[from] === "B" && text[from + 1] === "'" ? from + 1 : -1;
   if (quote === -1) {
     const blank = text.indexOf(" ", from);

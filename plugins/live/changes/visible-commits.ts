@@ -3,7 +3,7 @@ import type { PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
 import type { TableChanges } from "../api.ts";
 import type { ChangeHandlers } from "./change-feed.ts";
-import { createChanges } from "./changed-rows.ts";
+import { createChangeCollector } from "./changed-rows.ts";
 
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 const PAUSE_MS = 2;
@@ -18,26 +18,26 @@ interface Commit {
 /** The feed reports a commit when it is in the WAL, a moment before other sessions see it (much longer with synchronous
  *  replication). A live query that ran in between would miss it for good. So the snapshot is checked first, once for
  *  all commits that arrived in the meantime. */
-export const createDispatch = (
+export const createVisibilityDelay = (
   context: PluginContext,
   changed: (changes: TableChanges) => void,
 ): ChangeHandlers["committed"] => {
   let waiting = new Map<number, Commit>();
-  let isAsking = false;
+  let isChecking = false;
 
-  const ask = async (): Promise<void> => {
-    isAsking = true;
+  const checkSnapshot = async (): Promise<void> => {
+    isChecking = true;
     while (waiting.size > 0) {
       const commits = waiting;
       waiting = new Map();
       let isSeen: (xid: number) => boolean;
       try {
         const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
-        isSeen = readSnapshot(row?.snapshot ?? "");
+        isSeen = parseSnapshot(row?.snapshot ?? "");
       } catch {
         isSeen = () => true; // the queries would fail as well, and they are repeated until they succeed
       }
-      const seen = createChanges();
+      const seen = createChangeCollector();
       for (const [xid, commit] of commits) {
         if (!isSeen(xid)) {
           waiting.set(xid, commit);
@@ -50,12 +50,12 @@ export const createDispatch = (
       if (seen.tables.size > 0) changed(seen.tables);
       if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
-    isAsking = false;
+    isChecking = false;
   };
 
   return (xid, changes, lagMs = 0) => {
     waiting.set(xid, { changes, lagMs, heardAtMs: performance.now() });
-    if (!isAsking) void ask();
+    if (!isChecking) void checkSnapshot();
   };
 };
 
@@ -63,7 +63,7 @@ const LOW_BITS = 0xffff_ffffn;
 
 /** Parses a snapshot such as `100:104:100,102`: all ids below 100, and 101 and 103, have ended. The ids of the feed are
  *  the low 32 bits. */
-const readSnapshot = (text: string): ((xid: number) => boolean) => {
+const parseSnapshot = (text: string): ((xid: number) => boolean) => {
   const [, next = "0", running = ""] = text.split(":");
   const limit = Number(BigInt(next) & LOW_BITS);
   const open = new Set(

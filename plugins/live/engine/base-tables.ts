@@ -1,11 +1,11 @@
 /** Finds the base tables of relations: the tables behind views, the partitions of a table, and the tables that row
  *  policies read. The catalog is queried once per model. */
-import { memoize, relationOf, type Model, type PluginContext } from "../../../core/index.ts";
+import { memoize, findRelation, type Model, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
   /** `isOpenEnded` says that the relations are incomplete. */
-  of(relations: ReadonlySet<string>, isOpenEnded?: boolean): QueryTables;
+  findTables(relations: ReadonlySet<string>, isOpenEnded?: boolean): QueryTables;
 }
 
 export interface QueryTables {
@@ -14,7 +14,7 @@ export interface QueryTables {
   /** Whether reads also depend on something that no change source reports. */
   readonly isOpenEnded: boolean;
   /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
-  readonly named: ReadonlyMap<string, TableFacts>;
+  readonly directTables: ReadonlyMap<string, TableFacts>;
   /** Bases of the same tables have equal keys. */
   readonly key: string;
 }
@@ -26,7 +26,7 @@ export interface TableFacts {
   readonly looselyEqualColumns: ReadonlySet<string>;
   /** A column that a complete old row always contains, and an old row with only the key never does. Undefined if the
    *  identity is not the whole row. */
-  readonly witnessColumn: string | undefined;
+  readonly requiredNonKeyColumn: string | undefined;
 }
 
 interface CatalogRow {
@@ -98,8 +98,8 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
   and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   and c.relpersistence <> 't'`;
 
-const witnessColumnOf = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
-  const relation = relationOf(model, { schema, name: table });
+const findRequiredNonKeyColumn = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
+  const relation = findRelation(model, { schema, name: table });
   return relation?.columns.find(
     ({ name, notNull, isGenerated }) => notNull && !isGenerated && !relation.primaryKey.includes(name),
   )?.name;
@@ -108,11 +108,11 @@ const witnessColumnOf = (model: Model, { schema, relation: table }: CatalogRow):
 /** @throws RelApiError if the catalog query fails */
 export const loadBaseTables = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
-  const load = (relations: ReadonlySet<string>, areMore: boolean): QueryTables => {
+  const collectTables = (relations: ReadonlySet<string>, isIncomplete: boolean): QueryTables => {
     const tables = new Set<string>();
     const seen = new Set<string>();
     const reached = new Set<string>();
-    let isOpenEnded = areMore;
+    let isOpenEnded = isIncomplete;
     const visit = (name: string): void => {
       if (seen.has(name)) return;
       seen.add(name);
@@ -134,24 +134,26 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
       named.set(name, {
         identity,
         looselyEqualColumns: new Set(row.loose),
-        witnessColumn: row.identity === null ? witnessColumnOf(model, row) : undefined,
+        requiredNonKeyColumn: row.identity === null ? findRequiredNonKeyColumn(model, row) : undefined,
       });
     }
     return {
       tables,
       isOpenEnded,
-      named,
+      directTables: named,
       key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
     };
   };
   // many live queries share a program, and so its set of relations
-  const all = memoize((relations: ReadonlySet<string>) => load(relations, false));
-  const some = memoize((relations: ReadonlySet<string>) => load(relations, true));
-  return { of: (relations, isOpenEnded = false) => (isOpenEnded ? some : all)(relations) };
+  const findCompleteTables = memoize((relations: ReadonlySet<string>) => collectTables(relations, false));
+  const findOpenEndedTables = memoize((relations: ReadonlySet<string>) => collectTables(relations, true));
+  return {
+    findTables: (relations, isOpenEnded = false) => (isOpenEnded ? findOpenEndedTables : findCompleteTables)(relations),
+  };
 };
 
 /** Returns the base tables of a model, and loads them once. */
-export const createBaseTables = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
+export const createBaseTablesLoader = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
   const byModel = new WeakMap<Model, Promise<BaseTables>>();
   return (model) => {
     let found = byModel.get(model);

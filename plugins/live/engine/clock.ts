@@ -1,6 +1,14 @@
 /** Detects live queries whose result changes with time although no row changes: `where: {at: {_lte: "now()"}}`. @rule
  *  G-SUB-19 */
-import { boundOf, chunksOf, fillSlots, memoize, type Program, type Session, type Slot } from "../../../core/index.ts";
+import {
+  getBoundValue,
+  flattenFragment,
+  fillSlots,
+  memoize,
+  type Program,
+  type Session,
+  type Slot,
+} from "../../../core/index.ts";
 import type { LiveQuery } from "../api.ts";
 
 /** Words of dates and times whose meaning depends on the time of the run. They may occur next to other parts
@@ -9,32 +17,32 @@ import type { LiveQuery } from "../api.ts";
 const TIME_WORD = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
 
 /** Removes the escapes of arrays, ranges and JSON: `{"n\\ow"}`, `"\u006eow"`. */
-const unescaped = (text: string): string =>
+const unescape = (text: string): string =>
   text
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replaceAll("\\", "");
 
-const hasTimeWord = (text: string): boolean => TIME_WORD.test(text.includes("\\") ? unescaped(text) : text);
+const hasTimeWord = (text: string): boolean => TIME_WORD.test(text.includes("\\") ? unescape(text) : text);
 
 /** Matches time functions in SQL of plugins: `now()`, `current_date`. Names of the schema are quoted. */
 const TIME_EXPRESSION =
   /(?<!["\w])(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|age)\s*\(|(?:current_date|current_time|current_timestamp|localtime|localtimestamp)(?!["\w]))/i;
 
 /** Matches a cast to a type that reads no time. */
-const TIMELESS =
+const TIMELESS_CAST =
   /^::(?:pg_catalog\.)?(?:text|character varying|varchar|jsonb?|uuid|boolean|numeric|smallint|integer|bigint|int[248]|real|double precision|float[48])(?:\[\])?(?![\w[:. ])/;
 
 /** Matches the text in front of an operand. A function, in contrast, may read its argument as a time. */
 const OPERATOR = /(?:[=<>~!@#%^&|*/+?-]|like|any\s*\() ?$/;
 
-interface Clock {
+interface ClockUse {
   /** Whether the SQL reads the clock, whatever the values are. */
   readonly isRead: boolean;
   /** The slots whose values may be read as a time. */
   readonly slots: readonly Slot[];
 }
 
-const clockOf = ({ statements }: Program): Clock => {
+const findClockUse = ({ statements }: Program): ClockUse => {
   const slots: Slot[] = [];
   let isRead = false;
   for (const { fragment, slots: all } of statements) {
@@ -42,30 +50,33 @@ const clockOf = ({ statements }: Program): Clock => {
       slots.push(...all);
       continue;
     }
-    chunksOf(fragment).forEach((chunk, i, chunks) => {
+    flattenFragment(fragment).forEach((chunk, i, chunks) => {
       const textAt = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
       if (typeof chunk === "string") isRead ||= TIME_EXPRESSION.test(chunk);
-      else if (!OPERATOR.test(textAt(i - 1)) || !TIMELESS.test(textAt(i + 1) + textAt(i + 2))) slots.push(chunk.slot);
+      else if (!OPERATOR.test(textAt(i - 1)) || !TIMELESS_CAST.test(textAt(i + 1) + textAt(i + 2)))
+        slots.push(chunk.slot);
     });
   }
   return { isRead, slots };
 };
 
 /** Whether the result of a query may change although no row changes. */
-export type FollowsClock = (query: LiveQuery) => boolean;
+export type IsTimeDependent = (query: LiveQuery) => boolean;
 
-export const createFollowsClock = (): FollowsClock => {
-  const programClock = memoize(clockOf);
+export const createTimeDependence = (): IsTimeDependent => {
+  const programClock = memoize(findClockUse);
   /** Whether a row policy could read a variable or a claim as a time. */
-  const mayTellTime = memoize(({ variables, claims }: Session) => hasTimeWord(JSON.stringify([variables, claims])));
+  const hasSessionTimeWord = memoize(({ variables, claims }: Session) =>
+    hasTimeWord(JSON.stringify([variables, claims])),
+  );
   return ({ programs, session }) =>
     programs.some(({ program, values }) => {
       const clock = programClock(program);
       return (
         clock.isRead ||
-        (program.isProven !== true && mayTellTime(session)) ||
+        (program.isProven !== true && hasSessionTimeWord(session)) ||
         fillSlots(clock.slots, values, session).some((value) => {
-          const bound = boundOf(value);
+          const bound = getBoundValue(value);
           return typeof bound === "string" && hasTimeWord(bound);
         })
       );

@@ -5,14 +5,14 @@ import type { LiveQuery } from "../api.ts";
 import type { CohortFacts } from "./runner.ts";
 
 /** `isRow` says that the query is one row of a statement over many subscribers. */
-export type CohortKeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
+export type BuildCohortKey = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
 /** Numbers and texts are memoized, because thousands of subscribers have the same program, session and settings. */
-export const createCohortKeys = (): CohortKeyOf => {
+export const createCohortKeyBuilder = (): BuildCohortKey => {
   let lastNumber = 0;
-  const numberOf = memoize((_program: Program) => ++lastNumber);
-  const textOf = memoize((part: object) => JSON.stringify(part));
-  const textOfOthers = memoize((session: Session) => JSON.stringify(remainingSession(session)));
+  const numberProgram = memoize((_program: Program) => ++lastNumber);
+  const encodePart = memoize((part: object) => JSON.stringify(part));
+  const encodeSharedSession = memoize((session: Session) => JSON.stringify(withoutCallerMembers(session)));
 
   return (
     { session, schema, keepsLoginPath = false, settings = NO_SETTINGS, isolation, programs },
@@ -20,16 +20,16 @@ export const createCohortKeys = (): CohortKeyOf => {
     isShared,
     followsClock,
   ) => {
-    const caller = isShared ? textOfOthers(session) : textOf(session);
-    const of = JSON.stringify([
-      programs.map(({ program }) => numberOf(program)),
+    const caller = isShared ? encodeSharedSession(session) : encodePart(session);
+    const runKey = JSON.stringify([
+      programs.map(({ program }) => numberProgram(program)),
       isRow,
       followsClock,
       schema,
       keepsLoginPath,
       isolation,
     ]);
-    return `${of}${caller}${textOf(settings)}`;
+    return `${runKey}${caller}${encodePart(settings)}`;
   };
 };
 
@@ -37,7 +37,7 @@ const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
 
 /** The session without the members in which callers of one statement may differ. The statement is proven not to read
  *  these members. */
-const remainingSession = (session: Session): object => ({
+const withoutCallerMembers = (session: Session): object => ({
   ...session,
   claims: undefined,
   claimsText: undefined,
@@ -47,7 +47,7 @@ const remainingSession = (session: Session): object => ({
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-export const keyFacts = (
+export const buildCohortFacts = (
   key: string,
   query: LiveQuery,
   isShared: boolean,

@@ -4,9 +4,9 @@ import type { Signal } from "../../../core/index.ts";
 import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";
 import type { IndexEntry } from "../changes/change-index.ts";
 import type { Limiter, RunSpeed } from "./limiter.ts";
-import { isUnavailable, isSharedFailure, isOverTime } from "./failures.ts";
+import { isUnavailable, isSharedFailure, isStatementTimeout } from "./failures.ts";
 import { createSlowLane, type RunHistory, type RunSpeedMeter } from "./run-speed.ts";
-import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
+import { hashText, SharingEndedError, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
 /** One subscriber of an entry. */
 export interface Subscription {
@@ -21,9 +21,9 @@ export interface Subscription {
   bytes: number;
   /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this
    *  subscription. */
-  restsUntilMs: number;
+  pausedUntilMs: number;
   /** Its query while it is planned. Undefined if planning took no time. */
-  planned: Promise<LiveQuery> | undefined;
+  pendingPlan: Promise<LiveQuery> | undefined;
 }
 
 export interface Entry extends Runnable, RunHistory {
@@ -33,7 +33,7 @@ export interface Entry extends Runnable, RunHistory {
   /** The hash of the result that its served subscribers have. */
   hash: string | undefined;
   /** The positions of the entry in the index of changes. */
-  marks: readonly IndexEntry<Entry>[];
+  indexEntries: readonly IndexEntry<Entry>[];
   /** Whether a subscriber waits for its first result. */
   awaitsFirstResult: boolean;
   /** Whether it failed in a run of its own. It is excluded from batches until it succeeds. */
@@ -51,29 +51,29 @@ export interface Cohort {
   /** Called when something that all of its queries read may have changed. */
   changed(): void;
   /** Called when something that this entry reads may have changed. */
-  touch(entry: Entry): void;
+  entryChanged(entry: Entry): void;
   close(): void;
 }
 
 /** Tracks entries, to find those that a change concerns. */
 export interface EntryWatcher {
-  place(entry: Entry): void;
+  add(entry: Entry): void;
   remove(entry: Entry): void;
   /** Marks an entry that failed. Any row may be the cause, so every change concerns it until it succeeds. */
-  fails(entry: Entry): void;
-  succeeds(entry: Entry): void;
+  markFailing(entry: Entry): void;
+  unmarkFailing(entry: Entry): void;
 }
 
 export interface CohortParts {
   readonly facts: CohortFacts;
   readonly runner: Runner;
   /** Delivers a result to the subscriber; never throws. */
-  readonly answer: (subscription: Subscription, result: LiveResult) => void;
+  readonly sendResult: (subscription: Subscription, result: LiveResult) => void;
   readonly limiter: Limiter;
   readonly meter: RunSpeedMeter;
   readonly batchSize: number;
   /** Emitted after each successful run. */
-  readonly ran: Signal<LiveRun>;
+  readonly runSignal: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
   readonly groups: EntryWatcher;
   /** Called when callers must no longer share a statement. */
@@ -86,21 +86,21 @@ const GATHER_MS = 3;
  *  as the last run. */
 const MAX_GAP_MS = 100;
 /** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
-const REST_TIMES = 5;
-const NO_MARKS: readonly IndexEntry<Entry>[] = [];
+const PAUSE_FACTOR = 5;
+const NO_INDEX_ENTRIES: readonly IndexEntry<Entry>[] = [];
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 3000;
 /** After this many failed runs, subscribers without a result receive the error. */
-const FAILURES_BEFORE_WARNING = 3;
+const FAILURES_BEFORE_ERROR = 3;
 
 /** Whether all of its subscribers pause after a run that exceeded its time limit. @rule G-SUB-17 */
 const isPaused = ({ subscriptions }: Entry, nowMs: number): boolean => {
-  for (const { restsUntilMs } of subscriptions) if (restsUntilMs <= nowMs) return false;
+  for (const { pausedUntilMs } of subscriptions) if (pausedUntilMs <= nowMs) return false;
   return subscriptions.size > 0;
 };
 
 /** Whether all of its subscribers are too slow to receive another result now. @rule G-SUB-17 */
-const isClientBehind = ({ subscriptions }: Entry): boolean => {
+const areClientsSlow = ({ subscriptions }: Entry): boolean => {
   for (const { stage, subscriber } of subscriptions)
     if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
   return subscriptions.size > 0;
@@ -109,11 +109,11 @@ const isClientBehind = ({ subscriptions }: Entry): boolean => {
 export const createCohort = ({
   facts,
   runner,
-  answer: tell,
+  sendResult,
   limiter,
   meter,
   batchSize,
-  ran,
+  runSignal,
   whenEmpty,
   groups,
   whenNoLongerShared,
@@ -123,9 +123,9 @@ export const createCohort = ({
    *  connection. */
   const due = new Set<Entry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
-  let wasQuick = false;
+  let hasBeenQuick = false;
   /** Whether the last error affects all subscribers. */
-  let isRefused = false;
+  let hasFailedForAll = false;
   let isDirty = false;
   /** Whether a change arrived since the last run began. */
   let hasChanged = false;
@@ -161,7 +161,7 @@ export const createCohort = ({
       subscription.stage = "served";
       if (subscription.lastHash === answer.hash) continue;
       subscription.lastHash = answer.hash;
-      tell(subscription, answer);
+      sendResult(subscription, answer);
       count++;
     }
     return count;
@@ -171,15 +171,15 @@ export const createCohort = ({
     for (const subscription of entry.subscriptions) {
       if (subscription.stage === "waiting" || (isForNewAlone && subscription.lastHash !== undefined)) continue;
       const text = subscription.source.encodeError(error);
-      const hash = `error ${hashOf(text)}`;
+      const hash = `error ${hashText(text)}`;
       subscription.stage = "served";
       if (subscription.lastHash === hash) continue;
       subscription.lastHash = hash;
-      tell(subscription, { hash, text, isError: true });
+      sendResult(subscription, { hash, text, isError: true });
     }
     // any next result counts as different
     entry.hash = undefined;
-    groups.fails(entry);
+    groups.markFailing(entry);
   };
 
   /** Returns the subscriptions of a failed run to the waiting stage. */
@@ -213,21 +213,22 @@ export const createCohort = ({
     } catch (error) {
       recordRun(alive, performance.now() - startedAtMs);
       // the length was checked, so the entry exists
-      if (alive.length === 1 && isOverTime(error)) startPause(alive[0] as Entry, performance.now() - startedAtMs);
-      if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
+      if (alive.length === 1 && isStatementTimeout(error))
+        startPause(alive[0] as Entry, performance.now() - startedAtMs);
+      if (!(error instanceof SharingEndedError)) return handleFailedRun(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
     }
     // the subscriptions of a closed cohort have been placed again
     if (isClosed) return;
     failureCount = 0;
-    isRefused = false;
-    const ranAtMs = ran.isHeard ? performance.now() : 0;
+    hasFailedForAll = false;
+    const ranAtMs = runSignal.hasListeners ? performance.now() : 0;
     let deliveries = 0;
     let bytes = 0;
     alive.forEach((entry, i) => {
       entry.isFaulty = false;
-      groups.succeeds(entry);
+      groups.unmarkFailing(entry);
       const answer = answers[i];
       if (answer === undefined) return;
       deliveries += deliver(entry, answer);
@@ -236,10 +237,10 @@ export const createCohort = ({
     counts.runs++;
     counts.rows += alive.length;
     counts.deliveries += deliveries;
-    if (!ran.isHeard) return;
+    if (!runSignal.hasListeners) return;
     const endedAtMs = performance.now();
     if (since !== undefined) counts.lagMs = endedAtMs - since;
-    ran.emit({
+    runSignal.emit({
       session: facts.session,
       changedAtMs: since,
       startedAtMs,
@@ -252,31 +253,32 @@ export const createCohort = ({
   };
 
   const startPause = (entry: Entry, tookMs: number): void => {
-    for (const subscription of entry.subscriptions) subscription.restsUntilMs = performance.now() + REST_TIMES * tookMs;
+    for (const subscription of entry.subscriptions)
+      subscription.pausedUntilMs = performance.now() + PAUSE_FACTOR * tookMs;
   };
 
   /** A slow batch is halved until each slow entry runs in a batch of its own. */
   const recordRun = (batch: readonly Entry[], tookMs: number): void => {
-    const isSlow = meter.isSlow(tookMs, batch[0]?.share !== undefined);
-    if (!isSlow) wasQuick = true;
-    for (const entry of batch) entry.share = isSlow ? Math.ceil(batch.length / 2) : undefined;
+    const isSlow = meter.isSlow(tookMs, batch[0]?.slowBatchSize !== undefined);
+    if (!isSlow) hasBeenQuick = true;
+    for (const entry of batch) entry.slowBatchSize = isSlow ? Math.ceil(batch.length / 2) : undefined;
   };
 
-  const runFailed = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
+  const handleFailedRun = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
     if (isClosed) return;
     if (isUnavailable(error)) {
       failureCount++;
-      if (failureCount > FAILURES_BEFORE_WARNING) for (const entry of batch) deliverError(entry, error, true);
+      if (failureCount > FAILURES_BEFORE_ERROR) for (const entry of batch) deliverError(entry, error, true);
       requeue(batch);
       for (const entry of batch) if (entry.subscriptions.size > 0) due.add(entry);
       return;
     }
-    isRefused = isSharedFailure(error);
-    if (batch.length === 1 || isRefused) {
+    hasFailedForAll = isSharedFailure(error);
+    if (batch.length === 1 || hasFailedForAll) {
       for (const entry of batch) {
         entry.isFaulty = batch.length === 1;
         // the other entries do not wait for it
-        if (entry.isFaulty) entry.share ??= batchSize;
+        if (entry.isFaulty) entry.slowBatchSize ??= batchSize;
         deliverError(entry, error);
       }
       return;
@@ -294,14 +296,14 @@ export const createCohort = ({
     runningCount -= batch.length;
   };
 
-  const batchesOf = (list: readonly Entry[], size: number): readonly (readonly Entry[])[] => {
+  const splitIntoBatches = (list: readonly Entry[], size: number): readonly (readonly Entry[])[] => {
     const batches: (readonly Entry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
     const sound = list.filter((entry) => !entry.isFaulty);
     for (let i = 0; i < sound.length; i += size) batches.push(sound.slice(i, i + size));
     return batches;
   };
 
-  const slowLane = createSlowLane(batchesOf, (again) => {
+  const slowLane = createSlowLane(splitIntoBatches, (again) => {
     for (const entry of again) if (entry.subscriptions.size > 0) due.add(entry);
     if (due.size > 0) schedule(MAX_GAP_MS);
   });
@@ -314,7 +316,7 @@ export const createCohort = ({
     const list: Entry[] = [];
     const held: Entry[] = [];
     for (const entry of isDirty ? entries.values() : due)
-      (isClientBehind(entry) || isPaused(entry, startedAtMs) ? held : list).push(entry);
+      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? held : list).push(entry);
     if (hasChanged) counts.skipped += entries.size - list.length - held.length;
     hasChanged = false;
     isDirty = false;
@@ -322,12 +324,12 @@ export const createCohort = ({
     const since = changedAtMs;
     changedAtMs = undefined;
     const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
-    const pace = wasQuick ? "quick" : "unknown";
-    await Promise.all(batchesOf(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
+    const pace = hasBeenQuick ? "quick" : "unknown";
+    await Promise.all(splitIntoBatches(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
-    else notBeforeMs = endedAtMs + (isRefused ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
+    else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
     if (isDirty || due.size > 0) schedule(0);
     if (held.length > 0) schedule(MAX_GAP_MS);
     for (const entry of held) if (entry.subscriptions.size > 0) due.add(entry);
@@ -335,7 +337,7 @@ export const createCohort = ({
 
   const onChange = (): void => {
     hasChanged = true;
-    if (ran.isHeard) changedAtMs ??= performance.now();
+    if (runSignal.hasListeners) changedAtMs ??= performance.now();
     schedule(0);
   };
 
@@ -356,13 +358,13 @@ export const createCohort = ({
           row,
           subscriptions: new Set(),
           hash: undefined,
-          marks: NO_MARKS,
+          indexEntries: NO_INDEX_ENTRIES,
           awaitsFirstResult: true,
           isFaulty: false,
-          share: undefined,
+          slowBatchSize: undefined,
         };
         entries.set(key, entry);
-        groups.place(entry);
+        groups.add(entry);
       }
       entry.awaitsFirstResult = true;
       entry.subscriptions.add(subscription);
@@ -386,7 +388,7 @@ export const createCohort = ({
       isDirty = true;
       onChange();
     },
-    touch: (entry) => {
+    entryChanged: (entry) => {
       if (isDirty) return;
       due.add(entry);
       onChange();

@@ -1,11 +1,11 @@
 /** Lists the types whose values are equal exactly if their texts are. Other types are not compared here: numbers with
  *  scales, case-insensitive text, types that ignore blanks, times that depend on a zone. @rule G-SUB-15 */
-import { baseTypeOf, type Column, type Model, type PgType } from "../../../core/index.ts";
+import { findBaseType, type Column, type Model, type PgType } from "../../../core/index.ts";
 
 /** Values of the same kind can be compared with each other. */
-export type Kind = "whole" | "uuid" | "text" | "truth" | "date" | `labels ${number}`;
+export type ComparableKind = "whole" | "uuid" | "text" | "truth" | "date" | `labels ${number}`;
 
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, ComparableKind>> = {
   int2: "whole",
   int4: "whole",
   int8: "whole",
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 /** The first oid of objects that users create. */
 const FIRST_USER_OID = 16_384;
 
-const kindOfType = (type: PgType | undefined): Kind | undefined => {
+const findKind = (type: PgType | undefined): ComparableKind | undefined => {
   if (type?.kind === "enum") return `labels ${type.oid}`;
   return type?.kind === "base" && type.schema === "pg_catalog" && type.oid < FIRST_USER_OID
     ? KINDS[type.name]
@@ -27,19 +27,19 @@ const kindOfType = (type: PgType | undefined): Kind | undefined => {
 };
 
 /** Since this version generated columns can be virtual, and virtual columns are not in the WAL. */
-const VIRTUAL_COLUMNS = 180_000;
+const VIRTUAL_COLUMNS_VERSION = 180_000;
 
 /** Returns undefined if the column is not comparable. Ignores the collation of the column. */
-export const kindOfColumn = (model: Model, { type, isGenerated }: Column): Kind | undefined =>
-  model.representations.has(type) || (isGenerated && model.serverVersion >= VIRTUAL_COLUMNS)
+export const findColumnKind = (model: Model, { type, isGenerated }: Column): ComparableKind | undefined =>
+  model.representations.has(type) || (isGenerated && model.serverVersion >= VIRTUAL_COLUMNS_VERSION)
     ? undefined
-    : kindOfType(baseTypeOf(model, type));
+    : findKind(findBaseType(model, type));
 
 /** Finds the kind of a type by its name in a plan. */
-export const kindOfName = (model: Model, name: string): Kind | undefined => {
+export const findTypeKind = (model: Model, name: string): ComparableKind | undefined => {
   for (const type of model.types.values())
     if (type.sqlName === name || (type.schema === "pg_catalog" && type.name === name))
-      return kindOfType(baseTypeOf(model, type.oid));
+      return findKind(findBaseType(model, type.oid));
   return undefined;
 };
 
@@ -52,7 +52,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 const MAX_TEXT = 500;
 
 /** Returns the normalized text, which equal values have in common. Undefined if the spelling is not known here. */
-export const commonText = (kind: Kind, text: string): string | undefined => {
+export const normalizeText = (kind: ComparableKind, text: string): string | undefined => {
   switch (kind) {
     case "whole": {
       if (INTEGER.test(text)) return text;
@@ -75,7 +75,7 @@ export const fitsInKey = (text: string): boolean => text.length <= MAX_TEXT;
 
 /** Reads the elements of `{1,"a \"b\"",NULL}`; NULL becomes null. Undefined if the text is not a one-dimensional
  *  array. */
-export const readArray = (text: string): readonly (string | null)[] | undefined => {
+export const parseArrayLiteral = (text: string): readonly (string | null)[] | undefined => {
   if (!text.startsWith("{") || !text.endsWith("}")) return undefined;
   if (text === "{}") return [];
   const items: (string | null)[] = [];

@@ -2,8 +2,8 @@
  *  row that fails the conditions of every read of its relation cannot change the result. Conditions may be weaker than
  *  the plan, never stronger. @rule G-SUB-14 */
 import {
-  columnOf,
-  relationOf,
+  findColumn,
+  findRelation,
   relationshipOf,
   visitPlan,
   type Comparison,
@@ -21,30 +21,30 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import {
-  allAlternatives,
+  joinAllByAnd,
   ANY_ROW,
-  bothAlternatives,
-  anyOfAlternatives,
+  joinByAnd,
+  joinByOr,
   isAnyRow,
   type Alternatives,
   type ColumnTerms,
   type Condition,
   type Term,
 } from "./row-alternatives.ts";
-import { kindOfColumn, kindOfName, type Kind } from "./comparable.ts";
+import { findColumnKind, findTypeKind, type ComparableKind } from "./comparable.ts";
 
 /** Alternatives by `schema.name`, of which one must hold for a row. Undefined if any row matches. */
 export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
 
 /** Thrown for a plan whose conditions cannot be derived. */
-class Unreadable extends Error {}
+class UnreadablePlanError extends Error {}
 
 /** Returns undefined if nothing is known about the rows. */
-export const conditionsOf = (plan: Plan, model: Model): Conditions | undefined => {
+export const deriveConditions = (plan: Plan, model: Model): Conditions | undefined => {
   try {
-    return readConditions(plan, model);
+    return collectConditions(plan, model);
   } catch (error) {
-    if (error instanceof Unreadable) return undefined;
+    if (error instanceof UnreadablePlanError) return undefined;
     throw error;
   }
 };
@@ -53,18 +53,18 @@ type ColumnPairs = readonly (readonly [from: string, to: string])[];
 
 const reversePairs = (pairs: ColumnPairs): ColumnPairs => pairs.map(([from, to]) => [to, from]);
 
-const readConditions = (plan: Plan, model: Model): Conditions => {
+const collectConditions = (plan: Plan, model: Model): Conditions => {
   const found = new Map<string, readonly Condition[] | undefined>();
 
   const named = (name: QualifiedName): Relation => {
-    const relation = relationOf(model, name);
-    if (relation === undefined) throw new Unreadable();
+    const relation = findRelation(model, name);
+    if (relation === undefined) throw new UnreadablePlanError();
     return relation;
   };
 
-  const kindOf = (relation: Relation, name: string): Kind | undefined => {
-    const column = columnOf(relation, name);
-    return column && kindOfColumn(model, column);
+  const findKind = (relation: Relation, name: string): ComparableKind | undefined => {
+    const column = findColumn(relation, name);
+    return column && findColumnKind(model, column);
   };
 
   /** Translates a condition on rows of `from` to the joined rows of `to`. */
@@ -73,7 +73,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
       const next = new Map<string, ColumnTerms>();
       for (const [source, target] of pairs) {
         const known = condition.get(source);
-        if (known !== undefined && kindOf(from, source) === kindOf(to, target)) next.set(target, known);
+        if (known !== undefined && findKind(from, source) === findKind(to, target)) next.set(target, known);
       }
       return next;
     });
@@ -90,25 +90,25 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
 
   // --- conditions from predicates -----------------------------------------------------------------------------------
 
-  const slotOf = (ref: ValueRef, kind: Kind, isList: boolean): Term | undefined => {
+  const buildTerm = (ref: ValueRef, kind: ComparableKind, isList: boolean): Term | undefined => {
     if ("step" in ref || ("session" in ref && ref.session === true) || ref.apply !== undefined) return undefined;
     if (ref.type !== undefined) {
       const name = isList && ref.type.endsWith("[]") ? ref.type.slice(0, -2) : ref.type;
-      if (kindOfName(model, name) !== kind) return undefined;
+      if (findTypeKind(model, name) !== kind) return undefined;
     }
     if ("param" in ref) return { slot: { param: ref.param }, isList };
     if ("constant" in ref) return { slot: { fixed: ref.constant }, isList };
     return { slot: { session: ref.session, optional: ref.missing === "null" }, isList };
   };
 
-  const termsOf = (operand: Operand, kind: Kind, isList: boolean): readonly Term[] | undefined => {
+  const buildTerms = (operand: Operand, kind: ComparableKind, isList: boolean): readonly Term[] | undefined => {
     if ("expression" in operand || "fields" in operand) return undefined;
     if ("items" in operand) {
       if (!isList) return undefined;
-      const terms = operand.items.map((item) => termsOf(item, kind, false));
+      const terms = operand.items.map((item) => buildTerms(item, kind, false));
       return terms.includes(undefined) ? undefined : terms.flatMap((one) => one ?? []);
     }
-    const term = slotOf(operand, kind, isList);
+    const term = buildTerm(operand, kind, isList);
     return term && [term];
   };
 
@@ -119,33 +119,33 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     unknown: { isNull: true },
   };
 
-  const conditionsOfComparison = (
+  const deriveFromComparison = (
     { left, operator, operand, keyword, quantifier }: Comparison,
     relation: Relation,
   ): Alternatives => {
     if (left.kind !== "column" || left.of !== undefined || (left.path?.length ?? 0) > 0) return ANY_ROW;
-    const kind = kindOf(relation, left.name);
+    const kind = findKind(relation, left.name);
     if (kind === undefined) return ANY_ROW;
     let terms: readonly Term[] | undefined;
     if (operator === "is") {
       const term = KEYWORDS[keyword ?? "null"];
       terms = term && [term];
     } else if (operand !== undefined && (operator === "in" || (operator === "eq" && quantifier !== "all")))
-      terms = termsOf(operand, kind, operator === "in" || quantifier === "any");
+      terms = buildTerms(operand, kind, operator === "in" || quantifier === "any");
     return terms === undefined ? ANY_ROW : [new Map([[left.name, { kind, terms }]])];
   };
 
-  const conditionsOfPredicate = (predicate: Predicate | undefined, relation: Relation): Alternatives => {
+  const deriveFromPredicate = (predicate: Predicate | undefined, relation: Relation): Alternatives => {
     switch (predicate?.kind) {
       case "and":
-        return allAlternatives(predicate.of.map((part) => conditionsOfPredicate(part, relation)));
+        return joinAllByAnd(predicate.of.map((part) => deriveFromPredicate(part, relation)));
       case "or":
-        return anyOfAlternatives(predicate.of.map((part) => conditionsOfPredicate(part, relation)));
+        return joinByOr(predicate.of.map((part) => deriveFromPredicate(part, relation)));
       case "compare":
-        return conditionsOfComparison(predicate, relation);
+        return deriveFromComparison(predicate, relation);
       case "related":
-        return throughRelated(relation, predicate.relationship, (target) =>
-          conditionsOfPredicate(predicate.where, target),
+        return deriveThroughRelated(relation, predicate.relationship, (target) =>
+          deriveFromPredicate(predicate.where, target),
         );
       default:
         return ANY_ROW;
@@ -153,7 +153,11 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
   };
 
   /** The condition on a row that has a related row with the given condition. */
-  const throughRelated = (relation: Relation, id: string, of: (target: Relation) => Alternatives): Alternatives => {
+  const deriveThroughRelated = (
+    relation: Relation,
+    id: string,
+    of: (target: Relation) => Alternatives,
+  ): Alternatives => {
     const way = relationshipOf(relation, id);
     if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY_ROW;
     const target = named(way.target);
@@ -161,77 +165,77 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
   };
 
   /** The condition on a row of the read, from its own filter. */
-  const ofRead = ({ where, output }: Read, relation: Relation): Alternatives => {
+  const deriveFromRead = ({ where, output }: Read, relation: Relation): Alternatives => {
     const inner = output.map((one) =>
       one.kind === "embed" && one.join === "inner" && "relationship" in one.via
-        ? throughRelated(relation, one.via.relationship, (target) => ofRead(one.read, target))
+        ? deriveThroughRelated(relation, one.via.relationship, (target) => deriveFromRead(one.read, target))
         : ANY_ROW,
     );
-    return allAlternatives([conditionsOfPredicate(where, relation), ...inner]);
+    return joinAllByAnd([deriveFromPredicate(where, relation), ...inner]);
   };
 
   // --- conditions of all reads --------------------------------------------------------------------------------------
 
-  const knownOf = (choice: Alternatives, relation: Relation): Alternatives => {
+  const recordAndReturn = (choice: Alternatives, relation: Relation): Alternatives => {
     record(relation, choice);
     return choice;
   };
 
   /** Records the condition on rows of the relationship; `own` gives the condition of the target. */
-  const related = (
-    { relation, choice: outer }: Place,
+  const recordRelated = (
+    { relation, choice: outer }: ConditionScope,
     id: string,
     own: (target: Relation) => Alternatives,
   ): Alternatives => {
     const way = relation && relationshipOf(relation, id);
-    if (relation === undefined || way === undefined || way.routine !== undefined) throw new Unreadable();
+    if (relation === undefined || way === undefined || way.routine !== undefined) throw new UnreadablePlanError();
     const target = named(way.target);
     const inner = own(target);
     if (way.junction === undefined)
-      return knownOf(bothAlternatives(inner, translateAlong(outer, way.columns, relation, target)), target);
+      return recordAndReturn(joinByAnd(inner, translateAlong(outer, way.columns, relation, target)), target);
     const through = named(way.junction.relation);
-    const link = bothAlternatives(
+    const link = joinByAnd(
       translateAlong(outer, way.junction.source, relation, through),
       translateAlong(inner, way.junction.target, target, through),
     );
     record(through, link);
-    return knownOf(
-      bothAlternatives(inner, translateAlong(link, reversePairs(way.junction.target), through, target)),
+    return recordAndReturn(
+      joinByAnd(inner, translateAlong(link, reversePairs(way.junction.target), through, target)),
       target,
     );
   };
 
-  const choiceOf = (source: PlanSource, around: Place | undefined): Alternatives => {
+  const recordSource = (source: PlanSource, around: ConditionScope | undefined): Alternatives => {
     if (source.kind === "read" && "relation" in source.from) {
       const relation = named(source.from.relation);
-      return knownOf(ofRead(source, relation), relation);
+      return recordAndReturn(deriveFromRead(source, relation), relation);
     }
     if (source.kind === "exists") {
       const relation = named(source.from);
-      return knownOf(conditionsOfPredicate(source.where, relation), relation);
+      return recordAndReturn(deriveFromPredicate(source.where, relation), relation);
     }
-    if (around === undefined) throw new Unreadable();
+    if (around === undefined) throw new UnreadablePlanError();
     if (source.kind === "embed" && "relationship" in source.via)
-      return related(around, source.via.relationship, (target) => ofRead(source.read, target));
+      return recordRelated(around, source.via.relationship, (target) => deriveFromRead(source.read, target));
     if (source.kind === "related" || source.kind === "related-aggregate")
-      return related(around, source.relationship, (target) => conditionsOfPredicate(source.where, target));
-    throw new Unreadable();
+      return recordRelated(around, source.relationship, (target) => deriveFromPredicate(source.where, target));
+    throw new UnreadablePlanError();
   };
 
-  const readable =
+  const rejectOtherKinds =
     (kinds: ReadonlySet<string>) =>
     ({ kind }: { readonly kind: string }): void => {
-      if (!kinds.has(kind)) throw new Unreadable();
+      if (!kinds.has(kind)) throw new UnreadablePlanError();
     };
 
-  if (plan.kind !== "read" && plan.kind !== "bundle") throw new Unreadable();
-  visitPlan<Place>(plan, model, {
-    into: (rows, source, around) => ({ ...rows, choice: choiceOf(source, around) }),
-    expression: readable(EXPRESSIONS),
-    predicate: readable(PREDICATES),
-    output: readable(OUTPUTS),
+  if (plan.kind !== "read" && plan.kind !== "bundle") throw new UnreadablePlanError();
+  visitPlan<ConditionScope>(plan, model, {
+    extendScope: (rows, source, around) => ({ ...rows, choice: recordSource(source, around) }),
+    expression: rejectOtherKinds(EXPRESSIONS),
+    predicate: rejectOtherKinds(PREDICATES),
+    output: rejectOtherKinds(OUTPUTS),
     statement: () => {
-      throw new Unreadable();
+      throw new UnreadablePlanError();
     },
   });
   return found;
@@ -270,6 +274,6 @@ const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
 ]);
 
 /** The relation of a row, and the condition that holds for it. */
-interface Place extends PlanScope {
+interface ConditionScope extends PlanScope {
   readonly choice: Alternatives;
 }

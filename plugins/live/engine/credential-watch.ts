@@ -2,7 +2,7 @@
  *  Connections with credentials that are no longer valid are closed. @rule R-AUT-15 */
 import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { credentialsChangedSignal } from "../../auth/api.ts";
-import { atExpiry } from "./expiry.ts";
+import { scheduleExpiry } from "./expiry.ts";
 
 export interface CredentialWatch {
   /** Returns a function that stops watching. @rule G-WS-15 */
@@ -21,7 +21,7 @@ const CHECKS_PER_SLICE = 50;
 /** The delay before the next attempt if a scheme failed with a server error. */
 const RETRY_MS = 5000;
 
-export const watchCredentials = (context: PluginContext): CredentialWatch => {
+export const createCredentialWatch = (context: PluginContext): CredentialWatch => {
   const watched = new Set<CredentialHolder>();
   let seen = context.options;
   let isRunning = false;
@@ -42,7 +42,7 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
   };
 
   const checkAll = async (): Promise<void> => {
-    let isKnown = true;
+    let areAllChecked = true;
     do {
       isStale = false;
       const all = [...watched];
@@ -50,10 +50,10 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
         // lets other requests run, and the first time lets every listener apply the new settings
         await new Promise((resolve) => setImmediate(resolve));
         const known = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
-        isKnown &&= !known.includes(false);
+        areAllChecked &&= !known.includes(false);
       }
     } while (isStale && !isClosed);
-    if (!isKnown && !isClosed) timer = setTimeout(changed, RETRY_MS).unref();
+    if (!areAllChecked && !isClosed) timer = setTimeout(changed, RETRY_MS).unref();
   };
 
   const changed = (): void => {
@@ -79,7 +79,7 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
   return {
     join: (session, holder) => {
       watched.add(holder);
-      const forgetExpiry = atExpiry(session, () => holder.refused());
+      const forgetExpiry = scheduleExpiry(session, () => holder.refused());
       return () => {
         forgetExpiry();
         watched.delete(holder);

@@ -1,7 +1,7 @@
 /** The credentials of a socket: the headers of `connection_init`, then the headers of the upgrade request. @rule
  *  G-WS-1 */
 import type { IncomingMessage } from "node:http";
-import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from "../../../core/index.ts";
+import { findCookie, listFirstHeaders, decodeUtf8Header, type Credentials, type Json } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 /** Headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
@@ -29,7 +29,7 @@ export const rejectInvalidHeaders = (payload: Json | undefined): void => {
 };
 
 /** Header values of the payload by lower-case name. The first value of a name wins. */
-const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
+const readPayloadHeaders = (payload: Json | undefined): ReadonlyMap<string, string> => {
   if (!isRecord(payload)) return NO_HEADERS;
   const found = new Map<string, string>();
   const given = payload["headers"];
@@ -40,8 +40,8 @@ const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string
   return found;
 };
 
-function* headersOfUpgrade({ rawHeaders }: IncomingMessage): Iterable<readonly [name: string, value: string]> {
-  for (const [name, value] of firstHeaders(rawHeaders)) yield [name, utf8Text(value)];
+function* readUpgradeHeaders({ rawHeaders }: IncomingMessage): Iterable<readonly [name: string, value: string]> {
+  for (const [name, value] of listFirstHeaders(rawHeaders)) yield [name, decodeUtf8Header(value)];
 }
 
 /** Headers are assembled on access: they are usually read once, and a socket stays open for long. */
@@ -59,23 +59,23 @@ class SocketCredentials implements Credentials {
   }
 
   headers(): ReadonlyMap<string, string> {
-    return new Map([...headersOfUpgrade(this.request), ...headersOfPayload(this.#payload)]);
+    return new Map([...readUpgradeHeaders(this.request), ...readPayloadHeaders(this.#payload)]);
   }
 
   header(name: string): string | undefined {
     const wanted = name.toLowerCase();
-    const given = headersOfPayload(this.#payload).get(wanted);
+    const given = readPayloadHeaders(this.#payload).get(wanted);
     if (given !== undefined) return given;
-    for (const [found, value] of headersOfUpgrade(this.request)) if (found === wanted) return value;
+    for (const [found, value] of readUpgradeHeaders(this.request)) if (found === wanted) return value;
     return undefined;
   }
 
   cookie(name: string): string | undefined {
-    return cookieOf(this.header("cookie"), name);
+    return findCookie(this.header("cookie"), name);
   }
 }
 
-export const socketCredentials = (
+export const createSocketCredentials = (
   request: IncomingMessage,
   payload: Json | undefined,
   engine: GqlEngine,

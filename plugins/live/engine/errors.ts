@@ -11,7 +11,7 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
   });
 
 /** @rule G-LIV-3 */
-export const answeredByFunction = (path: string | undefined): RelApiError =>
+export const functionFieldNotLive = (path: string | undefined): RelApiError =>
   new RelApiError({
     code: "not-supported",
     status: 400,

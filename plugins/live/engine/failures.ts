@@ -2,7 +2,7 @@
 import { isRelApiError } from "../../../core/index.ts";
 
 /** Errors of an unreachable or temporarily failing database. They are not results; the query runs again. */
-const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   "connection-lost",
   "connection-failed",
   "pool-timeout",
@@ -20,15 +20,15 @@ const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
 export const isUnavailable = (error: unknown): boolean =>
   isRelApiError(error) &&
   error.facts["isRaised"] !== true &&
-  (UNAVAILABLE_STATES.has(error.code) || error.code.startsWith("08"));
+  (UNAVAILABLE_CODES.has(error.code) || error.code.startsWith("08"));
 
 /** Whether the statement exceeded its time limit, and would do so again. */
-export const isOverTime = (error: unknown): boolean =>
+export const isStatementTimeout = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "57014" && error.facts["isRaised"] !== true;
 
 /** Errors about names and rights, which are the same for every subscriber and all values. */
-const SHARED_FAILURES: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
+const SHARED_FAILURE_CODES: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
 
 /** Within a function, a row or a value may be the cause. */
 export const isSharedFailure = (error: unknown): boolean =>
-  isRelApiError(error) && SHARED_FAILURES.has(error.code) && error.facts["isWithin"] !== true;
+  isRelApiError(error) && SHARED_FAILURE_CODES.has(error.code) && error.facts["isWithin"] !== true;

@@ -3,38 +3,38 @@ import { fillSlots } from "../../../core/index.ts";
 import type { Cell, LiveQuery } from "../api.ts";
 import type { TableFacts } from "./base-tables.ts";
 import type { Condition, Term } from "./row-alternatives.ts";
-import { commonText, fitsInKey, readArray, type Kind } from "./comparable.ts";
+import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable.ts";
 
 /** Returns 0 if the cell was not reported. */
 const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
 
 /** The key of a row in a shape of the index. Undefined if not all of its values are known. */
-export const keyOfCells = (
+export const buildRowKey = (
   cells: readonly Cell[],
   positions: readonly number[],
-  kinds: readonly Kind[],
+  kinds: readonly ComparableKind[],
 ): string | undefined => {
   let key = "";
   for (let i = 0; i < positions.length; i++) {
     const cell = cellAt(cells, positions[i]);
-    const text = typeof cell === "string" ? commonText(kinds[i] as Kind, cell) : cell; // the lists have equal lengths
+    const text = typeof cell === "string" ? normalizeText(kinds[i] as ComparableKind, cell) : cell; // the lists have equal lengths
     if (text === 0 || text === undefined) return undefined;
-    key += partOfKey(text);
+    key += encodeKeyPart(text);
   }
   return key;
 };
 
 /** The separator is unambiguous, because no value contains a NUL. */
-const partOfKey = (text: string | null): string => (text === null ? "n\0" : `v${text}\0`);
+const encodeKeyPart = (text: string | null): string => (text === null ? "n\0" : `v${text}\0`);
 
 /** The limit on keys per item and condition. With more keys, the item is indexed by fewer columns, or by none. */
 const MAX_KEYS = 1000;
-const MAX_LIST = 10_000;
+const MAX_VALUES = 10_000;
 
 /** The columns and values by which a live query is indexed, for one of its conditions. */
 export interface IndexedValues {
   readonly columns: readonly string[];
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly ComparableKind[];
   readonly keys: readonly string[];
 }
 
@@ -44,14 +44,15 @@ const NO_ROW: IndexedValues = { columns: [], kinds: [], keys: [] };
 
 /** Uses the columns that the WAL contains for every row, or else all columns. Any row matches if no value can be
  *  compared, or if there are too many values. */
-export const indexedValuesOf = (condition: Condition, facts: TableFacts, query: LiveQuery): IndexedValues => {
+export const buildIndexedValues = (condition: Condition, facts: TableFacts, query: LiveQuery): IndexedValues => {
   const usable = [...condition].filter(([name]) => !facts.looselyEqualColumns.has(name));
-  const told = usable.filter(([name]) => facts.identity?.has(name) !== false);
-  const parts: { readonly name: string; readonly kind: Kind; readonly values: readonly (string | null)[] }[] = [];
-  for (const [name, { kind, terms }] of told.length > 0 ? told : usable) {
-    const values = valuesOf(terms, kind, query);
+  const reported = usable.filter(([name]) => facts.identity?.has(name) !== false);
+  const parts: { readonly name: string; readonly kind: ComparableKind; readonly values: readonly (string | null)[] }[] =
+    [];
+  for (const [name, { kind, terms }] of reported.length > 0 ? reported : usable) {
+    const values = resolveTerms(terms, kind, query);
     if (values?.length === 0) return NO_ROW;
-    if (values !== undefined && values.length <= MAX_LIST) parts.push({ name, kind, values });
+    if (values !== undefined && values.length <= MAX_VALUES) parts.push({ name, kind, values });
   }
   parts.sort((a, b) => a.values.length - b.values.length || (a.name < b.name ? -1 : 1));
   const [first, ...others] = parts;
@@ -65,11 +66,15 @@ export const indexedValuesOf = (condition: Condition, facts: TableFacts, query: 
   }
   chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
   let keys: readonly string[] = [""];
-  for (const { values } of chosen) keys = keys.flatMap((key) => values.map((text) => key + partOfKey(text)));
+  for (const { values } of chosen) keys = keys.flatMap((key) => values.map((text) => key + encodeKeyPart(text)));
   return { columns: chosen.map(({ name }) => name), kinds: chosen.map(({ kind }) => kind), keys };
 };
 
-const valuesOf = (terms: readonly Term[], kind: Kind, query: LiveQuery): readonly (string | null)[] | undefined => {
+const resolveTerms = (
+  terms: readonly Term[],
+  kind: ComparableKind,
+  query: LiveQuery,
+): readonly (string | null)[] | undefined => {
   const [only] = query.programs;
   const values = new Set<string | null>();
   for (const term of terms) {
@@ -79,11 +84,11 @@ const valuesOf = (terms: readonly Term[], kind: Kind, query: LiveQuery): readonl
       const [bound] = fillSlots([term.slot], only?.values ?? [], query.session);
       if (bound === null || bound === undefined) continue; // nothing equals NULL
       if (typeof bound !== "string") return undefined;
-      const items = term.isList ? readArray(bound) : [bound];
+      const items = term.isList ? parseArrayLiteral(bound) : [bound];
       if (items === undefined) return undefined;
       for (const item of items) {
         if (item === null) continue;
-        const text = commonText(kind, item);
+        const text = normalizeText(kind, item);
         if (text === undefined || !fitsInKey(text)) return undefined;
         values.add(text);
       }

@@ -25,7 +25,7 @@ export const createLimiter = (maxCount: number): Limiter => {
   const maxUnsure = Math.max(1, maxCount - 1);
   let lastNumber = 0;
 
-  const hasRoom = (pace: RunSpeed): boolean => {
+  const mayStart = (pace: RunSpeed): boolean => {
     const unsure = running.unknown + running.slow;
     if (running.quick + unsure >= maxCount) return false;
     return pace === "quick" || (unsure < maxUnsure && (pace === "unknown" || running.slow < maxSlow));
@@ -35,7 +35,7 @@ export const createLimiter = (maxCount: number): Limiter => {
     let next: RunSpeed | undefined;
     for (const pace of RUN_SPEEDS) {
       const [first] = waiting[pace];
-      if (first === undefined || !hasRoom(pace)) continue;
+      if (first === undefined || !mayStart(pace)) continue;
       if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = pace; // it is not empty
     }
     if (next === undefined) return;
@@ -45,7 +45,7 @@ export const createLimiter = (maxCount: number): Limiter => {
 
   return {
     run: async (pace, task) => {
-      if (hasRoom(pace) && waiting[pace].length === 0) running[pace]++;
+      if (mayStart(pace) && waiting[pace].length === 0) running[pace]++;
       else await new Promise<void>((start) => waiting[pace].push({ number: ++lastNumber, start }));
       try {
         return await task();

@@ -3,7 +3,7 @@
  *  sources tap `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
 import {
   definePlugin,
-  faultFacts,
+  buildErrorFields,
   fillSlots,
   memoize,
   type PluginContext,
@@ -12,16 +12,16 @@ import {
   usesOnlyBuiltIns,
   type ValueOf,
 } from "../../../core/index.ts";
-import { createFollowsClock } from "./clock.ts";
+import { createTimeDependence } from "./clock.ts";
 import { createPlanStatistics } from "./statistics.ts";
-import { createCohortKeys, keyFacts } from "./cohort-key.ts";
+import { createCohortKeyBuilder, buildCohortFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
-import { conditionsOf, type Conditions } from "./conditions.ts";
+import { deriveConditions, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
 import { createRunSpeedMeter } from "./run-speed.ts";
-import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
-import { hashOf, createRunner } from "./runner.ts";
+import { isMultiplexable, listSubscriberSlots } from "./multiplex.ts";
+import { hashText, createRunner } from "./runner.ts";
 import {
   liveQueriesService,
   liveRunSignal,
@@ -30,7 +30,7 @@ import {
   type LiveQuery,
   type LiveResult,
 } from "../api.ts";
-import { graphqlSource, rejectMissingVariables } from "./live-query.ts";
+import { createGraphqlSource, rejectMissingVariables } from "./live-query.ts";
 import { liveSettings } from "../settings.ts";
 import { createWatchGroups } from "./watch-groups.ts";
 
@@ -57,15 +57,15 @@ const createLiveQueries = (
   context: PluginContext,
 ): Engine => {
   const runner = createRunner(context);
-  const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
-  const figuresOf = createPlanStatistics();
+  const limiter = createLimiter(computeConcurrency(context.options.dbPool, context.options.database !== undefined));
+  const computeFigures = createPlanStatistics();
   const groups = createWatchGroups(watchChanges, context);
   const meter = createRunSpeedMeter();
   const cohorts = new Map<string, Cohort>();
-  const all = new Set<Subscription>();
-  const slotsOf = memoize(subscriberSlots);
-  const keyOf = createCohortKeys();
-  const followsClock = createFollowsClock();
+  const allSubscriptions = new Set<Subscription>();
+  const getSubscriberSlots = memoize(listSubscriberSlots);
+  const buildCohortKey = createCohortKeyBuilder();
+  const followsClock = createTimeDependence();
   /** Programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
@@ -78,7 +78,7 @@ const createLiveQueries = (
     for (const cohort of cohorts.values()) count += groups.isWaiting(cohort) ? cohort.entries.size : cohort.dueCount;
     return count;
   });
-  context.counters.watch("live-subscribers", () => all.size);
+  context.counters.watch("live-subscribers", () => allSubscriptions.size);
   context.counters.watch("live-queries", () =>
     [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),
   );
@@ -97,40 +97,40 @@ const createLiveQueries = (
   };
 
   const removeSubscription = (subscription: Subscription): void => {
-    if (all.delete(subscription)) keptBytes -= subscription.bytes;
+    if (allSubscriptions.delete(subscription)) keptBytes -= subscription.bytes;
   };
 
   /** The columns of this subscriber in the statement over all subscribers. Undefined if the query runs by itself.
    *  @throws RelApiError `missing-session-variable` */
-  const rowOf = (query: LiveQuery): string | undefined => {
+  const encodeRow = (query: LiveQuery): string | undefined => {
     const { programs, session } = query;
     const [only] = programs;
     if (programs.length !== 1 || only === undefined) {
       rejectMissingVariables(query);
       return undefined;
     }
-    const filled = fillSlots(slotsOf(only.program), only.values, session);
+    const filled = fillSlots(getSubscriberSlots(only.program), only.values, session);
     if (!isMultiplexable(only.program) || filled.some((value) => value instanceof Uint8Array)) return undefined;
     return filled.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
   };
 
   /** Logs an error of a plugin's subscriber, which must not affect the others. */
-  const failed = (error: unknown): void =>
-    context.logger.error("a subscriber of a live query failed", faultFacts(error));
+  const logFailure = (error: unknown): void =>
+    context.logger.error("a subscriber of a live query failed", buildErrorFields(error));
 
   const answer = ({ subscriber }: Subscription, result: LiveResult): void => {
     try {
       subscriber.answer(result);
     } catch (error) {
-      failed(error);
+      logFailure(error);
     }
   };
 
-  const end = ({ subscriber }: Subscription, why?: unknown): void => {
+  const endSubscriber = ({ subscriber }: Subscription, why?: unknown): void => {
     try {
       subscriber.end(why);
     } catch (error) {
-      failed(error);
+      logFailure(error);
     }
   };
 
@@ -141,7 +141,7 @@ const createLiveQueries = (
   };
 
   /** Whether the filter operators compare like the built-in operators of PostgreSQL. */
-  const areOperatorsOwn = (): boolean => {
+  const areOperatorsBuiltIn = (): boolean => {
     const model = context.model();
     return COMPARISON_OPERATORS.every((name) =>
       hooks.compileFilter
@@ -152,12 +152,12 @@ const createLiveQueries = (
   };
 
   /** The conditions can be memoized by program, because a program belongs to one model. */
-  const programConditions = memoize(({ plan }: Program): Conditions | undefined =>
-    plan !== undefined && areOperatorsOwn() ? conditionsOf(plan, context.model()) : undefined,
+  const deriveProgramConditions = memoize(({ plan }: Program): Conditions | undefined =>
+    plan !== undefined && areOperatorsBuiltIn() ? deriveConditions(plan, context.model()) : undefined,
   );
 
-  const conditionsOfQuery = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
-    only === undefined || others.length > 0 ? undefined : programConditions(only.program);
+  const getConditions = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
+    only === undefined || others.length > 0 ? undefined : deriveProgramConditions(only.program);
 
   /** Whether different callers can share the statement. A pre-request function may use anything that it knows of the
    *  caller. Only a statement over all subscribers reads session variables from slots. @rule G-SUB-10 */
@@ -167,24 +167,24 @@ const createLiveQueries = (
     (context.options.dbPreRequest ?? "") === "" &&
     programs.every(({ program }) => program.isProven === true && !disproved.has(program));
 
-  const cohortOf = (query: LiveQuery, row: string | undefined): Cohort => {
+  const findOrCreateCohort = (query: LiveQuery, row: string | undefined): Cohort => {
     const isShared = isShareable(query, row);
     const isTimed = followsClock(query);
-    const key = keyOf(query, row !== undefined, isShared, isTimed);
+    const key = buildCohortKey(query, row !== undefined, isShared, isTimed);
     let cohort = cohorts.get(key);
     if (cohort === undefined) {
-      const facts = { ...keyFacts(key, query, isShared, isTimed), conditions: conditionsOfQuery(query) };
+      const facts = { ...buildCohortFacts(key, query, isShared, isTimed), conditions: getConditions(query) };
       cohort = createCohort({
         facts,
         runner,
-        answer,
+        sendResult: answer,
         limiter,
         meter,
         batchSize: context.options.liveQueryBatchSize,
-        ran,
+        runSignal: ran,
         whenEmpty: removeCohort,
         groups,
-        whenNoLongerShared: unshare,
+        whenNoLongerShared: endSharing,
       });
       cohorts.set(key, cohort);
       if (!isClosed) groups.join(cohort);
@@ -193,39 +193,39 @@ const createLiveQueries = (
   };
 
   /** @throws the synchronous errors of planning */
-  const place = (subscription: Subscription): void => {
+  const planSubscription = (subscription: Subscription): void => {
     const planned = subscription.source.plan();
-    if (planned instanceof Promise) void placeLater(subscription, planned);
+    if (planned instanceof Promise) void planLater(subscription, planned);
     else {
-      subscription.planned = undefined;
-      placeQuery(subscription, planned);
+      subscription.pendingPlan = undefined;
+      joinCohort(subscription, planned);
     }
   };
 
-  const placeLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
-    subscription.planned = planned;
-    const isStillSubscribed = (): boolean => all.has(subscription) && subscription.planned === planned;
+  const planLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
+    subscription.pendingPlan = planned;
+    const isStillSubscribed = (): boolean => allSubscriptions.has(subscription) && subscription.pendingPlan === planned;
     try {
       const query = await planned;
-      if (isStillSubscribed()) placeQuery(subscription, query);
+      if (isStillSubscribed()) joinCohort(subscription, query);
     } catch (error) {
       if (isStillSubscribed()) refuse(subscription, error);
     }
   };
 
   /** @throws RelApiError `missing-session-variable`, G-SUB-12 */
-  const placeQuery = (subscription: Subscription, query: LiveQuery): void => {
+  const joinCohort = (subscription: Subscription, query: LiveQuery): void => {
     if (query.programs.length === 0) {
       // the types determine the result, so the first result is the last
       const text = query.assemble([]);
-      const hash = hashOf(text);
+      const hash = hashText(text);
       if (subscription.lastHash === hash) return;
       subscription.lastHash = hash;
       return queueMicrotask(() => {
-        if (all.has(subscription)) answer(subscription, { hash, text, isError: false });
+        if (allSubscriptions.has(subscription)) answer(subscription, { hash, text, isError: false });
       });
     }
-    const row = rowOf(query);
+    const row = encodeRow(query);
     const values =
       row ??
       JSON.stringify(
@@ -234,26 +234,26 @@ const createLiveQueries = (
         ),
       );
     addSubscription(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
-    cohortOf(query, row).add(subscription, query, row, `${query.form}\n${values}`);
+    findOrCreateCohort(query, row).add(subscription, query, row, `${query.form}\n${values}`);
   };
 
   const refuse = (subscription: Subscription, error: unknown): void => {
     removeSubscription(subscription);
-    end(subscription, error);
+    endSubscriber(subscription, error);
   };
 
   /** Places a subscription again. If that fails, the subscription ends. */
   const replan = (subscription: Subscription): void => {
     subscription.entry = undefined;
     try {
-      place(subscription);
+      planSubscription(subscription);
     } catch (error) {
       refuse(subscription, error);
     }
   };
 
   /** @rule G-SUB-11 */
-  const unshare = (cohort: Cohort): void => {
+  const endSharing = (cohort: Cohort): void => {
     const entries = [...cohort.entries.values()];
     for (const { query } of entries) for (const { program } of query.programs) disproved.add(program);
     removeCohort(cohort);
@@ -269,12 +269,12 @@ const createLiveQueries = (
         stage: "waiting",
         entry: undefined,
         bytes: 0,
-        restsUntilMs: 0,
-        planned: undefined,
+        pausedUntilMs: 0,
+        pendingPlan: undefined,
       };
-      all.add(subscription);
+      allSubscriptions.add(subscription);
       try {
-        place(subscription);
+        planSubscription(subscription);
       } catch (error) {
         removeSubscription(subscription);
         throw error;
@@ -288,18 +288,18 @@ const createLiveQueries = (
     get isIdle() {
       return cohorts.size === 0;
     },
-    plans: () => figuresOf(cohorts.values()),
-    graphqlSource: (...parts) => graphqlSource(context, ...parts),
+    plans: () => computeFigures(cohorts.values()),
+    graphqlSource: (...parts) => createGraphqlSource(context, ...parts),
     replan: () => {
       for (const cohort of cohorts.values()) removeCohort(cohort);
-      for (const subscription of all) replan(subscription);
+      for (const subscription of allSubscriptions) replan(subscription);
     },
     close: () => {
       isClosed = true;
       for (const cohort of cohorts.values()) removeCohort(cohort);
-      for (const subscription of all) {
+      for (const subscription of allSubscriptions) {
         removeSubscription(subscription);
-        end(subscription);
+        endSubscriber(subscription);
       }
     },
   };
@@ -314,5 +314,5 @@ const BYTES_PER_SUBSCRIPTION = 3000;
 const BYTES_PER_CHARACTER = 16;
 
 /** Leaves at least half of the pool to requests. */
-const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>
+const computeConcurrency = (poolCount: number, isEmbedded: boolean): number =>
   isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1));

@@ -1,6 +1,6 @@
 /** Live queries of the GraphQL surface, and helpers of all sources. */
 import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../../core/index.ts";
-import { answeredByFunction } from "./errors.ts";
+import { functionFieldNotLive } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "../api.ts";
 
@@ -43,11 +43,11 @@ class GraphqlSource implements LiveSource {
   #planOf(document: ValidatedDocument): LiveQuery {
     const operation = document.bind();
     const calls = operation.calls.map(({ live, path }) => {
-      if (live === undefined || operation.loads.length > 0) throw answeredByFunction(path);
+      if (live === undefined || operation.loads.length > 0) throw functionFieldNotLive(path);
       return { ...live(this.#session), path };
     });
-    this.#told = calls[0]?.told;
-    operation.keep();
+    this.#told = calls[0]?.convertError;
+    operation.cachePlan();
     return new GraphqlQuery(this.#context, this.#engine, operation, calls, this.#session, this.#settings);
   }
 
@@ -100,8 +100,8 @@ class GraphqlQuery implements LiveQuery {
     this.form =
       outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
         ? ""
-        : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ form }) => form))]);
-    this.complete = loads.length === 0 ? undefined : (bodies) => engine.complete(operation, bodies, session);
+        : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ key }) => key))]);
+    this.complete = loads.length === 0 ? undefined : (bodies) => engine.loadAndAssemble(operation, bodies, session);
   }
 
   get read(): Plan | undefined {
@@ -116,5 +116,5 @@ class GraphqlQuery implements LiveQuery {
   }
 }
 
-export const graphqlSource = (...parts: ConstructorParameters<typeof GraphqlSource>): LiveSource =>
+export const createGraphqlSource = (...parts: ConstructorParameters<typeof GraphqlSource>): LiveSource =>
   new GraphqlSource(...parts);

@@ -2,7 +2,7 @@
  *  program becomes a lateral subquery over it. Only results whose hash differs from the last one are returned. */
 import {
   catalogText,
-  chunksOf,
+  flattenFragment,
   empty,
   ident,
   join,
@@ -10,7 +10,7 @@ import {
   slot,
   sql,
   toStatement,
-  trimEndOf,
+  trimEndCharacter,
   type Program,
   type ProgramStatement,
   type QualifiedName,
@@ -19,7 +19,7 @@ import {
 } from "../../../core/index.ts";
 
 /** Cannot occur unescaped in JSON text. */
-export const ANSWER_SEPARATOR = "\u001e";
+export const RESULT_SEPARATOR = "\u001e";
 
 /** Longer than the aliases that the compiler derives from relation names. */
 const SUBSCRIBERS = "_relapi_subscribers";
@@ -39,9 +39,9 @@ export const isMultiplexable = (program: Program): boolean => {
 
 /** Whether a value has no cast, so that the database infers its type from the context. */
 export const needsTypes = (program: Program): boolean => {
-  const chunks = chunksOfProgram(program);
+  const chunks = listChunks(program);
   return chunks.some(
-    (chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && castOf(chunks[i + 1]) === undefined,
+    (chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && findCast(chunks[i + 1]) === undefined,
   );
 };
 
@@ -51,11 +51,12 @@ const isPerSubscriber = (source: Slot): boolean => !("fixed" in source);
 const CAST =
   /^::((?:double precision|(?:character|bit) varying|time(?:stamp)? with(?:out)? time zone|(?:(?:\w+|"(?:[^"]|"")+")\.)?(?:\w+|"(?:[^"]|"")+"))(?:\[\])*)$/;
 
-const castOf = (chunk: unknown): string | undefined => (typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined);
+const findCast = (chunk: unknown): string | undefined =>
+  typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined;
 
 /** Whether the value after this text is an argument of a function, as in `f(`. `any(` is not a function. */
 const beginsArgument = (before: string): boolean => {
-  const callee = trimEndOf(before, "(");
+  const callee = trimEndCharacter(before, "(");
   return callee !== before && /[\w"]/.test(callee.slice(-1)) && !/^\W?any$/i.test(callee.slice(-4));
 };
 
@@ -65,11 +66,11 @@ const castsAgain = (after: string): boolean => /^(?:::[\w". [\]]+)?\)+::/.test(a
 /** Whether the planner may evaluate values: the pattern of a regular expression, or an expression of values only. An
  *  invalid value is then an error even without rows, whereas a statement over many subscribers only fails at the first
  *  row. */
-export const readsValues = (program: Program): boolean => {
+export const mayPlannerReadValues = (program: Program): boolean => {
   if (program.plansEachTime === true) return true;
   /** The texts before, between and after the values. */
   const texts = [""];
-  for (const chunk of chunksOfProgram(program))
+  for (const chunk of listChunks(program))
     if (typeof chunk === "string") texts.push((texts.pop() ?? "") + chunk);
     else if (isPerSubscriber(chunk.slot)) texts.push("");
   return texts.some((text, i) => (i < texts.length - 1 && beginsArgument(text)) || (i > 0 && castsAgain(text)));
@@ -77,7 +78,7 @@ export const readsValues = (program: Program): boolean => {
 
 /** Queries the types that the database infers. `name` must be unique among prepared statements. The column `types` of
  *  the row is a JSON array of type names, one per parameter. */
-export const typesProgram = (program: Program, name: string): Program => {
+export const buildTypesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
   const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
@@ -102,23 +103,24 @@ export const typesProgram = (program: Program, name: string): Program => {
 };
 
 /** The slots whose values are the columns `p0`, `p1`, … of the rows. */
-export const subscriberSlots = (program: Program): readonly Slot[] => {
+export const listSubscriberSlots = (program: Program): readonly Slot[] => {
   const slots = new Map<string, Slot>();
-  for (const { slot: source } of slotChunks(program)) if (isPerSubscriber(source)) slots.set(slotKey(source), source);
+  for (const { slot: source } of listSlotChunks(program))
+    if (isPerSubscriber(source)) slots.set(buildSlotKey(source), source);
   return [...slots.values()];
 };
 
-const slotKey = (source: Slot): string => JSON.stringify(source);
+const buildSlotKey = (source: Slot): string => JSON.stringify(source);
 
-const slotChunks = (program: Program) => chunksOfProgram(program).filter((chunk) => typeof chunk !== "string");
+const listSlotChunks = (program: Program) => listChunks(program).filter((chunk) => typeof chunk !== "string");
 
-const chunksOfProgram = ({ statements: [only] }: Program) =>
-  only?.fragment === undefined ? [] : chunksOf(only.fragment);
+const listChunks = ({ statements: [only] }: Program) =>
+  only?.fragment === undefined ? [] : flattenFragment(only.fragment);
 
 /** Whether the rows of one of the tables may now differ between callers, because row policies were enabled or the name
  *  belongs to another relation. The statement that reads the tables checks it itself, so that nothing can change in
  *  between. @rule G-SUB-11 */
-const haveChanged = (tables: readonly QualifiedName[]): Sql => {
+const buildTableCheck = (tables: readonly QualifiedName[]): Sql => {
   const oids = tables.map(
     ({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`,
   );
@@ -137,7 +139,7 @@ const selectChangedRows = (
   where: sql`_b.hash is distinct from ${known}`,
 });
 
-const onlyStatement = (program: Program): ProgramStatement & { readonly fragment: Sql } => {
+const getOnlyStatement = (program: Program): ProgramStatement & { readonly fragment: Sql } => {
   const [only] = program.statements;
   if (only?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
   return { ...only, fragment: only.fragment };
@@ -149,27 +151,27 @@ const ANSWERS = "answers";
  *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; it is NULL if no result differs.
  *  `types` are the types of the program's parameters, in order; they are required if `needsTypes`. `tables` must stay
  *  plain tables, and the column `changed` says whether one of them has changed. */
-export const multiplex = (
+export const buildMultiplexedProgram = (
   program: Program,
   types: readonly string[] = [],
   tables: readonly QualifiedName[] = [],
 ): Program => {
-  const { fragment: plain, path } = onlyStatement(program);
+  const { fragment: plain, path } = getOnlyStatement(program);
   const row = ident(SUBSCRIBERS);
-  const slots = subscriberSlots(program);
-  const columns = new Map(slots.map((source, i) => [slotKey(source), `p${i}`]));
+  const slots = listSubscriberSlots(program);
+  const columns = new Map(slots.map((source, i) => [buildSlotKey(source), `p${i}`]));
   /** Casts of values. They are evaluated before the program, so that an invalid value fails even without rows, like a
    *  bound value. */
   const values = new Map<string, { readonly name: string; readonly value: Sql }>();
-  const chunks = chunksOf(plain);
+  const chunks = flattenFragment(plain);
   let at = 0;
   const parts = chunks.map((chunk, i): Sql => {
     if (typeof chunk === "string") return catalogText(chunk);
-    const type = castOf(chunks[i + 1]) ?? types[at];
+    const type = findCast(chunks[i + 1]) ?? types[at];
     at++;
     const source = chunk.slot;
     if (!isPerSubscriber(source)) return slot(source);
-    const column = columns.get(slotKey(source)) ?? "";
+    const column = columns.get(buildSlotKey(source)) ?? "";
     if (type === undefined) return ident(SUBSCRIBERS, column);
     const key = `${column} ${type}`;
     const name = values.get(key)?.name ?? `v${values.size}`;
@@ -177,13 +179,13 @@ export const multiplex = (
     return ident(VALUES, name);
   });
   const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
-  const read =
+  const castValues =
     values.size === 0
       ? empty
       : sql` cross join lateral (select ${join([...values.values()].map(({ name, value }) => sql`${value} as ${ident(name)}`))} offset 0) as ${ident(VALUES)}`;
   const { answer, from, where } = selectChangedRows(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
-  const changed = tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`;
-  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${changed} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared})${read} cross join lateral ${from} where ${where}`;
+  const changed = tables.length === 0 ? empty : sql`, ${buildTableCheck(tables)}`;
+  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${changed} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared})${castValues} cross join lateral ${from} where ${where}`;
   const statement: ProgramStatement = {
     ...toStatement(fragment),
     columns: [ANSWERS, ...(tables.length === 0 ? [] : ["changed"])],
@@ -194,8 +196,8 @@ export const multiplex = (
 
 /** Builds the program for one subscriber, with the same `answers`. It binds the values of the program, and the planner
  *  evaluates them. */
-export const singleSubscriberProgram = (program: Program): Program => {
-  const { fragment: plain, path } = onlyStatement(program);
+export const buildSingleProgram = (program: Program): Program => {
+  const { fragment: plain, path } = getOnlyStatement(program);
   const { answer, from, where } = selectChangedRows(plain, sql`null`, sql`0`);
   const statement: ProgramStatement = {
     ...toStatement(sql`select ${answer} from ${from} where ${where}`),

@@ -1,6 +1,6 @@
 /** Conditions on a row as a list of alternatives. If there are too many, weaker conditions replace them. */
 import type { Slot } from "../../../core/index.ts";
-import type { Kind } from "./comparable.ts";
+import type { ComparableKind } from "./comparable.ts";
 
 /** The source of the values of a column: one value, or a list as an array literal. */
 export type Term =
@@ -12,7 +12,7 @@ export type Term =
 export type Condition = ReadonlyMap<string, ColumnTerms>;
 
 export interface ColumnTerms {
-  readonly kind: Kind;
+  readonly kind: ComparableKind;
   readonly terms: readonly Term[];
 }
 
@@ -24,9 +24,9 @@ export const ANY_ROW: Alternatives = [new Map()];
 export const isAnyRow = (choice: Alternatives): boolean => choice.some((condition) => condition.size === 0);
 
 /** The largest number of alternatives. Beyond it, the conditions are weakened. */
-const MAX_CHOICES = 16;
+const MAX_ALTERNATIVES = 16;
 
-export const anyOfAlternatives = (parts: readonly Alternatives[]): Alternatives => {
+export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
   const all = parts.flat();
   if (isAnyRow(all)) return ANY_ROW;
   // `a = 1 or a = 2` becomes `a in (1, 2)`
@@ -42,15 +42,14 @@ export const anyOfAlternatives = (parts: readonly Alternatives[]): Alternatives 
     single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
   const found = [...others, ...[...single].map((one): Condition => new Map([one]))];
-  return found.length > MAX_CHOICES ? ANY_ROW : found;
+  return found.length > MAX_ALTERNATIVES ? ANY_ROW : found;
 };
 
-export const bothAlternatives = (a: Alternatives, b: Alternatives): Alternatives => {
+export const joinByAnd = (a: Alternatives, b: Alternatives): Alternatives => {
   if (isAnyRow(a)) return b;
   if (isAnyRow(b)) return a;
-  if (a.length * b.length > MAX_CHOICES) return a.length <= b.length ? a : b;
+  if (a.length * b.length > MAX_ALTERNATIVES) return a.length <= b.length ? a : b;
   return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
 };
 
-export const allAlternatives = (parts: readonly Alternatives[]): Alternatives =>
-  parts.reduce(bothAlternatives, ANY_ROW);
+export const joinAllByAnd = (parts: readonly Alternatives[]): Alternatives => parts.reduce(joinByAnd, ANY_ROW);

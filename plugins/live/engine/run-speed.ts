@@ -9,16 +9,17 @@ export interface RunSpeedMeter {
 
 const SLOW_MS = 300;
 /** A slow statement takes this many times as long as the quickest recent one. */
-const TIMES = 5;
+const SLOW_FACTOR = 5;
 const RECENT_COUNT = 8;
 
 export const createRunSpeedMeter = (): RunSpeedMeter => {
-  const late: number[] = [];
+  const recentMs: number[] = [];
   return {
     isSlow: (tookMs, wasSlow) => {
-      const isSlow = tookMs > SLOW_MS && (wasSlow || late.length === 0 || tookMs > TIMES * Math.min(...late));
-      late.push(tookMs);
-      if (late.length > RECENT_COUNT) late.shift();
+      const isSlow =
+        tookMs > SLOW_MS && (wasSlow || recentMs.length === 0 || tookMs > SLOW_FACTOR * Math.min(...recentMs));
+      recentMs.push(tookMs);
+      if (recentMs.length > RECENT_COUNT) recentMs.shift();
       return isSlow;
     },
   };
@@ -28,7 +29,7 @@ export const createRunSpeedMeter = (): RunSpeedMeter => {
 export interface RunHistory {
   /** Set if the entry was in a slow batch or raised an error: it then runs in the slow lane, in batches of this size.
    *  Undefined if it runs with the others. */
-  share: number | undefined;
+  slowBatchSize: number | undefined;
 }
 
 /** The slow and the faulty entries of a cohort, which run without delaying the others. @rule G-SUB-17 */
@@ -41,25 +42,25 @@ export interface SlowLane<Entry extends RunHistory> {
 /** `batchesOf` returns batches of at most `size` entries. `again` receives the entries that became due while they
  *  ran. */
 export const createSlowLane = <Entry extends RunHistory>(
-  batchesOf: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],
-  again: (entries: readonly Entry[]) => void,
+  splitIntoBatches: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],
+  onDueAgain: (entries: readonly Entry[]) => void,
 ): SlowLane<Entry> => {
   /** The running entries, with a flag for entries that became due again. */
   const running = new Map<Entry, boolean>();
   return {
     take: (list, size, run) => {
-      if (running.size === 0 && list.every(({ share }) => share === undefined)) return list;
+      if (running.size === 0 && list.every(({ slowBatchSize }) => slowBatchSize === undefined)) return list;
       for (const entry of list) if (running.has(entry)) running.set(entry, true);
       const free = list.filter((entry) => !running.has(entry));
-      const slow = free.filter(({ share }) => share !== undefined);
+      const slow = free.filter(({ slowBatchSize }) => slowBatchSize !== undefined);
       for (const entry of slow) running.set(entry, false);
-      for (const batch of batchesOf(slow, Math.min(size, ...slow.map(({ share = 1 }) => share))))
+      for (const batch of splitIntoBatches(slow, Math.min(size, ...slow.map(({ slowBatchSize = 1 }) => slowBatchSize))))
         void run(batch).then(() => {
           const due = batch.filter((entry) => running.get(entry) === true);
           for (const entry of batch) running.delete(entry);
-          again(due);
+          onDueAgain(due);
         });
-      return slow.length === 0 ? free : free.filter(({ share }) => share === undefined);
+      return slow.length === 0 ? free : free.filter(({ slowBatchSize }) => slowBatchSize === undefined);
     },
   };
 };

@@ -1,7 +1,7 @@
 /** Runs a batch of entries: in one statement over all of them if the program allows it, otherwise one by one. */
 import { createHash } from "node:crypto";
 import {
-  membersOf,
+  defineMemberQuestions,
   type Ask,
   type Execution,
   memoize,
@@ -15,13 +15,13 @@ import { costLimitsService } from "../../limits/api.ts";
 import type { LiveResult, LiveQuery } from "../api.ts";
 import type { Conditions } from "./conditions.ts";
 import {
-  ANSWER_SEPARATOR,
+  RESULT_SEPARATOR,
   isMultiplexable,
-  readsValues,
-  multiplex,
+  mayPlannerReadValues,
+  buildMultiplexedProgram,
   needsTypes,
-  singleSubscriberProgram,
-  typesProgram,
+  buildSingleProgram,
+  buildTypesProgram,
 } from "./multiplex.ts";
 
 /** One of the queries that a run answers. */
@@ -56,18 +56,18 @@ export interface Runner {
 }
 
 /** Thrown if callers may no longer share the statement. The results of the run are discarded. @rule G-SUB-11 */
-export class NoLongerShared extends Error {}
+export class SharingEndedError extends Error {}
 
-export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
+export const hashText = (text: string): string => createHash("sha1").update(text).digest("base64url");
 
-const resultText = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
+const buildResultText = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
   query.complete === undefined ? query.assemble(bodies) : query.complete(bodies);
 
 /** Turns JIT off. The planner would compile a statement over many subscribers because of its estimated cost, which
  *  takes far more time than it saves. */
 const NO_JIT = ["jit", "off"] as const;
 
-const executionOf = ({ access }: CohortFacts, { session, programs }: LiveQuery): Execution => ({
+const buildExecution = ({ access }: CohortFacts, { session, programs }: LiveQuery): Execution => ({
   ...access,
   session,
   access: "read only",
@@ -84,24 +84,24 @@ interface Multiplexing {
   readonly keepsLoginPath: boolean | undefined;
 }
 
-const ofMultiplexing = membersOf<Multiplexing>();
-const PROGRAM = ofMultiplexing("program");
-const MODEL = ofMultiplexing("model");
-const DATABASE_ROLE = ofMultiplexing("databaseRole");
-const SCHEMA = ofMultiplexing("schema");
-const KEEPS_LOGIN_PATH = ofMultiplexing("keepsLoginPath");
+const multiplexingMember = defineMemberQuestions<Multiplexing>();
+const PROGRAM = multiplexingMember("program");
+const MODEL = multiplexingMember("model");
+const DATABASE_ROLE = multiplexingMember("databaseRole");
+const SCHEMA = multiplexingMember("schema");
+const KEEPS_LOGIN_PATH = multiplexingMember("keepsLoginPath");
 
 /** Measured with a small statement. */
 const BYTES_PER_STATEMENT = 4000;
 
 /** @rule G-SUB-5 G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
-  let typesCount = 0;
+  let statementNumber = 0;
 
   /** Runs without the session of a caller: only the role affects names and types, and values do not matter. */
   const inferTypes = async (ask: Ask<Multiplexing>, program: Program): Promise<readonly string[]> => {
     const databaseRole = ask(DATABASE_ROLE);
-    const asked = typesProgram(program, `relapi_live_${process.pid}_${++typesCount}`);
+    const asked = buildTypesProgram(program, `relapi_live_${process.pid}_${++statementNumber}`);
     const execution: Execution = {
       schema: ask(SCHEMA),
       keepsLoginPath: ask(KEEPS_LOGIN_PATH) ?? false,
@@ -115,7 +115,7 @@ export const createRunner = (context: PluginContext): Runner => {
       access: "read only",
       programs: [{ program: asked, values: [] }],
       end: "commit",
-      skipPreRequest: true,
+      skipsPreRequest: true,
     };
     const [row] = await context.execute(execution);
     return JSON.parse(row?.["types"] ?? "[]") as string[]; // the catalog wrote the names
@@ -132,23 +132,23 @@ export const createRunner = (context: PluginContext): Runner => {
           ? [...relations.values()].filter(({ schema, name }) => program.relations.has(`${schema}.${name}`))
           : undefined;
       return needsTypes(program)
-        ? inferTypes(ask, program).then((types) => multiplex(program, types, tables))
-        : Promise.resolve(multiplex(program, undefined, tables));
+        ? inferTypes(ask, program).then((types) => buildMultiplexedProgram(program, types, tables))
+        : Promise.resolve(buildMultiplexedProgram(program, undefined, tables));
     },
-    bytesOf: () => BYTES_PER_STATEMENT,
+    estimateBytes: () => BYTES_PER_STATEMENT,
   });
 
-  const singleOf = memoize(singleSubscriberProgram);
+  const getSingleProgram = memoize(buildSingleProgram);
 
   /** The program for the first result of each entry, and for the next result after an error. Undefined if the shared
    *  statement fails in the same cases. */
-  const firstOf = ({ query }: Runnable): Program | undefined => {
+  const findFirstProgram = ({ query }: Runnable): Program | undefined => {
     const program = query.programs[0]?.program;
-    if (program === undefined || !readsValues(program)) return undefined;
-    return singleOf(program);
+    if (program === undefined || !mayPlannerReadValues(program)) return undefined;
+    return getSingleProgram(program);
   };
 
-  const multiplexedOf = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
+  const loadMultiplexedProgram = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
     const [only] = query.programs;
     // values that are bytes cannot be encoded in JSON
     if (only === undefined || row === undefined) return undefined;
@@ -187,15 +187,15 @@ export const createRunner = (context: PluginContext): Runner => {
       programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }],
       end: "commit",
     });
-    if (facts.isShared && row?.["changed"] === "t") throw new NoLongerShared();
+    if (facts.isShared && row?.["changed"] === "t") throw new SharingEndedError();
     const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
     if (text === null || text === undefined) return answers;
-    for (const piece of text.split(ANSWER_SEPARATOR)) await readAnswer(piece, entries, answers);
+    for (const piece of text.split(RESULT_SEPARATOR)) await readResult(piece, entries, answers);
     return answers;
   };
 
-  const readAnswer = async (
+  const readResult = async (
     piece: string,
     entries: readonly Runnable[],
     answers: (LiveResult | undefined)[],
@@ -207,7 +207,7 @@ export const createRunner = (context: PluginContext): Runner => {
     if (entry === undefined) return;
     answers[id] = {
       hash: piece.slice(first + 1, second),
-      text: await resultText(entry.query, [piece.slice(second + 1)]),
+      text: await buildResultText(entry.query, [piece.slice(second + 1)]),
       isError: false,
     };
   };
@@ -216,9 +216,9 @@ export const createRunner = (context: PluginContext): Runner => {
   const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
     const { query } = entry;
     const programs = query.programs.map((one) => ({ ...one, program }));
-    const [row] = await context.execute({ ...executionOf(facts, query), programs });
+    const [row] = await context.execute({ ...buildExecution(facts, query), programs });
     const answers: (LiveResult | undefined)[] = [undefined];
-    await readAnswer(row?.["answers"] ?? "", [entry], answers);
+    await readResult(row?.["answers"] ?? "", [entry], answers);
     return answers[0];
   };
 
@@ -227,10 +227,10 @@ export const createRunner = (context: PluginContext): Runner => {
     { query }: Runnable,
     hash: string | undefined,
   ): Promise<LiveResult | undefined> => {
-    const rows: readonly ResultRow[] = await context.execute(executionOf(facts, query));
+    const rows: readonly ResultRow[] = await context.execute(buildExecution(facts, query));
     const bodies = rows.map((row) => row["body"] ?? null);
     const text = query.assemble(bodies);
-    const found = hashOf(text);
+    const found = hashText(text);
     return found === hash ? undefined : { hash: found, text: (await query.complete?.(bodies)) ?? text, isError: false };
   };
 
@@ -242,14 +242,14 @@ export const createRunner = (context: PluginContext): Runner => {
       // checks each entry by itself, because the statement over all of them costs as much as their sum
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())
-          if (hashes[i] === undefined) await limits.check(executionOf(facts, query));
-      const together = await multiplexedOf(facts, first);
+          if (hashes[i] === undefined) await limits.check(buildExecution(facts, query));
+      const together = await loadMultiplexedProgram(facts, first);
       const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
       if (together === undefined) {
         for (const [i, entry] of entries.entries()) answers[i] = await runAlone(facts, entry, hashes[i]);
         return answers;
       }
-      const alone = firstOf(first);
+      const alone = findFirstProgram(first);
       if (alone === undefined) return runTogether(facts, together, entries, hashes);
       const others: number[] = [];
       for (const [i, entry] of entries.entries())

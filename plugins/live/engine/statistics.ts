@@ -10,11 +10,11 @@ const KEY_LENGTH = 12;
 
 type PlanStatistics = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
 
-const textsOf = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
+const listTexts = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
 
 export const createPlanStatistics = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
-  const keyOf = memoize((program: Program) =>
-    createHash("sha256").update(textsOf(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
+  const hashProgram = memoize((program: Program) =>
+    createHash("sha256").update(listTexts(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
   );
 
   return (cohorts) => {
@@ -24,10 +24,10 @@ export const createPlanStatistics = (): ((cohorts: Iterable<Cohort>) => readonly
       if (first === undefined) continue; // the cohort is about to end
       const programs = first.query.programs.map(({ program }) => program);
       const { role, isAdmin } = facts.session;
-      const planKey = programs.map(keyOf).join(".");
+      const planKey = programs.map(hashProgram).join(".");
       let plan = byPlan.get(`${planKey} ${role}`);
       if (plan === undefined) {
-        const statements = programs.flatMap(textsOf);
+        const statements = programs.flatMap(listTexts);
         plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NO_COUNTS };
         byPlan.set(`${planKey} ${role}`, plan);
       }

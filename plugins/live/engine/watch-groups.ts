@@ -1,8 +1,8 @@
 /** Groups live queries by the tables that they depend on. Each group has one watch, and an index that finds the live
  *  queries that a change concerns. */
-import { faultFacts, type PluginContext, type ValueOf } from "../../../core/index.ts";
+import { buildErrorFields, type PluginContext, type ValueOf } from "../../../core/index.ts";
 import { watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
-import { createBaseTables, type QueryTables } from "./base-tables.ts";
+import { createBaseTablesLoader, type QueryTables } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "../changes/change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
 
@@ -16,18 +16,18 @@ export interface WatchGroups extends EntryWatcher {
   rewatch(): void;
 }
 
-interface Group {
-  readonly bases: QueryTables;
+interface WatchGroup {
+  readonly queryTables: QueryTables;
   readonly cohorts: Set<Cohort>;
   /** For each table, the cohorts that any of its rows concerns. */
-  readonly anyRow: ReadonlyMap<string, Set<Cohort>>;
+  readonly anyRowCohorts: ReadonlyMap<string, Set<Cohort>>;
   readonly index: ChangeIndex<Entry>;
   readonly failing: Set<Entry>;
   readonly changed: Changed;
   readonly interest: Interest;
   unwatch: Unwatch | undefined;
   /** The number of entries of all cohorts. */
-  count: number;
+  entryCount: number;
 }
 
 const RETRY_MS = 1000;
@@ -36,21 +36,21 @@ export const createWatchGroups = (
   watchChanges: ValueOf<typeof watchChangesHook>,
   context: PluginContext,
 ): WatchGroups => {
-  const basesOf = createBaseTables(context);
-  const groups = new Map<string, Group>();
-  const joined = new Map<Cohort, Group>();
+  const loadBaseTables = createBaseTablesLoader(context);
+  const groups = new Map<string, WatchGroup>();
+  const groupByCohort = new Map<Cohort, WatchGroup>();
   const waiting = new Set<Cohort>();
   const { counters } = context;
 
-  const createGroup = (bases: QueryTables): Group => {
+  const createGroup = (bases: QueryTables): WatchGroup => {
     let listener = (): void => undefined;
     const cohorts = new Set<Cohort>();
     const failing = new Set<Entry>();
     const anyRow = new Map([...bases.tables].map((table) => [table, new Set<Cohort>()]));
-    const index = createChangeIndex<Entry>(bases.named, () => listener());
+    const index = createChangeIndex<Entry>(bases.directTables, () => listener());
 
     const markChanged = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<Entry>): void => {
-      let skipped = group.count;
+      let skipped = group.entryCount;
       for (const cohort of dirty) {
         skipped -= cohort.entries.size;
         cohort.changed();
@@ -58,16 +58,16 @@ export const createWatchGroups = (
       for (const entry of entries) {
         if (dirty.has(entry.cohort)) continue;
         skipped--;
-        entry.cohort.touch(entry);
+        entry.cohort.entryChanged(entry);
       }
       counters.add("live-queries-skipped", skipped);
     };
 
-    const group: Group = {
-      bases,
+    const group: WatchGroup = {
+      queryTables: bases,
       cohorts,
-      count: 0,
-      anyRow,
+      entryCount: 0,
+      anyRowCohorts: anyRow,
       index,
       failing,
       unwatch: undefined,
@@ -78,7 +78,7 @@ export const createWatchGroups = (
         onColumns: (given) => void (listener = given),
       },
       changed: (relation, rows) => {
-        if (relation === undefined || rows === undefined) return markChanged(cohorts, NO_COHORTS);
+        if (relation === undefined || rows === undefined) return markChanged(cohorts, NO_ENTRIES);
         const touched = new Set(failing);
         index.find(relation, rows, touched);
         markChanged(anyRow.get(relation) ?? cohorts, touched);
@@ -88,33 +88,33 @@ export const createWatchGroups = (
   };
 
   /** Logs an error of a plugin's change source, which must not affect the others. */
-  const guarded = <Result>(run: () => Result): Result | undefined => {
+  const runGuarded = <Result>(run: () => Result): Result | undefined => {
     try {
       return run();
     } catch (error) {
-      context.logger.error("a source of changes failed", faultFacts(error));
+      context.logger.error("a source of changes failed", buildErrorFields(error));
       return undefined;
     }
   };
 
-  const watch = (group: Group): void => {
-    group.unwatch = guarded(() => watchChanges.call(group.interest, group.changed));
+  const watch = (group: WatchGroup): void => {
+    group.unwatch = runGuarded(() => watchChanges.call(group.interest, group.changed));
     if (group.unwatch === undefined)
       context.logger.warn("no change source can watch a live query; it returns one result", {
-        relations: [...group.bases.tables],
+        relations: [...group.queryTables.tables],
       });
   };
 
-  const unwatch = (group: Group): void => {
+  const unwatch = (group: WatchGroup): void => {
     const { unwatch: stop } = group;
     group.unwatch = undefined;
-    guarded(() => stop?.());
+    runGuarded(() => stop?.());
   };
 
-  const placeIn = (group: Group, entry: Entry): void => {
+  const addEntry = (group: WatchGroup, entry: Entry): void => {
     const { conditions } = entry.cohort.facts;
-    group.count++;
-    if (conditions !== undefined) entry.marks = group.index.place(entry, entry.query, conditions);
+    group.entryCount++;
+    if (conditions !== undefined) entry.indexEntries = group.index.add(entry, entry.query, conditions);
   };
 
   const addCohort = (cohort: Cohort, bases: QueryTables): void => {
@@ -122,11 +122,11 @@ export const createWatchGroups = (
     const isNew = group === undefined;
     if (group === undefined) groups.set(bases.key, (group = createGroup(bases)));
     group.cohorts.add(cohort);
-    joined.set(cohort, group);
+    groupByCohort.set(cohort, group);
     const { conditions } = cohort.facts;
-    for (const [table, any] of group.anyRow)
-      if (!bases.named.has(table) || conditions?.get(table) === undefined) any.add(cohort);
-    for (const entry of cohort.entries.values()) placeIn(group, entry);
+    for (const [table, any] of group.anyRowCohorts)
+      if (!bases.directTables.has(table) || conditions?.get(table) === undefined) any.add(cohort);
+    for (const entry of cohort.entries.values()) addEntry(group, entry);
     if (isNew) watch(group);
     // changes until now were not watched
     if (group.unwatch !== undefined) cohort.changed();
@@ -134,9 +134,10 @@ export const createWatchGroups = (
 
   const join = (cohort: Cohort): void => {
     waiting.add(cohort);
-    basesOf(context.model()).then(
+    loadBaseTables(context.model()).then(
       (bases) => {
-        if (waiting.delete(cohort)) addCohort(cohort, bases.of(cohort.facts.relations, cohort.facts.isOpenEnded));
+        if (waiting.delete(cohort))
+          addCohort(cohort, bases.findTables(cohort.facts.relations, cohort.facts.isOpenEnded));
       },
       () => setTimeout(() => waiting.has(cohort) && join(cohort), RETRY_MS),
     );
@@ -146,27 +147,27 @@ export const createWatchGroups = (
     join,
     leave: (cohort) => {
       waiting.delete(cohort);
-      const group = joined.get(cohort);
+      const group = groupByCohort.get(cohort);
       if (group === undefined) return;
-      joined.delete(cohort);
+      groupByCohort.delete(cohort);
       group.cohorts.delete(cohort);
-      for (const any of group.anyRow.values()) any.delete(cohort);
+      for (const any of group.anyRowCohorts.values()) any.delete(cohort);
       for (const entry of cohort.entries.values()) removeFrom(group, entry);
       if (group.cohorts.size > 0) return;
-      groups.delete(group.bases.key);
+      groups.delete(group.queryTables.key);
       unwatch(group);
     },
     isWaiting: (cohort) => waiting.has(cohort),
-    place: (entry) => {
-      const group = joined.get(entry.cohort);
-      if (group !== undefined) placeIn(group, entry);
+    add: (entry) => {
+      const group = groupByCohort.get(entry.cohort);
+      if (group !== undefined) addEntry(group, entry);
     },
     remove: (entry) => {
-      const group = joined.get(entry.cohort);
+      const group = groupByCohort.get(entry.cohort);
       if (group !== undefined) removeFrom(group, entry);
     },
-    fails: (entry) => void joined.get(entry.cohort)?.failing.add(entry),
-    succeeds: (entry) => void joined.get(entry.cohort)?.failing.delete(entry),
+    markFailing: (entry) => void groupByCohort.get(entry.cohort)?.failing.add(entry),
+    unmarkFailing: (entry) => void groupByCohort.get(entry.cohort)?.failing.delete(entry),
     rewatch: () => {
       for (const group of groups.values()) {
         unwatch(group);
@@ -178,11 +179,11 @@ export const createWatchGroups = (
   };
 };
 
-const NO_COHORTS: ReadonlySet<Entry> = new Set();
+const NO_ENTRIES: ReadonlySet<Entry> = new Set();
 
-const removeFrom = (group: Group, entry: Entry): void => {
-  group.count--;
+const removeFrom = (group: WatchGroup, entry: Entry): void => {
+  group.entryCount--;
   group.failing.delete(entry);
-  group.index.remove(entry, entry.marks);
-  entry.marks = [];
+  group.index.remove(entry, entry.indexEntries);
+  entry.indexEntries = [];
 };

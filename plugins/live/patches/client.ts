@@ -18,7 +18,7 @@ type Container = unknown[] | Record<string, unknown>;
 
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
-const partsOf = (pointer: string): string[] =>
+const parsePointer = (pointer: string): string[] =>
   pointer === ""
     ? []
     : pointer
@@ -38,20 +38,20 @@ const valueIn = (container: unknown, name: string): unknown => {
   return (container as Record<string, unknown>)[name];
 };
 
-const valueAt = (document: unknown, pointer: string): unknown => partsOf(pointer).reduce(valueIn, document);
+const valueAt = (document: unknown, pointer: string): unknown => parsePointer(pointer).reduce(valueIn, document);
 
 /** Also sets `__proto__` as an ordinary member. */
 const setValue = (object: Record<string, unknown>, name: string, value: unknown): void => {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 };
 
-const isSame = (a: unknown, b: unknown): boolean => {
+const isDeepEqual = (a: unknown, b: unknown): boolean => {
   if (!isContainer(a) || !isContainer(b)) return a === b;
   const names = Object.keys(a);
   return (
     Array.isArray(a) === Array.isArray(b) &&
     names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && isSame(valueIn(a, name), valueIn(b, name)))
+    names.every((name) => Object.hasOwn(b, name) && isDeepEqual(valueIn(a, name), valueIn(b, name)))
   );
 };
 
@@ -69,7 +69,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
   };
   let root: unknown = document;
   const change = (pointer: string, how: (container: Container, name: string) => void, whole?: () => unknown): void => {
-    const parts = partsOf(pointer);
+    const parts = parsePointer(pointer);
     const name = parts.pop();
     if (name === undefined) return void (root = whole?.());
     let container = writable(root);
@@ -102,7 +102,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     const { path } = operation;
     if (operation.op === "remove") remove(path);
     else if (operation.op === "test") {
-      if (!isSame(valueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
+      if (!isDeepEqual(valueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
     } else if ("value" in operation) {
       put(path, operation.value, operation.op === "add");
     } else {
@@ -133,7 +133,7 @@ export interface LiveEvent<Rows> extends Live {
 }
 
 /** Stores the last result of one subscription, and applies patches to it. */
-const createResultState = <Data>(): ((live: Live, whole: Data) => Data) => {
+const createResultUpdater = <Data>(): ((live: Live, whole: Data) => Data) => {
   let data: Data;
   let version = 0;
   return (live, whole) => {
@@ -150,7 +150,7 @@ const createResultState = <Data>(): ((live: Live, whole: Data) => Data) => {
 /** Creates a function for one GraphQL subscription, which receives its results in order and returns each with all its
  *  data. Results without patches are returned unchanged. @throws LivePatchError */
 export const livePatches = (): (<Result extends GraphqlResult>(result: Result) => Result) => {
-  const keep = createResultState<any>();
+  const keep = createResultUpdater<any>();
   return (result) => {
     const live = result.extensions?.live as Live | undefined;
     if (live === undefined || result.errors !== undefined) return result;
@@ -161,7 +161,7 @@ export const livePatches = (): (<Result extends GraphqlResult>(result: Result) =
 /** Creates a function for one `EventSource` of `…?live=patch`, which receives the data of its events and returns all
  *  rows. @throws LivePatchError */
 export const liveRows = <Rows = any>(): ((data: string) => Rows) => {
-  const keep = createResultState<Rows>();
+  const keep = createResultUpdater<Rows>();
   return (data) => {
     const event = JSON.parse(data) as LiveEvent<Rows>;
     return keep(event, event.data as Rows); // an event without a patch contains the rows

@@ -24,7 +24,7 @@ interface PatchDraft {
 }
 
 /** Thrown if the patch would not be shorter than the new text. */
-class TooLarge extends Error {}
+class PatchTooLargeError extends Error {}
 
 /** Returns undefined if the new text is shorter than the patch. @rule X-PAT-4 */
 export const diff = (before: string, after: string): string | undefined => {
@@ -33,7 +33,7 @@ export const diff = (before: string, after: string): string | undefined => {
     compare(draft, parseJson(before), parseJson(after), "", 0);
   } catch (error) {
     // texts that are nested too deeply for the call stack raise a RangeError
-    if (error instanceof TooLarge || error instanceof RangeError) return undefined;
+    if (error instanceof PatchTooLargeError || error instanceof RangeError) return undefined;
     throw error;
   }
   return `[${draft.operations.join(",")}]`;
@@ -41,7 +41,7 @@ export const diff = (before: string, after: string): string | undefined => {
 
 const pushOperation = (draft: PatchDraft, operation: string): void => {
   draft.room -= operation.length + 1;
-  if (draft.room <= 0) throw new TooLarge();
+  if (draft.room <= 0) throw new PatchTooLargeError();
   draft.operations.push(operation);
 };
 
@@ -51,7 +51,7 @@ const addOperation = (draft: PatchDraft, op: "add" | "replace", path: string, va
 const removeOperation = (draft: PatchDraft, path: string): void =>
   pushOperation(draft, `{"op":"remove","path":${JSON.stringify(path)}}`);
 
-const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 const compare = (draft: PatchDraft, before: Json, after: Json, path: string, depth: number): void => {
   const { room } = draft;
@@ -72,9 +72,9 @@ const compare = (draft: PatchDraft, before: Json, after: Json, path: string, dep
 
 const compareObjects = (draft: PatchDraft, old: JsonObject, fresh: JsonObject, path: string, depth: number): void => {
   for (const name of Object.keys(old))
-    if (!Object.hasOwn(fresh, name)) removeOperation(draft, `${path}/${escaped(name)}`);
+    if (!Object.hasOwn(fresh, name)) removeOperation(draft, `${path}/${escapePointer(name)}`);
   for (const [name, value] of Object.entries(fresh)) {
-    const at = `${path}/${escaped(name)}`;
+    const at = `${path}/${escapePointer(name)}`;
     if (Object.hasOwn(old, name)) compare(draft, old[name] as Json, value, at, depth);
     else addOperation(draft, "add", at, value);
   }
@@ -111,9 +111,11 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   const at = (index: number): string => `${path}/${from + index}`;
   const isOneEach = old.length === 1 && fresh.length === 1;
   const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
-  const indexOf = new Map(oldKeys.map((key, i) => [key, i]));
+  const oldIndexByKey = new Map(oldKeys.map((key, i) => [key, i]));
   const wanted = new Set(freshKeys);
-  const moving = movedItems(freshKeys.flatMap((key) => indexOf.get(key) ?? [])).map((i) => oldKeys[i] as string);
+  const moving = findMovedItems(freshKeys.flatMap((key) => oldIndexByKey.get(key) ?? [])).map(
+    (i) => oldKeys[i] as string,
+  );
   if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, place.list as Json);
 
   for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) removeOperation(draft, at(i));
@@ -123,7 +125,7 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   let next = 0;
   for (const [i, key] of freshKeys.entries()) {
     while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
-    if (!indexOf.has(key)) {
+    if (!oldIndexByKey.has(key)) {
       addOperation(draft, "add", at(next), fresh[i] as Json);
       if (moving.length > 0) now.splice(next, 0, key);
     } else if (unplaced.delete(key) && now[next] !== key) {
@@ -136,13 +138,13 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
     next++;
   }
   for (const [i, key] of freshKeys.entries()) {
-    const index = indexOf.get(key);
+    const index = oldIndexByKey.get(key);
     if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, at(i), depth);
   }
 };
 
 /** Returns the numbers that are not part of the longest increasing subsequence. */
-const movedItems = (order: readonly number[]): readonly number[] => {
+const findMovedItems = (order: readonly number[]): readonly number[] => {
   /** For each length of an increasing subsequence, the position of its smallest last number. */
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
@@ -177,9 +179,9 @@ const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [K
   let most = 0;
   if (before.every(isObject) && after.every(isObject)) {
     const best = Math.min(before.length, after.length);
-    for (const names of keyCandidates(after)) {
+    for (const names of listKeyCandidates(after)) {
       if (most === best || (names.length > 1 && found !== undefined)) break;
-      const [old, fresh] = [keysOf(before, names), keysOf(after, names)];
+      const [old, fresh] = [buildRowKeys(before, names), buildRowKeys(after, names)];
       if (old === undefined || fresh === undefined) continue;
       const known = new Set(old);
       const overlap = fresh.filter((key) => known.has(key)).length;
@@ -188,10 +190,10 @@ const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [K
       found = [old, fresh];
     }
   }
-  return found ?? [keysByText(before), keysByText(after)];
+  return found ?? [buildTextKeys(before), buildTextKeys(after)];
 };
 
-const keyCandidates = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
+const listKeyCandidates = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
   const names = Object.entries(first ?? {}).flatMap(([name, value]) => (isScalar(value) ? [name] : []));
   const some = names.slice(0, MAX_PAIRED);
   return [
@@ -201,7 +203,7 @@ const keyCandidates = ([first]: readonly JsonObject[]): readonly (readonly strin
 };
 
 /** Returns undefined if a row lacks a member, or if two rows have equal values. */
-const keysOf = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
+const buildRowKeys = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
   const keys: string[] = [];
   for (const row of rows) {
     const values = names.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined));
@@ -212,7 +214,7 @@ const keysOf = (rows: readonly JsonObject[], names: readonly string[]): Keys | u
 };
 
 /** Rows without a key are matched by their text. Equal rows are numbered. */
-const keysByText = (list: readonly Json[]): Keys => {
+const buildTextKeys = (list: readonly Json[]): Keys => {
   const counts = new Map<string, number>();
   return list.map((item) => {
     const text = writeJson(item);

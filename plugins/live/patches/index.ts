@@ -12,28 +12,28 @@ export const livePatches = definePlugin({
   settings: patchSettings,
   requires: ["live-queries"],
   apply: (_hooks, context) => {
-    const keeper = createResultStore(() => context.options);
-    context.counters.watch("live-patch-bytes", () => keeper.bytes);
-    const patchOf = createPatches();
-    context.offer(livePatchesService, { open: () => createPatcher(keeper, patchOf) });
+    const resultStore = createResultStore(() => context.options);
+    context.counters.watch("live-patch-bytes", () => resultStore.bytes);
+    const findPatch = createPatchFinder();
+    context.offer(livePatchesService, { open: () => createPatcher(resultStore, findPatch) });
   },
 });
 
 /** Returns undefined if sending the whole result is better. */
-type PatchOf = (before: string, result: LiveResult, text: string) => string | undefined;
+type FindPatch = (before: string, result: LiveResult, text: string) => string | undefined;
 
 /** Subscribers of one live query receive the same result objects. So the patch between two results is computed once,
  *  and garbage-collected with the newer result. */
-const createPatches = (): PatchOf => {
-  const patchesOf = memoize((_result: LiveResult) => new Map<string, string | undefined>());
+const createPatchFinder = (): FindPatch => {
+  const getPatches = memoize((_result: LiveResult) => new Map<string, string | undefined>());
   return (before, result, text) => {
-    const byText = patchesOf(result);
+    const byText = getPatches(result);
     if (!byText.has(before)) byText.set(before, diff(before, text));
     return byText.get(before);
   };
 };
 
-const createPatcher = ({ store: keep, release }: ResultStore, patchOf: PatchOf): LivePatcher => {
+const createPatcher = ({ store: keep, release }: ResultStore, patchOf: FindPatch): LivePatcher => {
   let version = 0;
   let sent: StoredResult | undefined;
   let isClosed = false;

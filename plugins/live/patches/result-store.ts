@@ -6,7 +6,7 @@ export interface StoredResult {
   readonly text: string;
   readonly bytes: number;
   /** The number of subscribers that have it. */
-  users: number;
+  subscriberCount: number;
 }
 
 export interface ResultStore {
@@ -25,11 +25,13 @@ export const createResultStore = (limits: () => StoreLimits): ResultStore => {
   let total = 0;
 
   /** Copies the text, because the text of a result shares the memory of the response for many subscribers. */
-  const copyOf = ({ text }: LiveResult): StoredResult | undefined => {
+  const copyText = ({ text }: LiveResult): StoredResult | undefined => {
     const { maxLivePatchBytes } = limits();
     if (text.length > maxLivePatchBytes) return undefined;
     const bytes = Buffer.from(text);
-    return bytes.length > maxLivePatchBytes ? undefined : { text: bytes.toString(), bytes: bytes.length, users: 0 };
+    return bytes.length > maxLivePatchBytes
+      ? undefined
+      : { text: bytes.toString(), bytes: bytes.length, subscriberCount: 0 };
   };
 
   return {
@@ -37,18 +39,18 @@ export const createResultStore = (limits: () => StoreLimits): ResultStore => {
       return total;
     },
     store: (result) => {
-      const kept = byResult.get(result) ?? copyOf(result);
+      const kept = byResult.get(result) ?? copyText(result);
       if (kept === undefined) return undefined;
       byResult.set(result, kept);
-      if (kept.users === 0) {
+      if (kept.subscriberCount === 0) {
         if (total + kept.bytes > limits().maxLivePatchTotalBytes) return undefined;
         total += kept.bytes;
       }
-      kept.users++;
+      kept.subscriberCount++;
       return kept;
     },
     release: (kept) => {
-      if (kept !== undefined && --kept.users === 0) total -= kept.bytes;
+      if (kept !== undefined && --kept.subscriberCount === 0) total -= kept.bytes;
     },
   };
 };

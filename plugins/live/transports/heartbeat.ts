@@ -19,7 +19,7 @@ const MAX_BEATS_PER_SECOND = 2000;
 const MAX_PERIOD_MS = 20_000;
 
 /** The period of the beats for `count` members. */
-const periodFor = (count: number, leastMs: number): number =>
+const computePeriodMs = (count: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(MAX_PERIOD_MS, (count / MAX_BEATS_PER_SECOND) * 1000));
 
 export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
@@ -28,7 +28,7 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
   const wait = (): void => {
-    timer = setTimeout(step, periodFor(count, periodMs) / SLOT_COUNT);
+    timer = setTimeout(step, computePeriodMs(count, periodMs) / SLOT_COUNT);
   };
   const step = (): void => {
     wait(); // starts the timer first, so that the duration of the beats does not accumulate

@@ -2,11 +2,11 @@
  *  (`curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`). GraphQL also serves the parts of one response
  *  (`Accept: multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
 import { definePlugin, type Exchange, type PluginContext } from "../../../core/index.ts";
-import { watchCredentials, type CredentialWatch } from "../engine/credential-watch.ts";
+import { createCredentialWatch, type CredentialWatch } from "../engine/credential-watch.ts";
 import { rejectMissingVariables } from "../engine/live-query.ts";
 import {
-  liveOf,
-  streamsOf,
+  getLiveQueries,
+  getStreams,
   type AnswerStream,
   type GraphqlMessage,
   type GraphqlTransport,
@@ -32,14 +32,14 @@ const eventStream: StreamFormat<StreamEvent> = {
 };
 
 /** A result hash contains at most one space. */
-const eventId = (hash: string): string => hash.replace(" ", "-");
+const encodeEventId = (hash: string): string => hash.replace(" ", "-");
 
 /** The id of the last event that the client received before its connection broke. */
-const lastIdOf = (exchange: Exchange): string | undefined =>
+const readLastEventId = (exchange: Exchange): string | undefined =>
   /^[\w.-]{1,64}$/.exec(exchange.header("last-event-id") ?? "")?.[0];
 
 /** Whether the client prefers events to everything else. */
-const EVENTS_FIRST = /^text\/event-stream\s*(?:[;,]|$)/i;
+const PREFERS_EVENTS = /^text\/event-stream\s*(?:[;,]|$)/i;
 
 export const sse = definePlugin({
   name: "sse",
@@ -47,15 +47,15 @@ export const sse = definePlugin({
   requires: ["live-queries"],
   before: ["graphql", "rest"],
   apply: (hooks, context) => {
-    const streams = streamsOf(context);
+    const streams = getStreams(context);
     streams.add(graphqlEvents);
-    const watch = watchCredentials(context);
+    const watch = createCredentialWatch(context);
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
       return {
         ...route,
-        methods: new Map([...route.methods, ["GET", withEvents(context, streams.answer, watch, get)]]),
+        methods: new Map([...route.methods, ["GET", wrapHandler(context, streams.answer, watch, get)]]),
       };
     });
   },
@@ -63,15 +63,15 @@ export const sse = definePlugin({
 
 /** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
 const graphqlEvents: GraphqlTransport = {
-  accepts: EVENTS_FIRST,
-  lastHash: lastIdOf,
+  accepts: PREFERS_EVENTS,
+  lastHash: readLastEventId,
   format: () => graphqlFormat,
 };
 
 const graphqlFormat: StreamFormat<GraphqlMessage> = {
   ...eventStream,
   encode: ({ payload, hash }) =>
-    eventStream.encode({ ...(hash === undefined ? {} : { id: eventId(hash) }), event: "next", data: payload }),
+    eventStream.encode({ ...(hash === undefined ? {} : { id: encodeEventId(hash) }), event: "next", data: payload }),
   end: eventStream.encode({ event: "complete", data: "" }),
 };
 
@@ -81,13 +81,13 @@ const graphqlFormat: StreamFormat<GraphqlMessage> = {
 const PATCH = /(^|&)live=patch(?:&|$)/;
 
 /** The same request without the parameter. */
-const withoutPatch = (exchange: Exchange): Exchange =>
+const removePatchParameter = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     query: { value: exchange.query?.replace(PATCH, "$1").replace(/&$/, "") },
   }) as Exchange; // the prototype has the other members
 
 /** The data of an event. Must be called when the event is sent. @rule X-PAT-3 */
-const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {
+const encodeEventData = (result: LiveResult, patcher: LivePatcher | undefined): string => {
   const message = patcher?.next(result);
   if (message === undefined) return result.text;
   const { version, patch } = message;
@@ -97,16 +97,16 @@ const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string =>
 };
 
 /** Wraps the GET handler, for clients that request events. */
-const withEvents =
+const wrapHandler =
   (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
-    if (!EVENTS_FIRST.test(asked.header("accept") ?? "")) return get(asked, target);
+    if (!PREFERS_EVENTS.test(asked.header("accept") ?? "")) return get(asked, target);
     const rest = context.use(restLiveService);
     if (rest === undefined) return get(asked, target);
     asked.operation = { ...asked.operation, kind: "subscription" };
     const { session } = asked;
     const patches = PATCH.test(asked.query ?? "") ? context.use(livePatchesService) : undefined;
-    const exchange = patches === undefined ? asked : withoutPatch(asked);
+    const exchange = patches === undefined ? asked : removePatchParameter(asked);
     const source = {
       plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
       encodeError: (error: unknown) => rest.encodeError(error, exchange),
@@ -118,19 +118,19 @@ const withEvents =
         events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) });
       let stop: () => void;
       try {
-        stop = liveOf(context).subscribe(
+        stop = getLiveQueries(context).subscribe(
           source,
           {
             answer: (result) =>
               events.offer(() => ({
-                id: eventId(result.hash),
+                id: encodeEventId(result.hash),
                 ...(result.isError ? { event: "failure" } : {}),
-                data: dataOf(result, patcher),
+                data: encodeEventData(result, patcher),
               })),
             isSlow: () => events.isSlow,
             end,
           },
-          lastIdOf(exchange),
+          readLastEventId(exchange),
         );
       } catch (error) {
         end(error);
@@ -148,8 +148,8 @@ const withEvents =
 // --- parts ----------------------------------------------------------------------------------------------------------
 
 /** Excludes incremental delivery (`@defer`), which is not supported. */
-const PARTS_FIRST = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
-const ENCLOSED = /^[^,]*subscriptionspec=/i;
+const PREFERS_PARTS = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
+const PREFERS_APOLLO_PARTS = /^[^,]*subscriptionspec=/i;
 
 /** Cannot occur in JSON, because strings contain no line breaks and no token begins with `--`. */
 const BOUNDARY = "\r\n--graphql";
@@ -180,8 +180,8 @@ export const multipart = definePlugin({
   requires: ["live-queries"],
   before: ["graphql", "rest"],
   apply: (_hooks, context) =>
-    streamsOf(context).add({
-      accepts: PARTS_FIRST,
-      format: (exchange) => (ENCLOSED.test(exchange.header("accept") ?? "") ? apolloParts : plainParts),
+    getStreams(context).add({
+      accepts: PREFERS_PARTS,
+      format: (exchange) => (PREFERS_APOLLO_PARTS.test(exchange.header("accept") ?? "") ? apolloParts : plainParts),
     }),
 });

@@ -1,14 +1,14 @@
 /** The protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
  *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../../core/index.ts";
-import { rejectInvalidHeaders, socketCredentials } from "../engine/credentials.ts";
+import { rejectInvalidHeaders, createSocketCredentials } from "../engine/credentials.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
-import { payloadOf } from "./live-directive.ts";
-import { EXPIRED, forbidden } from "../engine/expiry.ts";
+import { encodePayload } from "./live-directive.ts";
+import { EXPIRED_REASON, buildForbiddenReason } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame, type OutboxEntry } from "./send-queue.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
-import { socketsOf } from "./sockets.ts";
+import { getSockets } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
 
@@ -19,7 +19,7 @@ export const legacyWebsocket = definePlugin({
   settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
   requires: ["graphql", "live-queries", "upgrades"],
   apply: (_hooks, context) =>
-    socketsOf(context).add({
+    getSockets(context).add({
       name: "graphql-ws",
       isDefaultOn: (path) => path !== "/v1/graphql/ws",
       open: openConversation,
@@ -31,7 +31,7 @@ const KEEP_ALIVE = encodeFrame('{"type":"ka"}');
 const startFailed = (message: string): RelApiError =>
   new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
-const dataText = (id: string, payload: string): string =>
+const encodeData = (id: string, payload: string): string =>
   `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;
 
 interface GqlError {
@@ -54,21 +54,21 @@ const openConversation = (connection: Connection): Conversation => {
     },
   };
 
-  const errorOf = (error: unknown): GqlError =>
+  const encodeError = (error: unknown): GqlError =>
     (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
 
   /** One error in the format of the path. @rule G-WSL-4 G-WSL-7 */
-  const oneError = (error: unknown): Json => {
-    const found = errorOf(error);
-    return path === LEGACY_PATH ? legacyMessage(found) : (found as unknown as Json); // the body was parsed from JSON
+  const encodeOneError = (error: unknown): Json => {
+    const found = encodeError(error);
+    return path === LEGACY_PATH ? encodeLegacyError(found) : (found as unknown as Json); // the body was parsed from JSON
   };
 
   /** @rule G-WSL-5 */
-  const errorsText = (error: unknown): string => JSON.stringify({ errors: [oneError(error)] });
+  const encodeErrorsText = (error: unknown): string => JSON.stringify({ errors: [encodeOneError(error)] });
 
   /** @rule G-WSL-4 */
-  const refusalText = (error: unknown): string =>
-    path === LEGACY_PATH ? JSON.stringify(oneError(error)) : errorsText(error);
+  const encodeRefusal = (error: unknown): string =>
+    path === LEGACY_PATH ? JSON.stringify(encodeOneError(error)) : encodeErrorsText(error);
 
   const complete = (id: string): void => outbox.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
 
@@ -79,13 +79,13 @@ const openConversation = (connection: Connection): Conversation => {
 
   const init = async (payload: Json | undefined): Promise<void> => {
     if (session !== undefined || refusal !== undefined) return;
-    const credentials = socketCredentials(connection.request, payload, engine);
+    const credentials = createSocketCredentials(connection.request, payload, engine);
     try {
       const found = await context.authorize(credentials);
       if (hasEnded) return;
       session = found;
     } catch (error) {
-      refusal = errorOf(error).message;
+      refusal = encodeError(error).message;
       outbox.send(JSON.stringify({ type: "connection_error", payload: refusal }));
       return connection.close(4400, `Connection initialization failed: ${refusal}`);
     }
@@ -93,7 +93,8 @@ const openConversation = (connection: Connection): Conversation => {
     heartbeat.join(beating);
     forgetCredentials = credentialWatch.join(session, {
       credentials,
-      refused: (reason) => connection.close(4403, reason === undefined ? EXPIRED : forbidden(engine, reason)),
+      refused: (reason) =>
+        connection.close(4403, reason === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, reason)),
     });
   };
 
@@ -117,35 +118,36 @@ const openConversation = (connection: Connection): Conversation => {
             : running.size >= limit
               ? tooManyOperations(limit)
               : undefined;
-    if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(oneError(reason)));
+    if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
     const liveText = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
-      const text = payloadOf(answer, patcher);
-      if (!answer.isError) return dataText(id, text);
-      return dataText(
+      const text = encodePayload(answer, patcher);
+      if (!answer.isError) return encodeData(id, text);
+      return encodeData(
         id,
         path === LEGACY_PATH
           ? JSON.stringify({
-              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(legacyMessage),
+              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(encodeLegacyError),
             })
           : text,
       );
     };
-    const outgoing: OutboxEntry = { sent: "", waiting: undefined };
+    const outgoing: OutboxEntry = { sentHash: "", pending: undefined };
     const sink: OperationSink = {
       started: (stopLive) => void running.set(id, Object.assign(outgoing, { stop: stopLive })),
-      refused: (error) => sendError(id, refusalText(error)),
+      refused: (error) => sendError(id, encodeRefusal(error)),
       failed: (error) => {
-        outbox.send(dataText(id, errorsText(error)));
+        outbox.send(encodeData(id, encodeErrorsText(error)));
         complete(id);
       },
       done: (data) => {
-        outbox.send(dataText(id, `{"data":${data}}`));
+        outbox.send(encodeData(id, `{"data":${data}}`));
         complete(id);
       },
-      live: (answer, patcher) => outbox.offer(outgoing, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+      liveResult: (answer, patcher) =>
+        outbox.offer(outgoing, answer.hash, () => encodeFrame(liveText(answer, patcher))),
       liveEnded: (error) => {
         stop(id);
-        sendError(id, refusalText(error));
+        sendError(id, encodeRefusal(error));
       },
     };
     return startOperation(connection, session, () => engine.readRequest(payload), sink);
@@ -154,7 +156,7 @@ const openConversation = (connection: Connection): Conversation => {
   const take = (text: string): Promise<void> | void => {
     let message: Message;
     try {
-      message = readMessage(engine.parseJson(text));
+      message = parseMessage(engine.parseJson(text));
     } catch (error) {
       const detail = error instanceof Error ? error.message : "no message";
       return outbox.send(
@@ -175,7 +177,7 @@ const openConversation = (connection: Connection): Conversation => {
   };
 
   return {
-    take,
+    receive: take,
     ended: () => {
       hasEnded = true;
       heartbeat.leave(beating);
@@ -185,7 +187,7 @@ const openConversation = (connection: Connection): Conversation => {
   };
 };
 
-const legacyMessage = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({
+const encodeLegacyError = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({
   path,
   error: message,
   code,
@@ -200,7 +202,7 @@ interface Message {
 }
 
 /** @throws Error with the reason @rule G-WSL-8 */
-const readMessage = (value: Json): Message => {
+const parseMessage = (value: Json): Message => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object");
   const { type, id, payload } = value as Readonly<Record<string, Json>>;
   switch (type) {

@@ -46,11 +46,11 @@ export const readLiveDirective = (document: ValidatedDocument): LiveDirectiveReq
 
 /** Opens a patcher for a subscriber that requests patches. Undefined if it does not, or if no plugin provides
  *  patches. */
-export const patcherFor = (context: PluginContext, { isPatched }: LiveDirectiveRequest): LivePatcher | undefined =>
+export const openPatcher = (context: PluginContext, { isPatched }: LiveDirectiveRequest): LivePatcher | undefined =>
   isPatched ? context.use(livePatchesService)?.open() : undefined;
 
 /** Encodes a result as the whole response or as a patch. Must be called when the response is sent. @rule X-PAT-2 */
-export const payloadOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {
+export const encodePayload = (result: LiveResult, patcher: LivePatcher | undefined): string => {
   const { text, isError } = result;
   if (patcher === undefined) return isError ? text : `{"data":${text}}`;
   const message = patcher.next(result);

@@ -1,7 +1,7 @@
 /** One operation of a socket: a live query that continues, or a query or mutation that runs once. */
 import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult, Subscriber } from "../api.ts";
-import { readLiveDirective, patcherFor, type LiveDirectiveRequest } from "./live-directive.ts";
+import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 
@@ -16,7 +16,7 @@ export interface OperationSink {
   /** A query or mutation has finished, with the text of the `data` object. */
   done(data: string): void;
   /** A live query has a result. With `patcher`, the client accepts patches. */
-  live(answer: LiveResult, patcher: LivePatcher | undefined): void;
+  liveResult(answer: LiveResult, patcher: LivePatcher | undefined): void;
   /** A live query has ended without a request of the client. */
   liveEnded(error: unknown): void;
 }
@@ -34,7 +34,7 @@ class SocketSubscriber implements Subscriber {
   }
 
   answer(answer: LiveResult): void {
-    this.#sink.live(answer, this.#patcher);
+    this.#sink.liveResult(answer, this.#patcher);
   }
 
   isSlow(): boolean {
@@ -55,7 +55,7 @@ export const startOperation = (
   toClient: OperationSink,
 ): Promise<void> | void => {
   const { engine } = connection;
-  const measured = withMeasurement(connection, session);
+  const measured = createMeasurement(connection, session);
   const sink = measured === undefined ? toClient : measured.around(toClient);
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
     if (measured !== undefined) measured.operation = document.namedOperation;
@@ -103,7 +103,7 @@ const subscribe = (
   sink: OperationSink,
 ): void => {
   const { engine, live, context, settings } = connection;
-  const patcher = patcherFor(context, asked);
+  const patcher = openPatcher(context, asked);
   const source = live.graphqlSource(engine, request, session, settings);
   const stop = live.subscribe(source, new SocketSubscriber(connection, sink, patcher));
   if (patcher === undefined) return sink.started(stop);
@@ -117,11 +117,11 @@ const UNKNOWN_OPERATION: Operation = { kind: "other" };
 const [OK, FAILED] = [200, 400];
 
 /** Wraps the sink to report the operation and its outcome. Undefined if nothing listens to `requestSignal`. */
-const withMeasurement = ({ context, request }: Connection, session: Session) => {
+const createMeasurement = ({ context, request }: Connection, session: Session) => {
   const done = context.use(requestSignal);
-  if (!done.isHeard) return undefined;
+  if (!done.hasListeners) return undefined;
   const startedAtMs = performance.now();
-  let isTold = false;
+  let isReported = false;
   const measured = {
     operation: UNKNOWN_OPERATION,
     around: (sink: OperationSink): OperationSink => ({
@@ -138,9 +138,9 @@ const withMeasurement = ({ context, request }: Connection, session: Session) => 
         report(data.length);
         sink.done(data);
       },
-      live: (answer, patcher) => {
+      liveResult: (answer, patcher) => {
         report(answer.text.length);
-        sink.live(answer, patcher);
+        sink.liveResult(answer, patcher);
       },
       liveEnded: (error) => {
         report(0, error);
@@ -150,8 +150,8 @@ const withMeasurement = ({ context, request }: Connection, session: Session) => 
   };
   /** Reports once: at the first result, or at the end. */
   const report = (bytes: number, error?: unknown): void => {
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     done.emit({
       request,
       surface: "graphql",

@@ -16,8 +16,8 @@ export interface Outbox {
 /** The state of a live query in an outbox. */
 export interface OutboxEntry {
   /** The hash of the last result that was sent. */
-  sent: string;
-  waiting: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
+  sentHash: string;
+  pending: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
 /** The connection that owns an outbox. */
@@ -64,16 +64,16 @@ class SocketOutbox implements Outbox {
   offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
       // the client already has this result
-      live.waiting = live.sent === hash ? undefined : { hash, encode };
+      live.pending = live.sentHash === hash ? undefined : { hash, encode };
       (this.#held ??= new Set()).add(live);
       return;
     }
-    live.sent = hash;
+    live.sentHash = hash;
     this.sendFrame(encode());
   }
 
   forget(live: OutboxEntry): void {
-    live.waiting = undefined;
+    live.pending = undefined;
     this.#held?.delete(live);
   }
 
@@ -82,11 +82,11 @@ class SocketOutbox implements Outbox {
     for (const live of this.#held ?? []) {
       if (this.isSlow) return;
       this.#held?.delete(live);
-      const { waiting } = live;
-      if (waiting === undefined) continue;
-      live.waiting = undefined;
-      live.sent = waiting.hash;
-      this.sendFrame(waiting.encode());
+      const { pending } = live;
+      if (pending === undefined) continue;
+      live.pending = undefined;
+      live.sentHash = pending.hash;
+      this.sendFrame(pending.encode());
     }
     if (this.isSlow) return;
     this.#held = undefined;

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { faultFacts, type Execution, type PluginContext } from "../../../core/index.ts";
+import { buildErrorFields, type Execution, type PluginContext } from "../../../core/index.ts";
 import type { LiveQueries } from "../api.ts";
 import type { CredentialWatch } from "../engine/credential-watch.ts";
 import type { Heartbeat } from "./heartbeat.ts";
@@ -31,7 +31,7 @@ export interface Connection {
 /** The protocol's part of a connection. */
 export interface Conversation {
   /** Takes one message. The next message waits for the promise. @rule G-WS-16 */
-  take(text: string): Promise<void> | void;
+  receive(text: string): Promise<void> | void;
   /** Called when the connection has ended. */
   ended(): void;
 }
@@ -97,7 +97,7 @@ export class SocketConnection implements Connection, OutboxOwner {
   }
 
   close(code: number, reason: string): void {
-    this.#webSocket.close(code, cutReason(reason));
+    this.#webSocket.close(code, truncateReason(reason));
   }
 
   onGone(listener: () => void): () => void {
@@ -119,7 +119,7 @@ export class SocketConnection implements Connection, OutboxOwner {
   }
 
   #failed(fault: unknown): void {
-    this.context.logger.error("unhandled error while handling a socket message", faultFacts(fault));
+    this.context.logger.error("unhandled error while handling a socket message", buildErrorFields(fault));
     this.#webSocket.close(1011, "internal error");
   }
 
@@ -130,7 +130,7 @@ export class SocketConnection implements Connection, OutboxOwner {
       if (text === undefined) break;
       if (!this.isOpen()) return;
       try {
-        const taken = this.#conversation.take(text);
+        const taken = this.#conversation.receive(text);
         if (taken === undefined) continue;
         this.#isBusy = true;
         taken
@@ -149,7 +149,7 @@ export class SocketConnection implements Connection, OutboxOwner {
   }
 }
 
-const cutReason = (reason: string): string => {
+const truncateReason = (reason: string): string => {
   let text = reason;
   while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
   return text;

@@ -3,8 +3,8 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { createOriginPolicies, defineService, type PluginContext } from "../../../core/index.ts";
-import { watchCredentials } from "../engine/credential-watch.ts";
+import { createCurrentOriginPolicy, defineService, type PluginContext } from "../../../core/index.ts";
+import { createCredentialWatch } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { liveQueriesService } from "../api.ts";
 import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
@@ -42,7 +42,7 @@ const SETTINGS_BY_PATH: ReadonlyMap<string, Connection["settings"]> = new Map(
 const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
 /** Returns the instance that the protocol plugins of a preset share. The first of them creates it. */
-export const socketsOf = (context: PluginContext): Sockets => {
+export const getSockets = (context: PluginContext): Sockets => {
   const known = context.use(socketsService);
   if (known !== undefined) return known;
   const sockets = createSockets(context);
@@ -63,26 +63,26 @@ const forgetHeaders = (request: IncomingMessage): void => {
 };
 
 /** Loads the package `ws` with the first socket. */
-const load = createRequire(import.meta.url);
+const requirePackage = createRequire(import.meta.url);
 
 const createSockets = (context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
-  const credentialWatch = watchCredentials(context);
-  const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
-  const open = new Map<WebSocket, SocketConnection>();
-  context.counters.watch("sockets", () => open.size);
+  const credentialWatch = createCredentialWatch(context);
+  const cors = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
+  const openConnections = new Map<WebSocket, SocketConnection>();
+  context.counters.watch("sockets", () => openConnections.size);
   let isClosing = false;
-  let agreed: string | false = false;
+  let acceptedProtocol: string | false = false;
   let server: WebSocketServer | undefined;
   const openServer = (): WebSocketServer => {
-    const { WebSocketServer } = load("ws") as typeof import("ws");
+    const { WebSocketServer } = requirePackage("ws") as typeof import("ws");
     return new WebSocketServer({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: context.options.maxSocketMessageBytes,
-      handleProtocols: () => agreed,
+      handleProtocols: () => acceptedProtocol,
     });
   };
 
@@ -98,7 +98,7 @@ const createSockets = (context: PluginContext): Sockets => {
       );
       return true;
     }
-    if (isClosing || open.size >= context.options.maxSockets) {
+    if (isClosing || openConnections.size >= context.options.maxSockets) {
       rejectUpgrade(
         socket,
         503,
@@ -116,19 +116,22 @@ const createSockets = (context: PluginContext): Sockets => {
         ? (protocols.find((each) => each.isDefaultOn(path)) ?? protocols[0])
         : protocols.find((each) => offered.includes(each.name));
     // a client sees the close code only if its offer was accepted
-    agreed = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
+    acceptedProtocol = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
     server ??= openServer();
     server.handleUpgrade(request, socket, head, (webSocket) => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
       forgetHeaders(request);
-      const connection = new SocketConnection({ ...parts(), request, settings, webSocket, socket }, protocol.open);
-      open.set(webSocket, connection);
+      const connection = new SocketConnection(
+        { ...getConnectionParts(), request, settings, webSocket, socket },
+        protocol.open,
+      );
+      openConnections.set(webSocket, connection);
       webSocket.on("message", onMessage).on("error", onError).on("close", onClose);
     });
     return true;
   };
 
-  const parts = () => {
+  const getConnectionParts = () => {
     const engine = context.use(graphqlService);
     const live = context.use(liveQueriesService);
     if (engine === undefined || live === undefined)
@@ -138,12 +141,12 @@ const createSockets = (context: PluginContext): Sockets => {
 
   // all sockets share the listeners, because listeners per socket would be most of its memory
   const onMessage = function (this: WebSocket, data: Buffer): void {
-    open.get(this)?.received(data.toString());
+    openConnections.get(this)?.received(data.toString());
   };
   const onError = (): void => undefined; // the close event that follows gives the reason
   const onClose = function (this: WebSocket): void {
-    const connection = open.get(this);
-    open.delete(this);
+    const connection = openConnections.get(this);
+    openConnections.delete(this);
     connection?.ended();
   };
 
@@ -151,8 +154,8 @@ const createSockets = (context: PluginContext): Sockets => {
   context.onClose(async () => {
     isClosing = true;
     heartbeat.close();
-    if (open.size === 0) return;
-    const all = [...open.keys()];
+    if (openConnections.size === 0) return;
+    const all = [...openConnections.keys()];
     const closed = Promise.all(
       all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
     );
@@ -167,7 +170,7 @@ const createSockets = (context: PluginContext): Sockets => {
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));
     }
     const patience = setTimeout(() => {
-      for (const webSocket of open.keys()) webSocket.terminate();
+      for (const webSocket of openConnections.keys()) webSocket.terminate();
     }, CLOSE_PATIENCE_MS);
     await closed;
     clearTimeout(patience);

@@ -12,8 +12,8 @@ import {
 } from "../../../core/index.ts";
 import { liveQueriesService, type LiveQueries } from "../api.ts";
 import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
-import { readLiveDirective, patcherFor, payloadOf } from "./live-directive.ts";
-import { watchCredentials } from "../engine/credential-watch.ts";
+import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
+import { createCredentialWatch } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 
 export interface StreamFormat<Message> {
@@ -47,9 +47,9 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /** Calls `start` with the stream once the headers are sent. Calls its return value once at the end, whichever side ends
  *  the stream. */
-export type AnswerStream = ReturnType<typeof createAnswer>;
+export type AnswerStream = ReturnType<typeof createAnswerStream>;
 
-const createAnswer = (context: PluginContext) => {
+const createAnswerStream = (context: PluginContext) => {
   const heartbeat = createHeartbeat();
   context.onClose(heartbeat.close);
   return <Message>(format: StreamFormat<Message>, start: (stream: ResultStream<Message>) => () => void): Answer => ({
@@ -133,7 +133,7 @@ export interface GraphqlTransport {
   lastHash?(exchange: Exchange): string | undefined;
 }
 
-export const liveOf = (context: PluginContext): LiveQueries => {
+export const getLiveQueries = (context: PluginContext): LiveQueries => {
   const live = context.use(liveQueriesService);
   if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // callers require this plugin
   return live;
@@ -148,11 +148,11 @@ const streamsService = defineService<Streams>("live-streams");
 
 /** Returns the instance that the plugins of a preset share: one heartbeat, and one surface, which every request passes.
  *  The first plugin creates it. */
-export const streamsOf = (context: PluginContext): Streams => {
+export const getStreams = (context: PluginContext): Streams => {
   const known = context.use(streamsService);
   if (known !== undefined) return known;
   const transports: GraphqlTransport[] = [];
-  const answer = createAnswer(context);
+  const answer = createAnswerStream(context);
   context.addSurface(createSurface(context, transports, answer));
   const streams = { answer, add: (transport: GraphqlTransport) => void transports.push(transport) };
   context.offer(streamsService, streams);
@@ -166,7 +166,7 @@ type StreamRequest =
 
 const readRequest = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<StreamRequest> => {
   try {
-    const request = engine.readRequest(readJson(engine, text));
+    const request = engine.readRequest(parseRequestText(engine, text));
     return { request, document: await engine.prepare(request, exchange.session, exchange) };
   } catch (refusal) {
     return { refusal };
@@ -180,8 +180,8 @@ const createSurface = (
   transports: readonly GraphqlTransport[],
   answer: AnswerStream,
 ): Surface => {
-  const engineOf = (): GqlEngine | undefined => context.use(graphqlService);
-  const watch = watchCredentials(context);
+  const findEngine = (): GqlEngine | undefined => context.use(graphqlService);
+  const watch = createCredentialWatch(context);
 
   const run = (
     engine: GqlEngine,
@@ -211,12 +211,12 @@ const createSurface = (
         return NO_OPERATION;
       }
       exchange.operation = { ...document.namedOperation, kind: "subscription" };
-      const patcher = patcherFor(context, liveness);
-      const live = liveOf(context);
+      const patcher = openPatcher(context, liveness);
+      const live = getLiveQueries(context);
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
         {
-          answer: (result) => stream.offer(() => ({ payload: payloadOf(result, patcher), hash: result.hash })),
+          answer: (result) => stream.offer(() => ({ payload: encodePayload(result, patcher), hash: result.hash })),
           isSlow: () => stream.isSlow,
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },
@@ -237,17 +237,17 @@ const createSurface = (
   return {
     name: "graphql",
     get credentialRules() {
-      return engineOf()?.credentialRules;
+      return findEngine()?.credentialRules;
     },
     paths: () => PATHS,
     methods: ["POST"],
     match: (_path, _method, { headers: { accept } }) => {
       if (accept === undefined) return false;
-      for (const { accepts } of transports) if (accepts.test(accept)) return engineOf() !== undefined;
+      for (const { accepts } of transports) if (accepts.test(accept)) return findEngine() !== undefined;
       return false;
     },
     handle: async (exchange) => {
-      const engine = engineOf();
+      const engine = findEngine();
       if (engine === undefined) throw new Error("matched without a GraphQL surface");
       const accept = exchange.header("accept") ?? "";
       const transport = transports.find(({ accepts }) => accepts.test(accept));
@@ -259,7 +259,7 @@ const createSurface = (
       );
     },
     encodeError: (error, { session }) => {
-      const encoded = engineOf()?.encodeErrors(error, session);
+      const encoded = findEngine()?.encodeErrors(error, session);
       return {
         status: encoded?.keepsStatus === true ? encoded.status : 200,
         headers: [["Content-Type", "application/json; charset=utf-8"], ...(encoded?.headers ?? [])],
@@ -269,7 +269,7 @@ const createSurface = (
   };
 };
 
-const readJson = (engine: GqlEngine, text: string) => {
+const parseRequestText = (engine: GqlEngine, text: string) => {
   try {
     return engine.parseJson(text);
   } catch (error) {

@@ -4,14 +4,14 @@ import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import type { CredentialHolder } from "../engine/credential-watch.ts";
-import { rejectInvalidHeaders, socketCredentials } from "../engine/credentials.ts";
-import { payloadOf } from "./live-directive.ts";
-import { EXPIRED, forbidden } from "../engine/expiry.ts";
+import { rejectInvalidHeaders, createSocketCredentials } from "../engine/credentials.ts";
+import { encodePayload } from "./live-directive.ts";
+import { EXPIRED_REASON, buildForbiddenReason } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import type { BeatingConnection } from "./heartbeat.ts";
 import { encodeFrame, type OutboxEntry } from "./send-queue.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
-import { socketsOf, type SocketProtocol } from "./sockets.ts";
+import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
 
@@ -25,7 +25,7 @@ export const websocketTransport = definePlugin({
   settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
   requires: ["graphql", "live-queries", "upgrades"],
   before: ["legacy-websocket"],
-  apply: (_hooks, context) => socketsOf(context).add(transport()),
+  apply: (_hooks, context) => getSockets(context).add(createProtocol()),
 });
 
 interface Message {
@@ -34,7 +34,7 @@ interface Message {
   readonly payload?: Json;
 }
 
-const transport = (): SocketProtocol => {
+const createProtocol = (): SocketProtocol => {
   // equal results with equal ids are encoded once, because many subscribers of one row use the same id
   let lastId = "";
   let lastText = "";
@@ -42,8 +42,8 @@ const transport = (): SocketProtocol => {
   let lastFrame: Uint8Array | undefined;
   const encodeNext: EncodeNext = (id, text, isError) => {
     if (lastFrame !== undefined && text === lastText && id === lastId && isError === lastIsError) return lastFrame;
-    const frame = encodeFrame(nextText(id, text, isError));
-    if (frame.length > MAX_KEPT_BYTES) return frame;
+    const frame = encodeFrame(encodeNextResult(id, text, isError));
+    if (frame.length > MAX_CACHED_BYTES) return frame;
     lastId = id;
     lastText = text;
     lastIsError = isError;
@@ -57,13 +57,13 @@ const transport = (): SocketProtocol => {
   };
 };
 
-const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_CACHED_BYTES = 1024 * 1024;
 
 /** Inserts the body as the database wrote it. */
-const nextText = (id: string, text: string, isError: boolean): string =>
-  nextMessage(id, isError ? text : `{"data":${text}}`);
+const encodeNextResult = (id: string, text: string, isError: boolean): string =>
+  encodeNextMessage(id, isError ? text : `{"data":${text}}`);
 
-const nextMessage = (id: string, payload: string): string =>
+const encodeNextMessage = (id: string, payload: string): string =>
   `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
 
 type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
@@ -98,13 +98,13 @@ class WebsocketConversation implements Conversation, BeatingConnection, Credenti
 
   refused(refusal?: unknown): void {
     const { connection } = this;
-    connection.close(4403, refusal === undefined ? EXPIRED : forbidden(connection.engine, refusal));
+    connection.close(4403, refusal === undefined ? EXPIRED_REASON : buildForbiddenReason(connection.engine, refusal));
   }
 
   sendError(id: string, error: unknown): void {
     const { outbox, engine } = this.connection;
     const { body } = engine.encodeErrors(error, this.#session);
-    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${errorsOf(body)}}`);
+    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
   }
 
   stop(id: string): void {
@@ -115,11 +115,11 @@ class WebsocketConversation implements Conversation, BeatingConnection, Credenti
     this.connection.outbox.forget(operation);
   }
 
-  take(text: string): Promise<void> | void {
+  receive(text: string): Promise<void> | void {
     const { connection } = this;
     let message: Message;
     try {
-      message = readMessage(connection.engine.parseJson(text));
+      message = parseMessage(connection.engine.parseJson(text));
     } catch (error) {
       return connection.close(
         4400,
@@ -162,14 +162,14 @@ class WebsocketConversation implements Conversation, BeatingConnection, Credenti
     if (this.#isInitAsked) return connection.close(4429, "Too many initialisation requests");
     this.#isInitAsked = true;
     this.#endInit();
-    const credentials = socketCredentials(connection.request, payload, engine);
+    const credentials = createSocketCredentials(connection.request, payload, engine);
     let found: Session;
     try {
       found = await context.authorize(credentials);
     } catch (error) {
       const isRefused = isRelApiError(error) && error.status < 500;
       return isRefused
-        ? connection.close(4403, forbidden(engine, error))
+        ? connection.close(4403, buildForbiddenReason(engine, error))
         : connection.close(4500, "Internal server error");
     }
     if (this.#hasEnded) return;
@@ -197,8 +197,8 @@ class WebsocketConversation implements Conversation, BeatingConnection, Credenti
 }
 
 class SocketOperation implements OperationSink, OutboxEntry {
-  sent = "";
-  waiting: OutboxEntry["waiting"] = undefined;
+  sentHash = "";
+  pending: OutboxEntry["pending"] = undefined;
   /** Stops the live query. Undefined for other operations. */
   stop: (() => void) | undefined = undefined;
   readonly #conversing: WebsocketConversation;
@@ -224,16 +224,18 @@ class SocketOperation implements OperationSink, OutboxEntry {
 
   done(data: string): void {
     const { outbox } = this.#conversing.connection;
-    outbox.send(nextText(this.#id, data, false));
+    outbox.send(encodeNextResult(this.#id, data, false));
     outbox.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
   }
 
-  live(answer: LiveResult, patcher: LivePatcher | undefined): void {
+  liveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
     const { connection, encodeNext } = this.#conversing;
     const id = this.#id;
     const { hash, text, isError } = answer;
     connection.outbox.offer(this, hash, () =>
-      patcher === undefined ? encodeNext(id, text, isError) : encodeFrame(nextMessage(id, payloadOf(answer, patcher))),
+      patcher === undefined
+        ? encodeNext(id, text, isError)
+        : encodeFrame(encodeNextMessage(id, encodePayload(answer, patcher))),
     );
   }
 
@@ -246,7 +248,7 @@ class SocketOperation implements OperationSink, OutboxEntry {
 const CLIENT_MESSAGES: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 
 /** @throws Error with the reason @rule G-WS-1 G-WS-8 */
-const readMessage = (value: Json): Message => {
+const parseMessage = (value: Json): Message => {
   const message = validateMessage(value) as unknown as Message; // the package's union type has the same shapes
   if (!CLIENT_MESSAGES.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
   if (message.type === "connection_init") rejectInvalidHeaders(message.payload);
@@ -254,4 +256,4 @@ const readMessage = (value: Json): Message => {
 };
 
 /** Extracts `[…]` from `{"errors":[…]}`. */
-const errorsOf = (body: string): string => body.slice('{"errors":'.length, -1);
+const extractErrors = (body: string): string => body.slice('{"errors":'.length, -1);

@@ -2,9 +2,9 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { definePlugin, faultFacts, pathReader, repeatsHost, type AnyServer } from "../../../core/index.ts";
+import { definePlugin, buildErrorFields, createPathReader, repeatsHost, type AnyServer } from "../../../core/index.ts";
 import { takeUpgradeHook, type Upgrade } from "../api.ts";
-import { pathBelow, pathsOf, pathsTo } from "./mounts.ts";
+import { removeMountPath, listSuffixes, findPathsBelowMounts } from "./mounts.ts";
 
 /** The upgrade handler of one api. Several apis may share a server. */
 interface Handler {
@@ -26,7 +26,7 @@ const listeners = new WeakMap<AnyServer, Listener>();
 const addListener = (server: AnyServer): Listener => {
   const handlers = new Set<Handler>();
   const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
-    receive(server, handlers, request, socket, head);
+    receiveUpgrade(server, handlers, request, socket, head);
   server.on("upgrade", listener);
   return {
     handlers,
@@ -46,25 +46,25 @@ const addHandler = (server: AnyServer, handler: Handler): (() => void) => {
   };
 };
 
-const receive = (
+const receiveUpgrade = (
   server: AnyServer,
   all: ReadonlySet<Handler>,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
 ): void => {
-  if (request.headers.upgrade?.toLowerCase() !== "websocket") return void readmit(server, request, socket, head);
+  if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
   const whole = (request.url ?? "/").split("?", 1)[0] as string; // split always returns at least one item
   const handlerFor = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
-  const hidden: Handler[] = [];
+  const unmountedHandlers: Handler[] = [];
   for (const handler of all) {
     const below = handler.paths(whole);
-    if (below === undefined) hidden.push(handler);
+    if (below === undefined) unmountedHandlers.push(handler);
     else if (handlerFor(handler, below)) return;
   }
-  for (const handler of hidden) if (handlerFor(handler, pathsOf(whole))) return;
+  for (const handler of unmountedHandlers) if (handlerFor(handler, listSuffixes(whole))) return;
   if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
   rejectUpgrade(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
@@ -80,13 +80,13 @@ export const upgrades = definePlugin({
     const mounts = new WeakMap<AnyServer, string>();
     const detach: (() => void)[] = [];
 
-    const pathAsServed = pathReader(context.options);
+    const readPath = createPathReader(context.options);
 
     const take = (upgrade: Upgrade): boolean => {
       try {
-        return takeUpgrade.call({ ...upgrade, path: pathAsServed(upgrade.path) }) === true;
+        return takeUpgrade.call({ ...upgrade, path: readPath(upgrade.path) }) === true;
       } catch (error) {
-        context.logger.error("a plugin failed", faultFacts(error));
+        context.logger.error("a plugin failed", buildErrorFields(error));
         // the tap may have used the socket, so no other handler may accept it
         upgrade.socket.destroy();
         return true;
@@ -98,7 +98,7 @@ export const upgrades = definePlugin({
       if (takeUpgrade.taps.length === 0) return;
       const paths: Handler["paths"] = (path) => {
         const told = mounts.get(server);
-        return told === undefined ? pathsTo(context.isApi, server, path) : pathBelow(told, path);
+        return told === undefined ? findPathsBelowMounts(context.isApi, server, path) : removeMountPath(told, path);
       };
       const refusal = (): string =>
         takeUpgrade.taps.map((tap) => (tap as { readonly refusal?: string }).refusal).find(Boolean) ?? "";
@@ -117,7 +117,7 @@ export const upgrades = definePlugin({
         | AnyServer
         | undefined;
       if (server === undefined || context.hasServer(server)) return;
-      if (pathsTo(context.isApi, server, "/") !== undefined) context.addServer(server);
+      if (findPathsBelowMounts(context.isApi, server, "/") !== undefined) context.addServer(server);
     };
     subscribe(ACCEPT_CHANNEL, accepted);
 
@@ -140,7 +140,7 @@ const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "
 /** Node passes every request with an Upgrade header to upgrade listeners. A request for another protocol than WebSocket
  *  must be served as an ordinary request; some clients offer `h2c` with each first request. So the connection is
  *  emitted again, without the upgrade headers. */
-const readmit = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+const serveAsRequest = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
   if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {

@@ -1,9 +1,9 @@
 /** Finds the mount paths of an api, and the rest of an upgrade's path below them, because upgrade requests do not pass
  *  a router. */
-import { trimEndOf, type AnyServer } from "../../../core/index.ts";
+import { trimEndCharacter, type AnyServer } from "../../../core/index.ts";
 
 /** The path, followed by its rest below each possible mount path. */
-export const pathsOf = (path: string): readonly string[] => {
+export const listSuffixes = (path: string): readonly string[] => {
   const paths = [path];
   for (let slash = path.indexOf("/", 1); slash !== -1; slash = path.indexOf("/", slash + 1))
     paths.push(path.slice(slash));
@@ -11,8 +11,8 @@ export const pathsOf = (path: string): readonly string[] => {
 };
 
 /** The rest of the path below a mount path: `/v1/graphql` for `/db/v1/graphql` below `/db`. */
-export const pathBelow = (mount: string, path: string): readonly string[] => {
-  const prefix = trimEndOf(mount, "/");
+export const removeMountPath = (mount: string, path: string): readonly string[] => {
+  const prefix = trimEndCharacter(mount, "/");
   if (prefix === "") return [path];
   return path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`) ? [path.slice(prefix.length)] : [];
 };
@@ -31,7 +31,7 @@ interface Layer {
 
 /** The rest of the path below each mount path of the api in the server's listeners. An api is found as a listener, or
  *  in the stack of an Express application, a router or a connect application. Undefined if the api is not found. */
-export const pathsTo = (
+export const findPathsBelowMounts = (
   isApi: (listener: unknown) => boolean,
   server: AnyServer,
   path: string,
@@ -52,7 +52,7 @@ export const pathsTo = (
           layer !== null &&
           visit(
             layer.handle,
-            rests.flatMap((rest) => remainingPath(layer, rest)),
+            rests.flatMap((rest) => matchLayer(layer, rest)),
             depth + 1,
           )
         )
@@ -73,8 +73,8 @@ const readMember = (of: object, name: string): unknown => {
 
 /** Matches like the router does. Newer routers return the match; older ones store it on the layer, where the next match
  *  overwrites it. */
-const remainingPath = (layer: Layer, path: string): readonly string[] => {
-  if (typeof layer.route === "string") return pathBelow(layer.route, path);
+const matchLayer = (layer: Layer, path: string): readonly string[] => {
+  if (typeof layer.route === "string") return removeMountPath(layer.route, path);
   if (typeof layer.match !== "function") return [path];
   let found: unknown;
   try {

@@ -9,9 +9,9 @@ import {
   type ResolvedOptions,
   type Setting,
 } from "../../../core/index.ts";
-import { livePage } from "./live-page.ts";
+import { buildLivePage } from "./live-page.ts";
 import { metricsService } from "../api.ts";
-import { sendPage } from "../../shared/pages.ts";
+import { buildPageAnswer } from "../../shared/pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
 export interface AdminServerOptions {
@@ -36,7 +36,7 @@ interface Reply {
 // --- settings -------------------------------------------------------------------------------------------------------
 
 /** Options that are not settings, or are too large for a line. */
-const NO_SETTING = new Set(["database", "logger", "settings", "metadata"]);
+const HIDDEN_OPTIONS = new Set(["database", "logger", "settings", "metadata"]);
 
 /** `dbPool` becomes `db-pool`. */
 const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -47,11 +47,11 @@ const settingText = (setting: unknown): string =>
 /** One line per setting: `db-pool = 10`. */
 const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
   // an option that no plugin declares may contain a secret
-  const isShown = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
+  const shownNames = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
   return Object.entries({ ...options, ...options.settings })
-    .filter(([name, setting]) => setting !== undefined && !NO_SETTING.has(name))
+    .filter(([name, setting]) => setting !== undefined && !HIDDEN_OPTIONS.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, setting]) => `${settingName(name)} = ${isShown.has(name) ? settingText(setting) : '"***"'}\n`)
+    .map(([name, setting]) => `${settingName(name)} = ${shownNames.has(name) ? settingText(setting) : '"***"'}\n`)
     .join("");
 };
 
@@ -63,17 +63,17 @@ const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.(
 
 /** Reports whether the api is ready, with the reasons if it is not. Health problems are listed even while the previous
  *  model serves requests. @rule R-ADM-1 */
-const readiness: Endpoint = async (context, options) => {
-  const reply = (status: number, ...reasons: readonly string[]): Reply => {
+const checkReadiness: Endpoint = async (context, options) => {
+  const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.troubles.list()];
     return lines.length === 0
       ? { status }
       : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
   };
-  if (!isUp(options)) return reply(500, "the API does not accept requests any more");
+  if (!isUp(options)) return buildReply(500, "the API does not accept requests any more");
   return (await answersInTime(context))
-    ? reply(200)
-    : reply(503, "there is no schema yet, or the database does not answer");
+    ? buildReply(200)
+    : buildReply(503, "there is no schema yet, or the database does not answer");
 };
 
 const answersInTime = async (context: PluginContext): Promise<boolean> => {
@@ -94,7 +94,7 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
 /** @rule R-ADM-1 */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
-  ["/ready", readiness],
+  ["/ready", checkReadiness],
   [
     "/metrics",
     async (context) => {
@@ -106,9 +106,9 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   [
     "/live-queries",
     (context) => {
-      const page = livePage(context);
+      const page = buildLivePage(context);
       if (page === undefined) return { status: 404 };
-      const { headers, ...answer } = sendPage(() => page);
+      const { headers, ...answer } = buildPageAnswer(() => page);
       return { ...answer, headers: Object.fromEntries(headers) };
     },
   ],
@@ -126,7 +126,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ],
 ]);
 
-const reply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
+const writeReply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
   const bytes = Buffer.from(body ?? "");
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { "Content-Type": contentType }),
@@ -146,13 +146,13 @@ const handle = async (
     request.method === "GET" || request.method === "HEAD"
       ? ENDPOINTS.get((request.url ?? "").split("?", 1)[0] ?? "")
       : undefined;
-  if (endpoint === undefined) return reply(response, { status: 404 });
+  if (endpoint === undefined) return writeReply(response, { status: 404 });
   try {
-    reply(response, await endpoint(context, options));
+    writeReply(response, await endpoint(context, options));
   } catch (error) {
     // an endpoint needs the model, which is not loaded yet
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
-    reply(response, { status: 503 });
+    writeReply(response, { status: 503 });
   }
 };
 

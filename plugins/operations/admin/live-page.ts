@@ -7,28 +7,28 @@ import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
 /** The largest number of plans that a browser shows well. */
 const MAX_PLANS = 1000;
 
-const number = (value: number): string => value.toLocaleString("en-US");
+const formatNumber = (value: number): string => value.toLocaleString("en-US");
 
-const milliseconds = (value: number | undefined): string =>
-  value === undefined ? "" : `${value < 10 ? value.toFixed(1) : number(Math.round(value))} ms`;
+const formatMilliseconds = (value: number | undefined): string =>
+  value === undefined ? "" : `${value < 10 ? value.toFixed(1) : formatNumber(Math.round(value))} ms`;
 
 /** The heading, title and cell of each column. */
 const COLUMNS: readonly (readonly [head: string, title: string, cell: (plan: PlanFigures) => string])[] = [
-  ["Subscribers", "who are connected", ({ subscribers }) => number(subscribers)],
-  ["Queries", "that differ, each run once for all who ask it", ({ queries }) => number(queries)],
+  ["Subscribers", "who are connected", ({ subscribers }) => formatNumber(subscribers)],
+  ["Queries", "that differ, each run once for all who ask it", ({ queries }) => formatNumber(queries)],
   [
     "Cohorts",
     "groups that one statement answers; in brackets those that different callers share",
-    ({ cohorts, sharedCohorts }) => `${number(cohorts)} (${number(sharedCohorts)})`,
+    ({ cohorts, sharedCohorts }) => `${formatNumber(cohorts)} (${formatNumber(sharedCohorts)})`,
   ],
-  ["Runs", "statements", ({ runs }) => number(runs)],
-  ["Rows", "queries that the statements answered", ({ rows }) => number(rows)],
-  ["Sent", "results that went to subscribers", ({ deliveries }) => number(deliveries)],
-  ["Skipped", "queries that did not run when a change concerned others", ({ skipped }) => number(skipped)],
-  ["Lag", "from the notice of a change to its last result, of the last run", ({ lagMs }) => milliseconds(lagMs)],
+  ["Runs", "statements", ({ runs }) => formatNumber(runs)],
+  ["Rows", "queries that the statements answered", ({ rows }) => formatNumber(rows)],
+  ["Sent", "results that went to subscribers", ({ deliveries }) => formatNumber(deliveries)],
+  ["Skipped", "queries that did not run when a change concerned others", ({ skipped }) => formatNumber(skipped)],
+  ["Lag", "from the notice of a change to its last result, of the last run", ({ lagMs }) => formatMilliseconds(lagMs)],
 ];
 
-const rowOf = (plan: PlanFigures): string => {
+const encodeRow = (plan: PlanFigures): string => {
   const statements = plan.statements.map((text) => `<pre>${escapeHtml(text)}</pre>`).join("");
   const name = `<details><summary><code>${escapeHtml(plan.planKey)}</code> ${escapeHtml(plan.relations.join(", "))}</summary>${statements}</details>`;
   const cells = COLUMNS.map(([, , cell]) => `<td class="n">${escapeHtml(cell(plan))}</td>`).join("");
@@ -36,7 +36,7 @@ const rowOf = (plan: PlanFigures): string => {
 };
 
 const sumText = (plans: readonly PlanFigures[], of: (plan: PlanFigures) => number): string =>
-  number(plans.reduce((all, plan) => all + of(plan), 0));
+  formatNumber(plans.reduce((all, plan) => all + of(plan), 0));
 
 const STYLE = `
 :root { color-scheme: light dark; }
@@ -49,22 +49,24 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60rem; font-siz
 summary { cursor: pointer; }
 `;
 
-const pageOf = (plans: readonly PlanFigures[], sourceLagMs: number): Page => ({
+const buildPage = (plans: readonly PlanFigures[], sourceLagMs: number): Page => ({
   title: "Live queries",
   style: STYLE,
   body: `<h1>Live queries</h1>
-<p>${sumText(plans, ({ subscribers }) => subscribers)} subscribers of ${sumText(plans, ({ queries }) => queries)} queries in ${sumText(plans, ({ cohorts }) => cohorts)} cohorts, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${milliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
+<p>${sumText(plans, ({ subscribers }) => subscribers)} subscribers of ${sumText(plans, ({ queries }) => queries)} queries in ${sumText(plans, ({ cohorts }) => cohorts)} cohorts, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
 <table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
 <tbody>
-${plans.slice(0, MAX_PLANS).map(rowOf).join("\n")}
+${plans.slice(0, MAX_PLANS).map(encodeRow).join("\n")}
 </tbody>
 </table>
-${plans.length > MAX_PLANS ? `<p>And ${number(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}`,
+${plans.length > MAX_PLANS ? `<p>And ${formatNumber(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}`,
 });
 
 /** Returns undefined if no plugin has live queries. */
-export const livePage = (context: PluginContext): Page | undefined => {
+export const buildLivePage = (context: PluginContext): Page | undefined => {
   const live = context.use(liveQueriesService);
-  return live === undefined ? undefined : pageOf(live.plans(), context.counters.get("live-source-lag-seconds") * 1000);
+  return live === undefined
+    ? undefined
+    : buildPage(live.plans(), context.counters.get("live-source-lag-seconds") * 1000);
 };

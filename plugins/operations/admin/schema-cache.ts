@@ -1,7 +1,7 @@
 /** Writes the model as JSON, with the members that PostgREST shows under its names: `GET /schema_cache`. */
 import {
-  relationOf,
-  sameName,
+  findRelation,
+  isSameName,
   type Cardinality,
   type Model,
   type QualifiedName,
@@ -12,7 +12,7 @@ import {
 
 /** Maps become objects. The NUL in keys of schema and name becomes a dot. @rule R-ADM-1 */
 export const encodeModel = (model: Model): string =>
-  JSON.stringify({ ...schemaCacheOf(model), ...model }, (_key, part: unknown) => {
+  JSON.stringify({ ...buildSchemaCache(model), ...model }, (_key, part: unknown) => {
     if (part instanceof Map)
       return Object.fromEntries(
         [...(part as Map<unknown, unknown>)].map(([key, member]) => [String(key).replace("\u0000", "."), member]),
@@ -20,21 +20,23 @@ export const encodeModel = (model: Model): string =>
     return part instanceof Set ? [...(part as Set<unknown>)] : part;
   });
 
-const identifierOf = ({ schema, name }: QualifiedName) => ({ qiName: name, qiSchema: schema });
+const buildIdentifier = ({ schema, name }: QualifiedName) => ({ qiName: name, qiSchema: schema });
 
 /** Lists of keys with their values. */
-const schemaCacheOf = (model: Model) => {
+const buildSchemaCache = (model: Model) => {
   const relations = [...model.relations.values()];
   return {
-    dbTables: relations.map((relation) => [identifierOf(relation), tableOf(model, relation)]),
+    dbTables: relations.map((relation) => [buildIdentifier(relation), buildTable(model, relation)]),
     dbRelationships: relations
       .filter(({ relationships }) => relationships.length > 0)
       .map((relation) => [
-        [identifierOf(relation), relation.schema],
-        relation.relationships.map((one) => relationshipOf(model, relation, one)),
+        [buildIdentifier(relation), relation.schema],
+        relation.relationships.map((one) => buildRelationship(model, relation, one)),
       ]),
     dbRoutines: [...model.routines.values()].flatMap((overloads) =>
-      overloads[0] === undefined ? [] : [[identifierOf(overloads[0]), overloads.map((one) => routineOf(model, one))]],
+      overloads[0] === undefined
+        ? []
+        : [[buildIdentifier(overloads[0]), overloads.map((one) => buildRoutine(model, one))]],
     ),
     dbRepresentations: [...model.representations].map(([type, representation]) => [
       model.types.get(type)?.sqlName ?? String(type),
@@ -44,7 +46,7 @@ const schemaCacheOf = (model: Model) => {
   };
 };
 
-const tableOf = (model: Model, relation: Relation) => ({
+const buildTable = (model: Model, relation: Relation) => ({
   tableName: relation.name,
   tableSchema: relation.schema,
   tableDescription: relation.comment ?? null,
@@ -79,15 +81,15 @@ const TAGS: Readonly<Record<Cardinality, string>> = {
   "many-to-many": "M2M",
 };
 
-const relationshipOf = (model: Model, relation: Relation, one: Relationship) => {
+const buildRelationship = (model: Model, relation: Relation, one: Relationship) => {
   const { cardinality, junction, routine, source, target } = one;
   const common = {
-    relTable: identifierOf(source),
-    relForeignTable: identifierOf(target),
-    relIsSelf: sameName(source, target),
+    relTable: buildIdentifier(source),
+    relForeignTable: buildIdentifier(target),
+    relIsSelf: isSameName(source, target),
   };
   if (routine !== undefined)
-    return { tag: "ComputedRelationship", ...common, relFunction: identifierOf(routine), relToOne: one.isToOne };
+    return { tag: "ComputedRelationship", ...common, relFunction: buildIdentifier(routine), relToOne: one.isToOne };
   return {
     tag: "Relationship",
     ...common,
@@ -97,7 +99,7 @@ const relationshipOf = (model: Model, relation: Relation, one: Relationship) => 
         : {
             tag: TAGS[cardinality],
             contents: {
-              junTable: identifierOf(junction.relation),
+              junTable: buildIdentifier(junction.relation),
               junConstraint1: junction.sourceConstraint,
               junConstraint2: junction.targetConstraint,
               junColsSource: junction.source,
@@ -105,11 +107,11 @@ const relationshipOf = (model: Model, relation: Relation, one: Relationship) => 
             },
           },
     relTableIsView: isView(relation),
-    relFTableIsView: isView(relationOf(model, target)),
+    relFTableIsView: isView(findRelation(model, target)),
   };
 };
 
-const routineOf = (model: Model, routine: Routine) => ({
+const buildRoutine = (model: Model, routine: Routine) => ({
   pdSchema: routine.schema,
   pdName: routine.name,
   pdDescription: routine.comment ?? null,

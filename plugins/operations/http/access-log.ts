@@ -1,38 +1,38 @@
 /** Logs one line per response to stdout, depending on the log level. */
 import {
   definePlugin,
-  lowestLogged,
+  findLowestLoggedStatus,
   requestSignal,
   type Logger,
   type PluginContext,
   type RequestRecord,
 } from "../../../core/index.ts";
-import { addressOf, createRequestFields } from "./request-fields.ts";
+import { formatAddress, createRequestFields } from "./request-fields.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** For example `21/Nov/2026:14:31:02 +0000`. */
-const timeStamp = (): string => {
+const formatTime = (): string => {
   const iso = new Date().toISOString();
   return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
 };
 
-const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
+const quote = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
 
 /** Formats a response in the common log format of web servers. @rule R-ADM-3 */
-const accessLine = ({ request, status, bytes, session }: RequestRecord): string => {
+const formatAccessLine = ({ request, status, bytes, session }: RequestRecord): string => {
   const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // Express sets it
-  return `${addressOf(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;
+  return `${formatAddress(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${formatTime()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quote(request.headers.referer)} ${quote(request.headers["user-agent"])}`;
 };
 
 type Write = (record: RequestRecord) => void;
 
-const createFields = (context: PluginContext, request: NonNullable<Logger["request"]>): Write => {
-  const fieldsOf = createRequestFields(context);
-  return (record) => request(fieldsOf(record), record.status);
+const createFieldsWriter = (context: PluginContext, request: NonNullable<Logger["request"]>): Write => {
+  const buildFields = createRequestFields(context);
+  return (record) => request(buildFields(record), record.status);
 };
 
-const createLines =
+const createLineWriter =
   (context: PluginContext): Write =>
   (record) => {
     const { exchange, status, durationMs } = record;
@@ -40,7 +40,7 @@ const createLines =
     const { serverTraceHeader: name } = context.options;
     const more =
       name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;
-    context.logger.access(accessLine(record) + more, status);
+    context.logger.access(formatAccessLine(record) + more, status);
   };
 
 /** @rule R-ADM-3 X-LOG-1 */
@@ -49,9 +49,10 @@ export const accessLog = definePlugin({
   apply: (_hooks, context) => {
     const { logger } = context;
     const { logLevel, logger: ownLogger } = context.options;
-    const lowest = ownLogger === undefined ? lowestLogged(logLevel) : 0;
+    const lowest = ownLogger === undefined ? findLowestLoggedStatus(logLevel) : 0;
     if (lowest === Infinity) return;
-    const write = logger.request === undefined ? createLines(context) : createFields(context, logger.request);
+    const write =
+      logger.request === undefined ? createLineWriter(context) : createFieldsWriter(context, logger.request);
     context.use(requestSignal).listen((record) => {
       if (record.status >= lowest) write(record);
     });

@@ -1,6 +1,6 @@
 /** CORS response headers, and responses to preflight requests. */
 import {
-  createOriginPolicies,
+  createCurrentOriginPolicy,
   definePlugin,
   type Answer,
   type Headers,
@@ -70,10 +70,10 @@ export const cors = definePlugin({
   name: "cors",
   settings: [corsAllowedOrigins],
   apply: (_hooks, context) => {
-    const policies = createOriginPolicies(() => context.options.corsAllowedOrigins);
+    const policies = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
     context.addStep({
       name: "cors",
-      before: (exchange) => {
+      beforeAuthorize: (exchange) => {
         if (exchange.method !== "OPTIONS") return undefined;
         const answer = answerPreflight(policies(), (name) => exchange.header(name));
         if (answer !== undefined) exchange.isUnlogged = true;

@@ -1,16 +1,16 @@
 /** Logs a request as fields: its properties and its cost, but not its content. */
 import {
   createExchangeSlot,
-  lowestLogged,
+  findLowestLoggedStatus,
   transactionSignal,
   type OpenExchange,
   type PluginContext,
-  type RanTransaction,
+  type EndedTransaction,
   type RequestRecord,
   type ValueOf,
 } from "../../../core/index.ts";
 import { tracingService, type TraceIds } from "../api.ts";
-import { requestIdOf } from "./request-ids.ts";
+import { assignRequestId } from "./request-ids.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,14 +26,14 @@ interface TransactionTotals {
 const TRACE_PARENT = /^00-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const MAX_NAME_LENGTH = 100;
 
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+const roundMs = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 /** Removes the prefix of an IPv4 address on a dual-stack listener, `::ffff:127.0.0.1`. */
-export const addressOf = (address: string | undefined): string | undefined =>
+export const formatAddress = (address: string | undefined): string | undefined =>
   address?.startsWith("::ffff:") === true ? address.slice(7) : address;
 
 /** Sums the row counts of statements. Undefined if no statement counts its rows. */
-const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
+const sumRows = ({ rows = [] }: EndedTransaction): number | undefined => {
   let sum: number | undefined;
   for (const row of rows) {
     const count = row["page_total"];
@@ -44,18 +44,18 @@ const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
 
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
-  const spent = createExchangeSlot<TransactionTotals>();
+  const totals = createExchangeSlot<TransactionTotals>();
   // avoids the cost when only failures are logged
   const { logLevel, logger: own } = context.options;
-  if (own !== undefined || lowestLogged(logLevel) === 0)
+  if (own !== undefined || findLowestLoggedStatus(logLevel) === 0)
     context.use(transactionSignal).listen((ran) => {
       const { exchange } = ran.execution;
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
-      const rows = rowsOf(ran);
-      const known = spent.get(exchange);
+      const rows = sumRows(ran);
+      const known = totals.get(exchange);
       if (known === undefined) {
-        spent.set(exchange, {
+        totals.set(exchange, {
           ms: endedAtMs - beganAtMs,
           waitMs: beganAtMs - askedAtMs,
           rows,
@@ -71,12 +71,12 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
 
   let traces: ValueOf<typeof tracingService> | undefined;
   let isLookedUp = false;
-  const idsOf = (exchange: OpenExchange): Partial<TraceIds> => {
+  const findTraceIds = (exchange: OpenExchange): Partial<TraceIds> => {
     if (!isLookedUp) {
       traces = context.use(tracingService);
       isLookedUp = true;
     }
-    const ids = traces?.idsOf(exchange);
+    const ids = traces?.findIds(exchange);
     if (ids !== undefined) return ids;
     const parent = exchange.header("traceparent");
     if (parent === undefined) return NO_TRACE_IDS;
@@ -86,12 +86,12 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
 
   return (record) => {
     const { exchange, request, surface, operation, session, status, errorCode, durationMs, bytes, planKey } = record;
-    const { traceId, spanId } = exchange === undefined ? NO_TRACE_IDS : idsOf(exchange);
-    const database = exchange && spent.get(exchange);
+    const { traceId, spanId } = exchange === undefined ? NO_TRACE_IDS : findTraceIds(exchange);
+    const database = exchange && totals.get(exchange);
     const name = context.options.serverTraceHeader;
     // undefined fields are omitted
     return {
-      requestId: exchange && requestIdOf(exchange),
+      requestId: exchange && assignRequestId(exchange),
       traceId,
       spanId,
       traceHeader: name === undefined ? undefined : exchange?.header(name),
@@ -104,14 +104,14 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       path: exchange && (operation?.path ?? exchange.path),
       status: exchange && status,
       error: errorCode,
-      durationMs: rounded(durationMs),
-      databaseMs: database && rounded(database.ms),
-      waitMs: database && rounded(database.waitMs),
+      durationMs: roundMs(durationMs),
+      databaseMs: database && roundMs(database.ms),
+      waitMs: database && roundMs(database.waitMs),
       transactions: database?.transactions,
       rows: database?.rows,
       bytes,
       planKey,
-      address: addressOf(request.socket.remoteAddress), // unknown when the socket has closed
+      address: formatAddress(request.socket.remoteAddress), // unknown when the socket has closed
       userAgent: request.headers["user-agent"],
     };
   };

@@ -1,6 +1,6 @@
 /** Assigns each request an id, for the log and the response header `X-Request-Id`. */
 import { randomUUID } from "node:crypto";
-import { definePlugin, lowestLogged, type Headers, type OpenExchange } from "../../../core/index.ts";
+import { definePlugin, findLowestLoggedStatus, type Headers, type OpenExchange } from "../../../core/index.ts";
 
 const NAME = "x-request-id";
 /** Accepts only ids that are safe in the log, because clients choose them. */
@@ -8,7 +8,7 @@ const VALID_ID = /^[\w.:+/=@-]{1,128}$/;
 const NO_HEADERS: Headers = [];
 
 /** Returns the id of the request, or assigns a new one. */
-export const requestIdOf = (exchange: OpenExchange): string => {
+export const assignRequestId = (exchange: OpenExchange): string => {
   if (exchange.requestId !== undefined) return exchange.requestId;
   const given = exchange.header(NAME);
   exchange.requestId = given !== undefined && VALID_ID.test(given) ? given : randomUUID();
@@ -21,11 +21,11 @@ export const requestIds = definePlugin({
   apply: (_hooks, context) => {
     const { logLevel, logger: own } = context.options;
     const isUsed = (): boolean =>
-      context.logger.request !== undefined && (own !== undefined || lowestLogged(logLevel) === 0);
+      context.logger.request !== undefined && (own !== undefined || findLowestLoggedStatus(logLevel) === 0);
     context.addStep({
       name: "request-ids",
-      get before() {
-        return isUsed() ? (exchange: OpenExchange): undefined => void requestIdOf(exchange) : undefined;
+      get beforeAuthorize() {
+        return isUsed() ? (exchange: OpenExchange): undefined => void assignRequestId(exchange) : undefined;
       },
       get headers() {
         if (!isUsed()) return undefined;

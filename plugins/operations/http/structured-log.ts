@@ -1,11 +1,11 @@
 /** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
 import { createRequire } from "node:module";
 import type { Logger as Pino, LoggerOptions } from "pino";
-import { definePlugin, fieldsLogger, presetError, type LogLevel } from "../../../core/index.ts";
+import { definePlugin, createFieldsLogger, presetError, type LogLevel } from "../../../core/index.ts";
 import { logSettings } from "../settings.ts";
 
 /** Loads packages on demand, and synchronously, because the first lines must not be delayed. */
-const load = createRequire(import.meta.url);
+const requirePackage = createRequire(import.meta.url);
 
 const PRETTY = "pino-pretty";
 
@@ -13,7 +13,7 @@ const PRETTY = "pino-pretty";
 const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
   let prettyFactory: typeof import("pino-pretty").prettyFactory;
   try {
-    ({ prettyFactory } = load("pino-pretty") as typeof import("pino-pretty"));
+    ({ prettyFactory } = requirePackage("pino-pretty") as typeof import("pino-pretty"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
     throw presetError(`LOG_FORMAT is "pretty", which needs ${PRETTY}: npm install ${PRETTY}, or choose json or text`);
@@ -24,8 +24,8 @@ const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
 const MESSAGE = "message";
 
 /** `encode` transforms each line that pino writes. */
-const create = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
-  const { pino } = load("pino") as typeof import("pino");
+const createPino = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
+  const { pino } = requirePackage("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
   const options: LoggerOptions = {
     level,
@@ -49,10 +49,10 @@ export const structuredLog = definePlugin({
     if (own !== undefined || logFormat === "text" || logLevel === "silent") return;
     const { stdout, stderr } = process;
     const isPretty = logFormat === "pretty";
-    const messages = create(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
+    const messages = createPino(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
     // the access log filters requests by level
-    const requests = create("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
-    const { access, request } = fieldsLogger(requests);
-    context.logTo({ ...fieldsLogger(messages), access, request });
+    const requests = createPino("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
+    const { access, request } = createFieldsLogger(requests);
+    context.logTo({ ...createFieldsLogger(messages), access, request });
   },
 });

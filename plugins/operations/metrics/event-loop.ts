@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { PromClient } from "./prom-client.ts";
 
 const SAMPLE_MS = 20;
-const SECONDS = 1000;
+const MS_PER_SECOND = 1000;
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** The maximum covers one or two windows of this length, so that a scrape within this time sees each delay. */
 const WINDOW_MS = 60_000;
@@ -18,7 +18,7 @@ export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, reg
     registers: [registry],
   });
   let largest = 0;
-  let before = 0;
+  let previousLargest = 0;
   let windowEndMs = performance.now() + WINDOW_MS;
   new Gauge({
     name: "relapi_event_loop_delay_max_seconds",
@@ -26,7 +26,7 @@ export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, reg
     registers: [registry],
     aggregator: "max",
     collect() {
-      this.set(Math.max(largest, before));
+      this.set(Math.max(largest, previousLargest));
     },
   });
   for (const kind of ["active", "idle"] as const)
@@ -36,17 +36,17 @@ export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, reg
       registers: [registry],
       collect() {
         this.reset();
-        this.inc(performance.eventLoopUtilization()[kind] / SECONDS);
+        this.inc(performance.eventLoopUtilization()[kind] / MS_PER_SECOND);
       },
     });
 
   let lastMs = performance.now();
   const timer = setInterval(() => {
     const now = performance.now();
-    const late = Math.max(0, now - lastMs - SAMPLE_MS) / SECONDS;
+    const late = Math.max(0, now - lastMs - SAMPLE_MS) / MS_PER_SECOND;
     lastMs = now;
     if (now > windowEndMs) {
-      before = largest;
+      previousLargest = largest;
       largest = 0;
       windowEndMs = now + WINDOW_MS;
     }

@@ -3,21 +3,21 @@ import cluster from "node:cluster";
 import type { Registry } from "prom-client";
 import { definePlugin } from "../../../core/index.ts";
 import { metricsService } from "../api.ts";
-import { registerCounted } from "./counter-metrics.ts";
+import { registerCounterMetrics } from "./counter-metrics.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { loadPromClient, type PromClient } from "./prom-client.ts";
 import { registerTraffic } from "./traffic.ts";
-import { ANSWERING, createWorkerMetrics, NO_ANSWER } from "./workers.ts";
+import { WORKERS_GAUGE, createWorkerMetrics, SILENT_WORKERS_GAUGE } from "./workers.ts";
 
 /** The metrics of the process, which all apis in it share. */
-let processRegistryOnce: Registry | undefined;
+let sharedRegistry: Registry | undefined;
 
-const processRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Registry => {
-  if (processRegistryOnce === undefined) {
-    processRegistryOnce = new Registry();
-    collectDefaultMetrics({ register: processRegistryOnce });
+const getProcessRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Registry => {
+  if (sharedRegistry === undefined) {
+    sharedRegistry = new Registry();
+    collectDefaultMetrics({ register: sharedRegistry });
   }
-  return processRegistryOnce;
+  return sharedRegistry;
 };
 
 /** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
@@ -30,15 +30,15 @@ export const metrics = definePlugin({
     if (prom === undefined) return context.logger.warn("there is no /metrics: npm install prom-client");
     const { Gauge, Registry } = prom;
     const registry = new Registry();
-    registerCounted(prom, registry, context.counters, context.settings);
+    registerCounterMetrics(prom, registry, context.counters, context.settings);
     registerTraffic(prom, registry, context);
     context.onClose(registerEventLoop(prom, registry));
-    const all = Registry.merge([registry, processRegistry(prom)]);
+    const all = Registry.merge([registry, getProcessRegistry(prom)]);
     const workers = cluster.isWorker ? createWorkerMetrics(prom, all) : undefined;
     if (workers === undefined)
       for (const [[name, help], count] of [
-        [ANSWERING, 1],
-        [NO_ANSWER, 0],
+        [WORKERS_GAUGE, 1],
+        [SILENT_WORKERS_GAUGE, 0],
       ] as const)
         new Gauge({ name, help, registers: [all] }).set(count);
     else context.onClose(workers.close);

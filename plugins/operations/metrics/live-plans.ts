@@ -9,7 +9,7 @@ import type { PromClient } from "./prom-client.ts";
 /** The largest number of plans per process. */
 const MAX_PLANS = 20;
 const OTHER = "other";
-const SECONDS = 1000;
+const MS_PER_SECOND = 1000;
 
 const LABELS = ["plan", "role"] as const;
 
@@ -37,16 +37,16 @@ export const registerLivePlans = (
   { Counter, Gauge }: PromClient,
   registry: Registry,
   context: PluginContext,
-  roleOf: RoleLabel,
+  labelRole: RoleLabel,
 ): void => {
   const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
   /** The statistics are computed once for all metrics of a scrape. */
-  let asked: readonly PlanFigures[] | undefined;
+  let cachedPlans: readonly PlanFigures[] | undefined;
   const all = (): readonly PlanFigures[] => {
-    if (asked === undefined) setImmediate(() => (asked = undefined));
-    return (asked ??= plans());
+    if (cachedPlans === undefined) setImmediate(() => (cachedPlans = undefined));
+    return (cachedPlans ??= plans());
   };
-  const labelsOf = (plan: PlanFigures) => ({ plan: plan.planKey, role: roleOf(plan, "graphql") });
+  const buildLabels = (plan: PlanFigures) => ({ plan: plan.planKey, role: labelRole(plan, "graphql") });
   const common = (name: string, help: string): CounterConfiguration<string> => ({
     name: `relapi_live_plan_${name}`,
     help,
@@ -59,7 +59,7 @@ export const registerLivePlans = (
       collect() {
         this.reset();
         for (const [i, plan] of all().entries())
-          this.inc(i < MAX_PLANS ? labelsOf(plan) : { plan: OTHER, role: OTHER }, of(plan));
+          this.inc(i < MAX_PLANS ? buildLabels(plan) : { plan: OTHER, role: OTHER }, of(plan));
       },
     });
   for (const [name, help, of] of COUNTERS)
@@ -67,7 +67,7 @@ export const registerLivePlans = (
       ...common(name, help),
       collect() {
         this.reset();
-        for (const plan of all().slice(0, MAX_PLANS)) this.inc(labelsOf(plan), of(plan));
+        for (const plan of all().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), of(plan));
       },
     });
   new Gauge({
@@ -76,7 +76,7 @@ export const registerLivePlans = (
     collect() {
       this.reset();
       for (const plan of all().slice(0, MAX_PLANS))
-        if (plan.lagMs !== undefined) this.set(labelsOf(plan), plan.lagMs / SECONDS);
+        if (plan.lagMs !== undefined) this.set(buildLabels(plan), plan.lagMs / MS_PER_SECOND);
     },
   });
 };

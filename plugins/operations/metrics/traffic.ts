@@ -6,7 +6,7 @@ import { createBoundedLabel, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 import type { PromClient } from "./prom-client.ts";
 
-const SECONDS = 1000;
+const MS_PER_SECOND = 1000;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABELS = ["surface", "operation", "role", "status"] as const;
 
@@ -14,8 +14,8 @@ const LABELS = ["surface", "operation", "role", "status"] as const;
 export const registerTraffic = (prom: PromClient, registry: Registry, context: PluginContext): void => {
   const { Counter, Histogram } = prom;
   const registers = [registry];
-  const roleOf = createRoleLabel(() => modelOf(context));
-  const codeOf = createBoundedLabel();
+  const labelRole = createRoleLabel(() => findModel(context));
+  const labelErrorCode = createBoundedLabel();
 
   const requests = new Counter({
     name: "relapi_requests_total",
@@ -53,18 +53,18 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
 
   context.use(requestSignal).listen(({ surface, operation, session, status, durationMs, errorCode }) => {
     const kind = operation?.kind ?? "other";
-    const labels = { surface, operation: kind, role: roleOf(session, surface), status: String(status) };
+    const labels = { surface, operation: kind, role: labelRole(session, surface), status: String(status) };
     requests.inc(labels);
-    durations.observe(labels, durationMs / SECONDS);
-    if (errorCode !== undefined) errors.inc({ surface, operation: kind, code: codeOf(errorCode) });
+    durations.observe(labels, durationMs / MS_PER_SECOND);
+    if (errorCode !== undefined) errors.inc({ surface, operation: kind, code: labelErrorCode(errorCode) });
   });
   context.use(transactionSignal).listen(({ askedAtMs, beganAtMs, endedAtMs, error }) => {
-    acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
+    acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / MS_PER_SECOND);
     if (beganAtMs === undefined) return;
-    transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
+    transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / MS_PER_SECOND);
   });
   registerLive(prom, registry, context);
-  registerLivePlans(prom, registry, context, roleOf);
+  registerLivePlans(prom, registry, context, labelRole);
 };
 
 const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, context: PluginContext): void => {
@@ -101,12 +101,12 @@ const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, co
     deliveries.inc(sent);
     if (changedAtMs === undefined) return;
     reruns.inc(queries);
-    if (sent > 0) lag.observe((endedAtMs - changedAtMs) / SECONDS);
+    if (sent > 0) lag.observe((endedAtMs - changedAtMs) / MS_PER_SECOND);
   });
 };
 
 /** Returns undefined before the first load. */
-const modelOf = (context: PluginContext) => {
+const findModel = (context: PluginContext) => {
   try {
     return context.model();
   } catch {

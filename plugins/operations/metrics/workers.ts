@@ -33,8 +33,8 @@ type Message = Partial<Omit<AskMessage & ReplyMessage & ReachedMessage, "relay">
 const TOPIC = "metrics";
 
 /** The names of gauges and their descriptions. */
-export const ANSWERING = ["relapi_workers", "Workers that these numbers are the sum of"] as const;
-export const NO_ANSWER = [
+export const WORKERS_GAUGE = ["relapi_workers", "Workers that these numbers are the sum of"] as const;
+export const SILENT_WORKERS_GAUGE = [
   "relapi_workers_silent",
   "Workers that did not answer in time: their gauges are missing, their counters as they said last",
 ] as const;
@@ -56,16 +56,16 @@ export interface WorkerMetrics {
 
 /** Selects metrics that never decrease. They stay in the sum when their worker does not reply or has ended. Otherwise
  *  Prometheus would treat the smaller sum as a restart, and count all of it again. */
-const onlyCumulative = (metrics: Metrics): Metrics => metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
+const filterCumulative = (metrics: Metrics): Metrics => metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
 
 const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
 /** `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, registry: Registry): WorkerMetrics => {
   // the library's types omit the lists
-  const sumOf = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
+  const aggregateMetrics = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
   const questions = new Map<number, PendingQuestion>();
-  let last = 0;
+  let lastQuestion = 0;
   const self = cluster.worker?.id ?? 0;
   const ownMetrics = (): Promise<Metrics> => registry.getMetricsAsJSON();
   const send = (message: AskMessage | ReplyMessage): void => void process.send?.(message);
@@ -86,7 +86,7 @@ export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, r
   process.on("message", receiveMessage);
 
   const askOthers = async (): Promise<PendingQuestion> => {
-    const ask = ++last;
+    const ask = ++lastQuestion;
     let timer: NodeJS.Timeout | undefined;
     let question: PendingQuestion | undefined;
     await new Promise<void>((resolve) => {
@@ -113,18 +113,18 @@ export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, r
       const kept: Metrics[] = [];
       for (const [id, metrics] of known) {
         if (answers.has(id)) continue;
-        if (isPrimarySilent || others.includes(id)) kept.push(onlyCumulative(metrics));
+        if (isPrimarySilent || others.includes(id)) kept.push(filterCumulative(metrics));
         else {
           known.delete(id);
-          ended = sumOf([ended, onlyCumulative(metrics)]).getMetricsAsArray();
+          ended = aggregateMetrics([ended, filterCumulative(metrics)]).getMetricsAsArray();
         }
       }
       for (const [id, metrics] of answers) known.set(id, metrics);
       const silent = others.filter((id) => id !== self && !answers.has(id)).length;
-      const sum = sumOf([await ownMetrics(), ...answers.values(), ...kept, ended]);
+      const sum = aggregateMetrics([await ownMetrics(), ...answers.values(), ...kept, ended]);
       for (const [[name, help], count] of [
-        [ANSWERING, answers.size + 1],
-        [NO_ANSWER, silent],
+        [WORKERS_GAUGE, answers.size + 1],
+        [SILENT_WORKERS_GAUGE, silent],
       ] as const)
         new Gauge({ name, help, registers: [sum] }).set(count);
       return sum.metrics();

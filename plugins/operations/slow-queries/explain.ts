@@ -13,18 +13,18 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 
-const EXPLAINED = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
+const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
 /** Matches quoted values in a plan. They come from views, policies and metadata, and may be confidential too. */
 const QUOTED = /'(?:[^']|'')*'/g;
 
 /** Makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has `generic_plan` for this; the
  *  setting also works in older versions. */
-const GENERIC = ["plan_cache_mode", "force_generic_plan"] as const;
+const GENERIC_PLAN = ["plan_cache_mode", "force_generic_plan"] as const;
 
-let count = 0;
+let statementCount = 0;
 
-const explaining = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
-  const name = ident(`relapi_slow_${process.pid}_${++count}`);
+const buildExplainProgram = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
+  const name = ident(`relapi_slow_${process.pid}_${++statementCount}`);
   const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
   const plain = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
   const executed = [plain(sql`execute ${name}${values}`)];
@@ -44,7 +44,7 @@ const explaining = ({ text, slots }: ProgramStatement, relations: Program["relat
 };
 
 /** Returns true if the execution explains a statement. */
-export const isExplaining = ({ settings }: Execution): boolean => settings?.includes(GENERIC) === true;
+export const isExplaining = ({ settings }: Execution): boolean => settings?.includes(GENERIC_PLAN) === true;
 
 /** Explains a statement of the execution, as its role. Undefined if the statement cannot be explained. @throws
  *  RelApiError */
@@ -54,17 +54,17 @@ export const explain = async (
   statement: ProgramStatement,
   relations: Program["relations"],
 ): Promise<string | undefined> => {
-  if (!EXPLAINED.test(statement.text)) return undefined;
+  if (!EXPLAINABLE.test(statement.text)) return undefined;
   const [row] = await context.execute({
     session,
     schema,
     ...(keepsLoginPath === undefined ? {} : { keepsLoginPath }),
     ...(requestSettings === undefined ? {} : { requestSettings }),
-    settings: [...settings, GENERIC],
+    settings: [...settings, GENERIC_PLAN],
     access: "read only",
-    programs: [{ program: explaining(statement, relations), values: [] }],
+    programs: [{ program: buildExplainProgram(statement, relations), values: [] }],
     end: "commit",
-    skipPreRequest: true,
+    skipsPreRequest: true,
   });
   return row?.["plan"]?.replace(QUOTED, "'?'");
 };

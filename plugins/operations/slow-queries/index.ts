@@ -1,16 +1,22 @@
 /** Logs transactions that exceed a duration, with their plans if configured: `SLOW_QUERY_MS=500`. */
 import { createHash } from "node:crypto";
-import { definePlugin, faultFacts, shortKey, transactionSignal, type RanTransaction } from "../../../core/index.ts";
+import {
+  definePlugin,
+  buildErrorFields,
+  hashPlan,
+  transactionSignal,
+  type EndedTransaction,
+} from "../../../core/index.ts";
 import { explain, isExplaining } from "./explain.ts";
 import { slowQuerySettings } from "../settings.ts";
 
 const MINUTE_MS = 60_000;
-const MAX_REMEMBERED = 1000;
+const MAX_EXPLAINED = 1000;
 const MAX_TEXT_LENGTH = 10_000;
 
-const keyOf = ({ execution: { exchange, programs } }: RanTransaction): string => {
-  const planned = exchange?.planned;
-  if (typeof planned === "object" && planned !== null) return shortKey(planned);
+const buildPlanKey = ({ execution: { exchange, programs } }: EndedTransaction): string => {
+  const planned = exchange?.plans;
+  if (typeof planned === "object" && planned !== null) return hashPlan(planned);
   const texts = programs.flatMap(({ program }) => program.statements.map(({ text }) => text));
   return createHash("sha256").update(texts.join("\n")).digest("base64url").slice(0, 22);
 };
@@ -27,12 +33,12 @@ export const slowQueries = definePlugin({
     const mayExplain = (text: string): boolean => {
       const now = performance.now();
       if (now - (explained.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
-      if (explained.size >= MAX_REMEMBERED) explained.clear();
+      if (explained.size >= MAX_EXPLAINED) explained.clear();
       explained.set(text, now);
       return true;
     };
 
-    const logPlan = async ({ execution }: RanTransaction, planKey: string): Promise<void> => {
+    const logPlan = async ({ execution }: EndedTransaction, planKey: string): Promise<void> => {
       for (const { program } of execution.programs) {
         const main = program.statements[program.main];
         if (main === undefined || !mayExplain(main.text)) continue;
@@ -41,18 +47,18 @@ export const slowQueries = definePlugin({
           const plan = await explain(context, execution, main, program.relations);
           if (plan !== undefined) logger.warn("plan of a slow query", { planKey, role, plan });
         } catch (error) {
-          logger.warn("a slow query could not be explained", { planKey, role, ...faultFacts(error) });
+          logger.warn("a slow query could not be explained", { planKey, role, ...buildErrorFields(error) });
         }
       }
     };
 
-    const listener = (ran: RanTransaction): void => {
+    const logIfSlow = (ran: EndedTransaction): void => {
       const { slowQueryMs, slowQueryPlans } = context.options;
       const { execution, askedAtMs, beganAtMs, endedAtMs } = ran;
       if (slowQueryMs === undefined || beganAtMs === undefined || endedAtMs - beganAtMs < slowQueryMs) return;
       if (isExplaining(execution)) return;
       const { exchange, session, programs } = execution;
-      const planKey = keyOf(ran);
+      const planKey = buildPlanKey(ran);
       logger.warn("slow query", {
         durationMs: Math.round(endedAtMs - beganAtMs),
         waitMs: Math.round(beganAtMs - askedAtMs),
@@ -77,7 +83,7 @@ export const slowQueries = definePlugin({
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;
       isListening = true;
-      context.use(transactionSignal).listen(listener);
+      context.use(transactionSignal).listen(logIfSlow);
     });
   },
 });

@@ -11,7 +11,7 @@ import {
 import { tracingService } from "../api.ts";
 import { tracingSettings } from "../settings.ts";
 import { createSpans } from "./spans.ts";
-import { traceParent, withTrace } from "./statements.ts";
+import { encodeTraceParent, addTrace } from "./statements.ts";
 
 /** Loads the package only if tracing is on. */
 const requirePackage = createRequire(import.meta.url);
@@ -39,27 +39,27 @@ export const tracing = definePlugin({
     if (!isOn) return;
     const api = loadTracingApi();
     const spans = createSpans(api, api.trace.getTracer("relapi", VERSION), context);
-    const contextOf = (exchange: OpenExchange | undefined) => {
-      const found = spans.of(exchange)?.span.spanContext();
+    const findSpanContext = (exchange: OpenExchange | undefined) => {
+      const found = spans.find(exchange)?.span.spanContext();
       return found !== undefined && api.isSpanContextValid(found) ? found : undefined;
     };
-    context.offer(tracingService, { idsOf: contextOf });
+    context.offer(tracingService, { findIds: findSpanContext });
     context.addStep({
       name: "tracing",
-      before: (exchange): undefined => void spans.open(exchange),
+      beforeAuthorize: (exchange): undefined => void spans.open(exchange),
       headers: (exchange): Headers => {
-        const found = exchange.isUnlogged ? undefined : contextOf(exchange);
-        return found === undefined ? NO_HEADERS : [["traceparent", traceParent(found)]];
+        const found = exchange.isUnlogged ? undefined : findSpanContext(exchange);
+        return found === undefined ? NO_HEADERS : [["traceparent", encodeTraceParent(found)]];
       },
-      after: (exchange: OpenExchange, record: RequestRecord) => spans.close(exchange, record),
+      afterResponse: (exchange: OpenExchange, record: RequestRecord) => spans.close(exchange, record),
     });
     if (traceStatements === "off") return;
     context.wrap({
       execute: (next) => (execution) => {
-        const found = contextOf(execution.exchange);
+        const found = findSpanContext(execution.exchange);
         // a trace that is not sampled is not exported
         const isSampled = found !== undefined && (found.traceFlags & api.TraceFlags.SAMPLED) !== 0;
-        return next(isSampled ? withTrace(execution, traceStatements, found) : execution);
+        return next(isSampled ? addTrace(execution, traceStatements, found) : execution);
       },
     });
   },

@@ -5,7 +5,7 @@ import {
   transactionSignal,
   type OpenExchange,
   type PluginContext,
-  type RanTransaction,
+  type EndedTransaction,
   type RequestRecord,
 } from "../../../core/index.ts";
 import { liveRunSignal, type LiveRun } from "../../live/api.ts";
@@ -23,13 +23,13 @@ export interface OpenSpan {
 export interface Spans {
   open(exchange: OpenExchange): void;
   close(exchange: OpenExchange, record: RequestRecord): void;
-  of(exchange: OpenExchange | undefined): OpenSpan | undefined;
+  find(exchange: OpenExchange | undefined): OpenSpan | undefined;
 }
 
 /** Converts a time of `performance.now()` to milliseconds since 1970. */
 const epochMs = (ms: number): number => performance.timeOrigin + ms;
 
-const kindOf = ({ execution }: RanTransaction): string => execution.exchange?.operation?.kind ?? "query";
+const getOperationKind = ({ execution }: EndedTransaction): string => execution.exchange?.operation?.kind ?? "query";
 
 const SERVER_ERROR = 500;
 
@@ -37,7 +37,7 @@ const SERVER_ERROR = 500;
 export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
-  const begins = (): boolean => Math.random() < traceRatio;
+  const startsTrace = (): boolean => Math.random() < traceRatio;
   const opened = createExchangeSlot<OpenSpan>();
   /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
    *  then. */
@@ -58,7 +58,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     span.end(epochMs(endMs));
   };
 
-  const codeOf = (error: unknown): string =>
+  const readErrorCode = (error: unknown): string =>
     typeof (error as { readonly code?: unknown } | undefined)?.code === "string"
       ? (error as { readonly code: string }).code
       : "internal";
@@ -70,7 +70,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     // the time before the first statement: reading the request, authorizing it, and planning
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
-    const failed = error === undefined ? undefined : codeOf(error);
+    const failed = error === undefined ? undefined : readErrorCode(error);
     record(
       "acquire",
       SpanKind.INTERNAL,
@@ -83,7 +83,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     const name = execution.exchange?.operation?.name;
     const attributes: Attributes = {
       "db.system.name": "postgresql",
-      "db.operation.name": kindOf(ran),
+      "db.operation.name": getOperationKind(ran),
       "db.namespace": execution.schema,
       "db.query.text": execution.programs
         .flatMap(({ program }) => program.statements.map(({ text }) => text))
@@ -95,7 +95,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   });
 
   context.use(liveRunSignal).listen((run: LiveRun) => {
-    if (!begins()) return;
+    if (!startsTrace()) return;
     const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
     const startMs = changedAtMs ?? startedAtMs;
     const root = tracer.startSpan(
@@ -118,16 +118,16 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   });
 
   return {
-    of,
+    find: of,
     open: (exchange) => {
       const { request, method, surface } = exchange;
       const active = api.context.active();
       // an instrumentation of the HTTP server may have started a span
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
-      const around = exchange.within === undefined ? undefined : of(exchange.within);
+      const around = exchange.parent === undefined ? undefined : of(exchange.parent);
       // an inner request belongs to the trace of the outer one, if that has a trace
-      if (exchange.within !== undefined && around === undefined) return;
+      if (exchange.parent !== undefined && around === undefined) return;
       const parent = around
         ? around.context
         : isInside
@@ -137,7 +137,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
             : ROOT_CONTEXT;
       const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
       // decided before the span is created, because an unsampled span costs half as much as a sampled one
-      if (above === undefined ? !begins() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
+      if (above === undefined ? !startsTrace() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(
         `${method} ${surface}`,

@@ -3,26 +3,29 @@ import type { SpanContext } from "@opentelemetry/api";
 import type { Execution } from "../../../core/index.ts";
 
 /** For example `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`. */
-export const traceParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+export const encodeTraceParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, "0")}`;
 
 /** The value has 62 bytes; PostgreSQL limits names to 63. */
-const named = (parent: string): readonly [name: string, value: string] => ["application_name", `relapi ${parent}`];
+const buildApplicationName = (parent: string): readonly [name: string, value: string] => [
+  "application_name",
+  `relapi ${parent}`,
+];
 
 /** A comment in the format of sqlcommenter: sorted keys, with encoded and quoted values. No value can end the
  *  comment. */
-const comment = (parent: string, operation: string | undefined): string =>
+const buildComment = (parent: string, operation: string | undefined): string =>
   [
     ["action", operation],
     ["framework", "relapi"],
     ["traceparent", parent],
   ]
-    .flatMap(([key, text]) => (text === undefined ? [] : `${key}='${encoded(text)}'`))
+    .flatMap(([key, text]) => (text === undefined ? [] : `${key}='${encodeValue(text)}'`))
     .join(",");
 
 const MAX_LENGTH = 100;
 
-const encoded = (text: string): string =>
+const encodeValue = (text: string): string =>
   // replaces unpaired surrogates, which cannot be encoded
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,
@@ -30,8 +33,9 @@ const encoded = (text: string): string =>
   );
 
 /** @rule X-TRC-4 */
-export const withTrace = (execution: Execution, how: "application-name" | "comment", span: SpanContext): Execution => {
-  const parent = traceParent(span);
-  if (how === "application-name") return { ...execution, settings: [...(execution.settings ?? []), named(parent)] };
-  return { ...execution, comment: comment(parent, execution.exchange?.operation?.name) };
+export const addTrace = (execution: Execution, how: "application-name" | "comment", span: SpanContext): Execution => {
+  const parent = encodeTraceParent(span);
+  if (how === "application-name")
+    return { ...execution, settings: [...(execution.settings ?? []), buildApplicationName(parent)] };
+  return { ...execution, comment: buildComment(parent, execution.exchange?.operation?.name) };
 };

@@ -22,7 +22,7 @@ interface LiftedColumn {
   readonly aggregate?: { readonly fn: string; readonly cast?: string; readonly isRowCount: boolean };
 }
 
-interface Lifted {
+interface LiftedRead {
   readonly read: Read;
   readonly columns: readonly LiftedColumn[];
 }
@@ -30,20 +30,21 @@ interface Lifted {
 /** The read with a unique name for every column, including those of nested spreads, because both levels may have the
  *  same keys. Aggregates belong to the parent's level, so the spread selects their arguments. In `read`, every `*` must
  *  be expanded. @rule R-AGG-6 R-SPR-3 */
-const lift = (read: Read, taken = new Set<string>()): Lifted => {
+const liftColumns = (read: Read, taken = new Set<string>()): LiftedRead => {
   const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];
-  const inner = new Map<string, Lifted>();
-  const hiddenName = (): string => {
+  const inner = new Map<string, LiftedRead>();
+  const createHiddenName = (): string => {
     let n = taken.size;
     while (taken.has(`_v${n}`)) n++;
     taken.add(`_v${n}`);
     return `_v${n}`;
   };
-  const nameFor = (key: string): string => (key === "" || taken.has(key) ? hiddenName() : (taken.add(key), key));
+  const chooseName = (key: string): string =>
+    key === "" || taken.has(key) ? createHiddenName() : (taken.add(key), key);
   for (const output of read.output) {
     if (output.kind === "aggregate") {
-      const name = hiddenName();
+      const name = createHiddenName();
       const of = output.of?.[0];
       outputs.push(
         of === undefined ? { kind: "constant", as: name, value: "1" } : { kind: "value", as: name, value: of },
@@ -56,31 +57,31 @@ const lift = (read: Read, taken = new Set<string>()): Lifted => {
     } else if (output.kind === "embed" && output.isHidden === true) {
       outputs.push(output);
     } else if (output.kind === "embed" && output.mode === "spread") {
-      const lifted = lift(output.read, taken);
+      const lifted = liftColumns(output.read, taken);
       inner.set(output.id, lifted);
       outputs.push({ ...output, read: lifted.read });
       columns.push(...lifted.columns);
     } else if (output.kind !== "all") {
-      const name = nameFor(output.as);
+      const name = chooseName(output.as);
       outputs.push({ ...output, as: name });
       columns.push({ as: output.as, name });
     }
   }
   return {
-    read: { ...read, output: outputs, orderBy: read.orderBy?.map((term) => orderLifted(term, inner)) },
+    read: { ...read, output: outputs, orderBy: read.orderBy?.map((term) => renameOrderTerm(term, inner)) },
     columns,
   };
 };
 
 /** An order by a related column refers to a key of the spread. @rule R-ORD-4 */
-const orderLifted = (term: OrderBy, inner: ReadonlyMap<string, Lifted>): OrderBy => {
-  const by = lifted(term.by, inner);
+const renameOrderTerm = (term: OrderBy, inner: ReadonlyMap<string, LiftedRead>): OrderBy => {
+  const by = renameLiftedColumn(term.by, inner);
   return by === term.by ? term : { ...term, by };
 };
 
-const lifted = (by: Expression, inner: ReadonlyMap<string, Lifted>): Expression => {
+const renameLiftedColumn = (by: Expression, inner: ReadonlyMap<string, LiftedRead>): Expression => {
   if (by.kind === "ordering") {
-    const of = lifted(by.of, inner);
+    const of = renameLiftedColumn(by.of, inner);
     return of === by.of ? by : { ...by, of };
   }
   if (by.kind !== "embedded") return by;
@@ -90,7 +91,7 @@ const lifted = (by: Expression, inner: ReadonlyMap<string, Lifted>): Expression 
 
 const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
   const row = context.alias();
-  const lifted = lift({ ...embed.read, output: context.expand(embed.read.output) });
+  const lifted = liftColumns({ ...embed.read, output: context.expand(embed.read.output) });
   if (context.isToOne) {
     const columns = lifted.columns.map((column) => {
       const cell = ident(row, column.name);
@@ -101,7 +102,7 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };
     });
-    const rows = context.isGrouped ? context.stored(lifted.read) : context.rows(lifted.read);
+    const rows = context.isGrouped ? context.storedRows(lifted.read) : context.rows(lifted.read);
     return { join: context.lateral(rows, row), row: ident(row), isInnerJoined: true, columns };
   }
   if (lifted.columns.length === 0) return { columns: [] };

@@ -4,9 +4,9 @@ import { Socket } from "node:net";
 import {
   definePlugin,
   isRelApiError,
-  mountOf,
+  findMountPath,
   sql,
-  trimEndOf,
+  trimEndCharacter,
   VERSION,
   type Answer,
   type Credentials,
@@ -18,16 +18,16 @@ import {
 import { acceptedCredentialsService } from "../../auth/api.ts";
 import { graphqlService } from "../../graphql/api.ts";
 import { openapiPageService, restGuideService } from "../../rest/api.ts";
-import { sendPage, acceptsPage } from "../../shared/pages.ts";
+import { buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
 import { buildPage, type Card, type PageContent } from "./page.ts";
-import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
+import { buildGraphqlCommand, buildRestCommand, type CredentialKind } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
 
 /** The credentials of an anonymous caller, without headers, cookies and facts from middleware. Any visitor may open the
  *  page, so it shows only what anonymous callers may see. */
-const anonymousCredentials = (surface: string, rules: Credentials["rules"]): Credentials => ({
+const buildAnonymousCredentials = (surface: string, rules: Credentials["rules"]): Credentials => ({
   header: () => undefined,
   headers: () => [],
   cookie: () => undefined,
@@ -39,13 +39,13 @@ const anonymousCredentials = (surface: string, rules: Credentials["rules"]): Cre
 
 /** Returns the session of an anonymous caller. Undefined if the surface requires credentials. @throws errors with a
  *  status from 500 on, and exceptions */
-const anonymousOf = async (
+const findAnonymousSession = async (
   { authorize }: Pick<PluginContext, "authorize">,
   surface: string,
   rules?: Credentials["rules"],
 ): Promise<Session | undefined> => {
   try {
-    return await authorize(anonymousCredentials(surface, rules));
+    return await authorize(buildAnonymousCredentials(surface, rules));
   } catch (error) {
     if (isRelApiError(error) && error.status < 500) return undefined;
     throw error;
@@ -53,96 +53,96 @@ const anonymousOf = async (
 };
 
 /** Formats a version: `180004` is 18.4, `90624` is 9.6.24. */
-const versionText = (version: number): string =>
+const formatVersion = (version: number): string =>
   version >= 100_000
     ? `${Math.floor(version / 10_000)}.${version % 10_000}`
     : `${Math.floor(version / 10_000)}.${Math.floor(version / 100) % 100}.${version % 100}`;
 
-const serverText = ({ options, model }: PluginContext): string =>
-  `PostgreSQL ${versionText(model().serverVersion)}${options.database === undefined ? "" : ", embedded in the server"}`;
+const describeServer = ({ options, model }: PluginContext): string =>
+  `PostgreSQL ${formatVersion(model().serverVersion)}${options.database === undefined ? "" : ", embedded in the server"}`;
 
 const HOST = /^[A-Za-z0-9.\-_]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/;
 
 /** Returns the origin by the request. The page's script corrects it in the browser, because a proxy may change it. */
-const originOf = ({ request }: AnyExchange): string => {
+const readOrigin = ({ request }: AnyExchange): string => {
   const { host = "" } = request.headers;
   const scheme = "encrypted" in request.socket ? "https" : "http";
   return `${scheme}://${HOST.test(host) ? host : `localhost:${request.socket.localPort ?? 80}`}`;
 };
 
 /** Returns the kind of credential that the example requests need. */
-const secretOf = ({ use }: PluginContext): Secret | undefined => {
-  const taken = use(acceptedCredentialsService)?.of();
-  return taken?.takesTokens === true ? "token" : taken?.takesAdminSecret === true ? "admin-secret" : undefined;
+const findCredentialKind = ({ use }: PluginContext): CredentialKind | undefined => {
+  const accepted = use(acceptedCredentialsService)?.read();
+  return accepted?.takesTokens === true ? "token" : accepted?.takesAdminSecret === true ? "admin-secret" : undefined;
 };
 
 const createFrontPage = (context: PluginContext): Surface => {
-  let named: Promise<string> | undefined;
+  let cachedName: Promise<string> | undefined;
   /** The name is cached, because the pool stays connected to one database. */
-  const databaseName = async (): Promise<string> => {
-    named ??= context
+  const loadDatabaseName = async (): Promise<string> => {
+    cachedName ??= context
       .query<{ readonly name: string }>(sql`select pg_catalog.current_database() as name`)
       .then(([row]) => row?.name ?? "");
     try {
-      return await named;
+      return await cachedName;
     } catch (error) {
-      named = undefined; // the next request asks again
+      cachedName = undefined; // the next request asks again
       throw error;
     }
   };
 
-  const restCard = async (base: string, origin: string): Promise<Card | undefined> => {
+  const buildRestCard = async (base: string, origin: string): Promise<Card | undefined> => {
     const guide = context.use(restGuideService);
     const [root] = guide?.roots() ?? [];
     if (guide === undefined || root === undefined) return undefined;
-    const session = await anonymousOf(context, "rest");
+    const session = await findAnonymousSession(context, "rest");
     const example = session && (await guide.example(context.model(), session));
     const page = context.use(openapiPageService)?.paths()[0];
     const at = origin + base + root;
     return {
       title: "REST",
       about: "Every table, view and function is a URL.",
-      address: at,
+      url: at,
       ...(page === undefined
         ? {}
         : { link: { text: "Open the OpenAPI page", path: base + (page === "" ? "/" : page) } }),
-      access: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      request: restRequest(at, example, example === undefined ? secretOf(context) : undefined),
+      anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
+      request: buildRestCommand(at, example, example === undefined ? findCredentialKind(context) : undefined),
     };
   };
 
-  const graphqlCard = async (base: string, origin: string): Promise<Card | undefined> => {
+  const buildGraphqlCard = async (base: string, origin: string): Promise<Card | undefined> => {
     const engine = context.use(graphqlService);
     if (engine === undefined) return undefined;
-    const session = await anonymousOf(context, "graphql", engine.credentialRules);
-    const example = session && (await engine.example(session));
+    const session = await findAnonymousSession(context, "graphql", engine.credentialRules);
+    const example = session && (await engine.buildExampleQuery(session));
     const page = context.use(playgroundService);
     const at = origin + base + engine.path;
     return {
       title: "GraphQL",
       about: "Queries, mutations and live queries, typed from the schema.",
-      address: at,
+      url: at,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
-      access: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      request: graphqlRequest(at, example, example === undefined ? secretOf(context) : undefined),
+      anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
+      request: buildGraphqlCommand(at, example, example === undefined ? findCredentialKind(context) : undefined),
     };
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
     // a link that began with two slashes would be a link to another host
-    const base = trimEndOf(mountOf(exchange.request), "/").replace(/^\/+/, "/");
-    const origin = originOf(exchange);
+    const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
+    const origin = readOrigin(exchange);
     // waits for the first load of the schema
-    const cards = [await restCard(base, origin), await graphqlCard(base, origin)];
+    const cards = [await buildRestCard(base, origin), await buildGraphqlCard(base, origin)];
     const content: PageContent = {
-      database: await databaseName(),
-      server: serverText(context),
+      database: await loadDatabaseName(),
+      server: describeServer(context),
       version: VERSION,
       origin,
-      secret: secretOf(context),
+      credentialKind: findCredentialKind(context),
       cards: cards.filter((card) => card !== undefined),
     };
-    return sendPage((nonce) => buildPage(content, nonce));
+    return buildPageAnswer((nonce) => buildPage(content, nonce));
   };
 
   return {

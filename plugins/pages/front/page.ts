@@ -1,17 +1,17 @@
 /** The page: plain HTML that works without its script. The script copies requests and inserts the origin of the
  *  browser. */
 import { escapeHtml, type Page } from "../../shared/pages.ts";
-import type { Secret } from "./requests.ts";
+import type { CredentialKind } from "./requests.ts";
 
 export interface Card {
   readonly title: string;
   readonly about: string;
   /** The URL of the surface. */
-  readonly address: string;
+  readonly url: string;
   /** The page on which the surface can be tried. */
   readonly link?: { readonly text: string; readonly path: string };
   /** The access of anonymous callers: they may read something, may read nothing, or may not call the surface. */
-  readonly access: "open" | "nothing" | "secret";
+  readonly anonymousAccess: "open" | "nothing" | "secret";
   readonly request: string;
 }
 
@@ -22,12 +22,12 @@ export interface PageContent {
   /** The version of relapi. */
   readonly version: string;
   readonly origin: string;
-  readonly secret: Secret | undefined;
+  readonly credentialKind: CredentialKind | undefined;
   readonly cards: readonly Card[];
 }
 
 /** Marks the origin, so that the script can replace it with the browser's origin. */
-const withOrigin = (text: string, origin: string): string =>
+const markOrigin = (text: string, origin: string): string =>
   text
     .split(origin)
     .map(escapeHtml)
@@ -78,30 +78,30 @@ if (navigator.clipboard) for (const request of document.querySelectorAll(".reque
 }
 `;
 
-const SECRETS: Readonly<Record<Secret, string>> = {
+const CREDENTIAL_HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: "Authorization: Bearer &lt;token&gt;",
   "admin-secret": "X-Session-Admin-Secret: &lt;secret&gt;",
 };
 
-const noteOf = ({ cards, secret }: PageContent): string => {
+const buildNote = ({ cards, credentialKind }: PageContent): string => {
   if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
-  if (cards.some(({ access }) => access === "open")) return "";
-  const isClosed = cards.every(({ access }) => access === "secret");
+  if (cards.some(({ anonymousAccess }) => anonymousAccess === "open")) return "";
+  const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "secret");
   const what = isClosed
     ? "Requests need a credential."
     : "Requests without a credential see no table: the anonymous role has no right to read one.";
-  if (secret === undefined)
+  if (credentialKind === undefined)
     return `<div class="note"><p>${what}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
-  return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${SECRETS[secret]}</code></pre></div>`;
+  return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;
 };
 
-const cardOf = ({ title, about, address, link, request }: Card, { origin }: PageContent): string => `<section>
+const buildCard = ({ title, about, url, link, request }: Card, { origin }: PageContent): string => `<section>
 <div class="top">
 <div><h2>${escapeHtml(title)}</h2><p class="quiet">${escapeHtml(about)}</p></div>
 ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">${escapeHtml(link.text)}</a>`}
 </div>
-<p class="address"><code>${withOrigin(address, origin)}</code></p>
-<div class="request"><pre><code>${withOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
+<p class="address"><code>${markOrigin(url, origin)}</code></p>
+<div class="request"><pre><code>${markOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
 </section>`;
 
 /** The page loads and sends nothing, and only its own script can run. */
@@ -114,8 +114,8 @@ export const buildPage = (content: PageContent, nonce: string): Page => ({
 <h1>${escapeHtml(content.database)}</h1>
 <p class="quiet">${escapeHtml(content.server)}</p>
 </header>
-${noteOf(content)}
-${content.cards.map((card) => cardOf(card, content)).join("\n")}
+${buildNote(content)}
+${content.cards.map((card) => buildCard(card, content)).join("\n")}
 <footer>relapi ${escapeHtml(content.version)}</footer>
 </main>
 <script nonce="${nonce}">${SCRIPT}</script>`,

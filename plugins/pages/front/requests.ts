@@ -2,30 +2,38 @@
 import type { RestExample } from "../../rest/api.ts";
 
 /** The credential that requests need: the caller's token, or the admin secret. */
-export type Secret = "token" | "admin-secret";
+export type CredentialKind = "token" | "admin-secret";
 
-const HEADERS: Readonly<Record<Secret, string>> = {
+const HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `-H "Authorization: Bearer $TOKEN"`,
   "admin-secret": `-H "X-Session-Admin-Secret: $ADMIN_SECRET"`,
 };
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-const command = (parts: readonly (string | undefined)[]): string =>
+const joinArguments = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(" \\\n  ");
 
 /** Returns the request for the example. Without an example, it requests the description of the schema. */
-export const restRequest = (at: string, example: RestExample | undefined, secret: Secret | undefined): string =>
-  command([
-    `curl ${quoted(`${at}${example?.path ?? "/"}`)}`,
-    example?.profile === undefined ? undefined : `-H ${quoted(`Accept-Profile: ${example.profile}`)}`,
+export const buildRestCommand = (
+  at: string,
+  example: RestExample | undefined,
+  secret: CredentialKind | undefined,
+): string =>
+  joinArguments([
+    `curl ${quoteForShell(`${at}${example?.path ?? "/"}`)}`,
+    example?.profile === undefined ? undefined : `-H ${quoteForShell(`Accept-Profile: ${example.profile}`)}`,
     secret && HEADERS[secret],
   ]);
 
-export const graphqlRequest = (at: string, example: string | undefined, secret: Secret | undefined): string =>
-  command([
-    `curl ${quoted(at)}`,
+export const buildGraphqlCommand = (
+  at: string,
+  example: string | undefined,
+  secret: CredentialKind | undefined,
+): string =>
+  joinArguments([
+    `curl ${quoteForShell(at)}`,
     secret && HEADERS[secret],
     "-H 'Content-Type: application/json'",
-    `-d ${quoted(JSON.stringify({ query: (example ?? "{ __typename }").replace(/\s+/g, " ").replace(/^query /, "") }))}`,
+    `-d ${quoteForShell(JSON.stringify({ query: (example ?? "{ __typename }").replace(/\s+/g, " ").replace(/^query /, "") }))}`,
   ]);

@@ -17,7 +17,7 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "page.js": "text/javascript; charset=utf-8",
 };
 
-const pack = promisify(gzip);
+const compress = promisify(gzip);
 
 /** Returns the folder of the files. Undefined if they are not installed. */
 export const findAssetFolder = (): string | undefined => {
@@ -32,5 +32,5 @@ export const findAssetFolder = (): string | undefined => {
 
 export const readAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> => {
   const bytes = name === "page.js" ? Buffer.from(PAGE_SCRIPT) : await readFile(join(folder, name));
-  return { bytes, gzipped: await pack(bytes) };
+  return { bytes, gzipped: await compress(bytes) };
 };

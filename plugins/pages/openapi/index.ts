@@ -2,14 +2,14 @@
  *  internet. */
 import {
   definePlugin,
-  mountOf,
+  findMountPath,
   type Answer,
   type Exchange,
   type PluginContext,
   type Surface,
 } from "../../../core/index.ts";
 import { openapiPageService, openapiService } from "../../rest/api.ts";
-import { createAssets, sendAsset, sendPage, acceptsPage } from "../../shared/pages.ts";
+import { createAssetStore, buildAssetAnswer, buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 
@@ -21,37 +21,37 @@ const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
 /** Settings may change while the server runs, but the path of the REST root does not. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
-  let known: readonly string[] | undefined;
+  let cachedRoots: readonly string[] | undefined;
   // the plugin "openapi" starts after this one, so its service is looked up on the first request
-  const roots = (): readonly string[] => (known ??= context.use(openapiService)?.roots() ?? []);
-  const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
-  const assetName = (path: string): string | undefined => {
-    const root = roots().find((one) => path.startsWith(`${one}${ASSETS}/`));
+  const findRoots = (): readonly string[] => (cachedRoots ??= context.use(openapiService)?.roots() ?? []);
+  const assets = createAssetStore(CONTENT_TYPES, (name) => readAsset(folder, name));
+  const parseAssetName = (path: string): string | undefined => {
+    const root = findRoots().find((one) => path.startsWith(`${one}${ASSETS}/`));
     return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
   };
   const answer = async (exchange: Omit<Exchange, "session">): Promise<Answer> => {
-    const name = assetName(exchange.path);
+    const name = parseAssetName(exchange.path);
     if (name !== undefined) {
       const asset = await assets(name);
-      return asset === undefined ? notFound : sendAsset(asset, exchange, `public, max-age=${MAX_AGE_SECONDS}`);
+      return asset === undefined ? notFound : buildAssetAnswer(asset, exchange, `public, max-age=${MAX_AGE_SECONDS}`);
     }
     const { dbSchemas, openapiServerProxyUri } = context.options;
-    const root = mountOf(exchange.request) + exchange.path.replace(/\/$/, "");
+    const root = findMountPath(exchange.request) + exchange.path.replace(/\/$/, "");
     const config = {
       root: root === "" ? "/" : root,
       assets: root + ASSETS,
       schemas: dbSchemas,
       isProxied: openapiServerProxyUri !== undefined,
     };
-    return sendPage(() => buildPage(config));
+    return buildPageAnswer(() => buildPage(config));
   };
   return {
     name: "openapi-page",
     isPage: true,
-    paths: () => roots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
+    paths: () => findRoots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
     methods: ["GET", "HEAD"],
     match: (path, method, request) => {
-      if (assetName(path) !== undefined) return isDescribed();
+      if (parseAssetName(path) !== undefined) return isDescribed();
       return method === "GET" && acceptsPage(request.headers.accept) && isDescribed();
     },
     beforeAuthorize: answer,
@@ -74,10 +74,10 @@ export const openapiPage = definePlugin({
       });
       return context.addSurface(createSurface(folder, context, isDescribed));
     }
-    let isTold = false;
+    let hasWarned = false;
     context.onModel(() => {
-      if (isTold || !isDescribed()) return;
-      isTold = true;
+      if (hasWarned || !isDescribed()) return;
+      hasWarned = true;
       context.logger.warn("the OpenAPI page is disabled: swagger-ui-dist is not installed");
     });
   },

@@ -1,5 +1,5 @@
 /** The page and its script. */
-import { escapeHtml, inlineJson, type Page } from "../../shared/pages.ts";
+import { escapeHtml, encodeInlineJson, type Page } from "../../shared/pages.ts";
 
 export interface PageConfig {
   /** The path of the schema description, from the server's root. */
@@ -34,7 +34,7 @@ export const buildPage = (config: PageConfig): Page => ({
 </form>
 <div id="failure" role="alert" hidden></div>
 <div id="ui"></div>
-<script type="application/json" id="config">${inlineJson(config)}</script>
+<script type="application/json" id="config">${encodeInlineJson(config)}</script>
 <script src="${escapeHtml(config.assets)}/swagger-ui-bundle.js"></script>
 <script src="${escapeHtml(config.assets)}/page.js"></script>`,
   sources: {

@@ -26,16 +26,16 @@ export const findAssetFolder = (): string | undefined =>
     .find((folder) => existsSync(join(folder, "main.js.gz")));
 
 /** The digest changes with the files, so browsers may cache them forever. */
-export const digestOf = (folder: string): string => {
+export const computeDigest = (folder: string): string => {
   const hash = createHash("sha256");
   for (const name of Object.keys(CONTENT_TYPES))
     if (existsSync(join(folder, `${name}.gz`))) hash.update(readFileSync(join(folder, `${name}.gz`)));
   return hash.digest("base64url").slice(0, 12);
 };
 
-const unpack = promisify(gunzip);
+const decompress = promisify(gunzip);
 
 export const readAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> => {
   const gzipped = await readFile(join(folder, `${name}.gz`));
-  return { bytes: await unpack(gzipped), gzipped };
+  return { bytes: await decompress(gzipped), gzipped };
 };

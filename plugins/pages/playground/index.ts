@@ -2,9 +2,9 @@
  *  without the internet. */
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
 import { graphqlService } from "../../graphql/api.ts";
-import { createAssets, sendAsset, sendPage, acceptsPage } from "../../shared/pages.ts";
+import { createAssetStore, buildAssetAnswer, buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
-import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts";
+import { CONTENT_TYPES, computeDigest, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 
 /** The path of the GraphQL surface. */
@@ -18,22 +18,24 @@ const YEAR_SECONDS = 31_536_000;
 type AnyExchange = Omit<Exchange, "session">;
 
 /** Returns the path of the assets relative to the page's URL, which may end with a slash. @rule R-PATH-11 */
-const folderBeside = (exchange: AnyExchange): string =>
+const buildAssetPath = (exchange: AnyExchange): string =>
   exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
 
 const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Surface => {
-  const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
-  let known: string | undefined;
-  const digest = (): string => (known ??= digestOf(folder));
+  const assets = createAssetStore(CONTENT_TYPES, (name) => readAsset(folder, name));
+  let cachedDigest: string | undefined;
+  const getDigest = (): string => (cachedDigest ??= computeDigest(folder));
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
     if (exchange.path === PATH)
-      return sendPage((nonce) => buildPage(`${folderBeside(exchange)}/${digest()}`, exchange.header("host"), nonce));
+      return buildPageAnswer((nonce) =>
+        buildPage(`${buildAssetPath(exchange)}/${getDigest()}`, exchange.header("host"), nonce),
+      );
     const [version, name = ""] = exchange.path.slice(ASSETS_PATH.length).split("/", 2);
-    const asset = version === digest() ? await assets(name) : undefined;
+    const asset = version === getDigest() ? await assets(name) : undefined;
     return asset === undefined
       ? { status: 404, headers: [] }
-      : sendAsset(asset, exchange, `public, max-age=${YEAR_SECONDS}, immutable`);
+      : buildAssetAnswer(asset, exchange, `public, max-age=${YEAR_SECONDS}, immutable`);
   };
 
   return {
@@ -50,7 +52,7 @@ const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Sur
 };
 
 /** The page requests it with the headers in its editor. @rule G-HTTP-16 */
-const createExample = ({ use }: Pick<PluginContext, "use">): Surface => ({
+const createExampleSurface = ({ use }: Pick<PluginContext, "use">): Surface => ({
   name: "graphql",
   get credentialRules() {
     return use(graphqlService)?.credentialRules;
@@ -60,7 +62,7 @@ const createExample = ({ use }: Pick<PluginContext, "use">): Surface => ({
   methods: ["GET"],
   match: () => use(graphqlService) !== undefined,
   handle: async ({ session }) => {
-    const example = await use(graphqlService)?.example(session);
+    const example = await use(graphqlService)?.buildExampleQuery(session);
     return {
       status: example === undefined ? 204 : 200,
       headers: [
@@ -84,7 +86,7 @@ export const playground = definePlugin({
       context.logger.warn("the playground is disabled: its page has not been built (npm run build:playground)");
       return;
     }
-    context.addSurface(createExample(context));
+    context.addSurface(createExampleSurface(context));
     context.addSurface(createSurface(folder, context));
     context.offer(playgroundService, { path: PATH });
   },

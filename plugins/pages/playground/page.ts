@@ -1,8 +1,8 @@
 /** The page that loads the bundle, with a content security policy that allows nothing else. */
-import { inlineJson, type Page } from "../../shared/pages.ts";
+import { encodeInlineJson, type Page } from "../../shared/pages.ts";
 
 /** Old browsers do not include WebSockets of the same host in 'self'. */
-const socketSources = (host: string | undefined): string =>
+const buildSocketSources = (host: string | undefined): string =>
   host !== undefined && /^[A-Za-z0-9.\-[\]:]+$/.test(host) ? ` ws://${host} wss://${host}` : "";
 
 /** `assets` is the folder of the files, relative to the page, so it is correct under any mount. Editors add inline
@@ -14,7 +14,7 @@ export const buildPage = (assets: string, host: string | undefined, nonce: strin
   style: "html, body, #playground { height: 100%; margin: 0; }",
   body: `<div id="playground">Loading …</div>
 <noscript>The playground needs JavaScript. Requests are sent with POST to this address.</noscript>
-<script type="application/json" id="config">${inlineJson({ assets })}</script>
+<script type="application/json" id="config">${encodeInlineJson({ assets })}</script>
 <script type="module" nonce="${nonce}" src="${assets}/main.js"></script>`,
   sources: {
     "script-src": `'nonce-${nonce}' 'self'`,
@@ -22,6 +22,6 @@ export const buildPage = (assets: string, host: string | undefined, nonce: strin
     "style-src": "'self' 'unsafe-inline'",
     "font-src": "'self' data:",
     "img-src": "'self' data:",
-    "connect-src": `'self'${socketSources(host)}`,
+    "connect-src": `'self'${buildSocketSources(host)}`,
   },
 });

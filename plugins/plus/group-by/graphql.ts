@@ -21,17 +21,17 @@ import type {
   GqlValueType,
 } from "../../graphql/api.ts";
 import {
-  chosenKeys,
+  findChosenKeys,
   KEY,
   KEY_ORDER,
-  keyArguments,
-  keyFields,
-  keyInputFields,
-  keyOrderFields,
-  keysOf,
-  namesOf,
-  required,
-  pathOf,
+  buildKeyArguments,
+  buildKeyFields,
+  buildKeyInputFields,
+  buildKeyOrderFields,
+  listGroupKeys,
+  nameColumnPath,
+  nonNull,
+  findColumnPath,
   type ChosenKey,
 } from "./keys.ts";
 
@@ -40,9 +40,9 @@ const GROUP = "group";
 const HAVING = "group-having";
 const ORDER = "group-order";
 
-const partOf = (part: GqlPart) => ({ extensions: { relapi: part } });
+const buildExtensions = (part: GqlPart) => ({ extensions: { relapi: part } });
 
-const aggregated = (fn: string, of: readonly Expression[], value: GqlValueType): GqlPart => ({
+const buildAggregatePart = (fn: string, of: readonly Expression[], value: GqlValueType): GqlPart => ({
   kind: "expression",
   expression: { kind: "aggregate", fn, of },
   value,
@@ -51,7 +51,7 @@ const aggregated = (fn: string, of: readonly Expression[], value: GqlValueType):
 /**
  * The fields of a condition or an order: `count`, and an object for each function. `leaf` is the type of their values.
  */
-const terms = (
+const buildAggregateTerms = (
   { build }: GqlFieldContext,
   table: GqlTable,
   role: string,
@@ -63,11 +63,11 @@ const terms = (
   if (count !== undefined)
     fields[build.fieldName("count")] = {
       config: { type: count },
-      toPlan: aggregated("count", [], counted as GqlValueType),
+      toPlan: buildAggregatePart("count", [], counted as GqlValueType),
     };
   for (const { fn, name } of build.aggregateFunctions()) {
     const type = build.inputObject({
-      name: build.typeName(table.word, role.replace("-", "_"), name),
+      name: build.typeName(table.namePart, role.replace("-", "_"), name),
       scope: "terms",
       relation: table.relation,
       fn: `${role}:${fn}`,
@@ -78,16 +78,16 @@ const terms = (
   return fields;
 };
 
-const termsOf = (build: GqlBuild, table: GqlTable, role: string) =>
+const getTermsType = (build: GqlBuild, table: GqlTable, role: string) =>
   build.inputObject({
-    name: build.typeName(table.word, role.replace("-", "_")),
+    name: build.typeName(table.namePart, role.replace("-", "_")),
     scope: "terms",
     relation: table.relation,
     fn: role,
   });
 
 /** The columns that the function accepts. */
-const columnTerms = (
+const buildColumnTerms = (
   { build }: GqlFieldContext,
   table: GqlTable,
   fn: string,
@@ -95,40 +95,40 @@ const columnTerms = (
 ): GqlFields => {
   const of = build.aggregateFunctions().find((one) => one.fn === fn)?.of;
   return Object.fromEntries(
-    keysOf(build, table).flatMap(({ name, column, value }) => {
+    listGroupKeys(build, table).flatMap(({ name, column, value }) => {
       const result = of?.(value);
       const type = result && leaf(result);
       return result === undefined || type === undefined
         ? []
-        : [[name, { config: { type }, toPlan: aggregated(fn, [{ kind: "column", name: column }], result) }]];
+        : [[name, { config: { type }, toPlan: buildAggregatePart(fn, [{ kind: "column", name: column }], result) }]];
     }),
   );
 };
 
-const termFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
+const buildTermFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
   const { build, fn = "" } = context;
   const direction = build.orderDirection();
-  const compared = (value: GqlValueType) => build.comparison(value);
+  const getComparison = (value: GqlValueType) => build.comparison(value);
   const [role = "", over] = fn.split(":");
-  const leaf = role === HAVING ? compared : () => direction;
-  if (over !== undefined) return columnTerms(context, table, over, leaf);
-  const fields = terms(context, table, role, leaf);
-  if (role === ORDER) return { ...keyOrderFields(context, table), ...fields };
-  const self = role === HAVING ? termsOf(build, table, HAVING) : undefined;
+  const leaf = role === HAVING ? getComparison : () => direction;
+  if (over !== undefined) return buildColumnTerms(context, table, over, leaf);
+  const fields = buildAggregateTerms(context, table, role, leaf);
+  if (role === ORDER) return { ...buildKeyOrderFields(context, table), ...fields };
+  const self = role === HAVING ? getTermsType(build, table, HAVING) : undefined;
   if (self === undefined) return fields;
   return {
     ...fields,
-    [build.fieldName("_and")]: { config: { type: new GraphQLList(required(self)) }, toPlan: { kind: "and" } },
-    [build.fieldName("_or")]: { config: { type: new GraphQLList(required(self)) }, toPlan: { kind: "or" } },
+    [build.fieldName("_and")]: { config: { type: new GraphQLList(nonNull(self)) }, toPlan: { kind: "and" } },
+    [build.fieldName("_or")]: { config: { type: new GraphQLList(nonNull(self)) }, toPlan: { kind: "or" } },
     [build.fieldName("_not")]: { config: { type: self }, toPlan: { kind: "not" } },
   };
 };
 
-const groupFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
+const buildGroupFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
   const { build } = context;
   const type = build.aggregateFields(table);
   return {
-    ...keyFields(context, table),
+    ...buildKeyFields(context, table),
     ...(type && {
       [build.fieldName("aggregate")]: {
         config: { type },
@@ -139,28 +139,28 @@ const groupFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
 };
 
 /** The columns among the outputs, directly or in objects of related rows. */
-const displayedIn = (outputs: readonly Output[]): readonly Expression[] =>
+const listDisplayedValues = (outputs: readonly Output[]): readonly Expression[] =>
   outputs.flatMap((output) =>
-    output.kind === "value" ? [output.value] : output.kind === "object" ? displayedIn(output.of) : [],
+    output.kind === "value" ? [output.value] : output.kind === "object" ? listDisplayedValues(output.of) : [],
   );
 
-const idOf = (way: readonly string[]): string => JSON.stringify(way);
+const encodePath = (way: readonly string[]): string => JSON.stringify(way);
 
 /** @throws RelApiError `validation-failed` @rule P-GRP-2 P-GRP-7 */
 const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[], read: Read, path: string): void => {
-  const refuse = (message: string, place: string): RelApiError =>
+  const buildError = (message: string, place: string): RelApiError =>
     new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${place}` });
-  if (keys.length === 0) throw refuse('"by" names no column', "args.by");
-  const by = new Set(keys.map(({ expression }) => idOf(pathOf(expression) ?? [])));
-  const refuseOthers = (values: readonly Expression[], placeOf: (names: readonly string[]) => string): void => {
-    const other = values.map(pathOf).find((way) => way !== undefined && !by.has(idOf(way)));
+  if (keys.length === 0) throw buildError('"by" names no column', "args.by");
+  const by = new Set(keys.map(({ expression }) => encodePath(findColumnPath(expression) ?? [])));
+  const checkValues = (values: readonly Expression[], findPath: (names: readonly string[]) => string): void => {
+    const other = values.map(findColumnPath).find((way) => way !== undefined && !by.has(encodePath(way)));
     if (other === undefined) return;
-    const names = namesOf(build, table, other);
+    const names = nameColumnPath(build, table, other);
     const argument = names.length === 1 ? "by" : build.fieldName("by_related");
-    throw refuse(`the column "${names.join(".")}" is not among those of "${argument}"`, placeOf(names));
+    throw buildError(`the column "${names.join(".")}" is not among those of "${argument}"`, findPath(names));
   };
-  refuseOthers(displayedIn(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
-  refuseOthers(
+  checkValues(listDisplayedValues(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
+  checkValues(
     (read.orderBy ?? []).map((term) => term.by),
     () => "args.order_by",
   );
@@ -171,9 +171,9 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
 const PERIODS = ["hour", "day", "week", "month", "quarter", "year"];
 const TIMES: ReadonlySet<string> = new Set(["date", "timestamp", "timestamptz"]);
 
-const periodFunction = (period: string): string => `group-by-${period}`;
+const namePeriodFunction = (period: string): string => `group-by-${period}`;
 
-const periods = (build: GqlBuild): GraphQLInputType | undefined =>
+const getPeriodType = (build: GqlBuild): GraphQLInputType | undefined =>
   build.enumeration({
     name: build.sharedTypeName("group_period"),
     description: "what times are grouped by: the period that they belong to",
@@ -193,22 +193,22 @@ const groupByPeriod = (read: Read, keys: readonly ChosenKey[], period: string): 
       TIMES.has(type.name) ? [[JSON.stringify(expression), type.name] as const] : [],
     ),
   );
-  const startOfPeriod = (value: Expression): Expression => {
-    if (value.kind === "cast" || value.kind === "apply") return { ...value, of: startOfPeriod(value.of) };
+  const truncateExpression = (value: Expression): Expression => {
+    if (value.kind === "cast" || value.kind === "apply") return { ...value, of: truncateExpression(value.of) };
     const type = timeTypes.get(JSON.stringify(value));
     if (type === undefined) return value;
-    const begin: Expression = { kind: "apply", function: periodFunction(period), of: value };
+    const begin: Expression = { kind: "apply", function: namePeriodFunction(period), of: value };
     return type === "date" ? { kind: "cast", of: begin, type } : begin;
   };
-  const startOfPeriodInZone = (output: Output): Output => {
-    if (output.kind === "value") return { ...output, value: startOfPeriod(output.value) };
-    return output.kind === "object" ? { ...output, of: output.of.map(startOfPeriodInZone) } : output;
+  const truncateOutput = (output: Output): Output => {
+    if (output.kind === "value") return { ...output, value: truncateExpression(output.value) };
+    return output.kind === "object" ? { ...output, of: output.of.map(truncateOutput) } : output;
   };
   return {
     ...read,
-    output: read.output.map(startOfPeriodInZone),
-    groupBy: (read.groupBy ?? []).map(startOfPeriod),
-    ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: startOfPeriod(term.by) })) }),
+    output: read.output.map(truncateOutput),
+    groupBy: (read.groupBy ?? []).map(truncateExpression),
+    ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: truncateExpression(term.by) })) }),
   };
 };
 
@@ -221,43 +221,43 @@ interface GroupList {
 }
 
 /** Returns undefined if the role may not aggregate the table. */
-const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
+const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
   const { relation } = table;
   if (build.rights(table).select?.mayAggregate !== true) return undefined;
   const lists = build.listArguments(table);
-  const by = keyArguments(build, table);
+  const by = buildKeyArguments(build, table);
   const type = build.object({
-    name: build.typeName(table.word, GROUP),
+    name: build.typeName(table.namePart, GROUP),
     scope: "record",
     relation,
     fn: GROUP,
     description: `rows of the table "${relation.name}" that have the same values in some columns`,
   });
-  const having = termsOf(build, table, HAVING);
-  const order = termsOf(build, table, ORDER);
+  const having = getTermsType(build, table, HAVING);
+  const order = getTermsType(build, table, ORDER);
   if (by === undefined || type === undefined || having === undefined || order === undefined) return undefined;
   const { where, limit, offset } = lists;
-  const hasTimes = keysOf(build, table).some(({ value }) => TIMES.has(value.type.name));
-  const period = hasTimes || build.fieldName("by_related") in by ? periods(build) : undefined;
+  const hasTimes = listGroupKeys(build, table).some(({ value }) => TIMES.has(value.type.name));
+  const period = hasTimes || build.fieldName("by_related") in by ? getPeriodType(build) : undefined;
   return {
     config: {
-      type: required(new GraphQLList(required(type as never)) as never),
+      type: nonNull(new GraphQLList(nonNull(type as never)) as never),
       args: {
         ...(where && { where }),
         ...(limit && { limit }),
         ...(offset && { offset }),
         ...by,
         ...(period && { [build.fieldName("period")]: { type: period } }),
-        having: { type: having, ...partOf({ kind: "argument", name: "having" }) },
+        having: { type: having, ...buildExtensions({ kind: "argument", name: "having" }) },
         [build.fieldName("order_by")]: {
-          type: new GraphQLList(required(order)),
-          ...partOf({ kind: "argument", name: "order_by" }),
+          type: new GraphQLList(nonNull(order)),
+          ...buildExtensions({ kind: "argument", name: "order_by" }),
         },
       },
       description: `groups of rows of the table "${relation.name}", with what aggregates make of each`,
     },
     plan: (selection, { rows, list }) => {
-      const keys = chosenKeys(build, table, selection.arguments);
+      const keys = findChosenKeys(build, table, selection.arguments);
       const given = period && (selection.arguments[build.fieldName("period")] as string | null | undefined);
       const read: Read = {
         kind: "read",
@@ -274,24 +274,24 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
   };
 };
 
-const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
+const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   Object.fromEntries(
-    build.source.tables.flatMap((table): readonly (readonly [string, GqlField])[] => {
+    build.catalog.tables.flatMap((table): readonly (readonly [string, GqlField])[] => {
       const { select } = build.rights(table);
       const offered = scope === "subscription_root" ? select?.subscriptionRootFields : select?.queryRootFields;
-      const list = offered?.has("select_aggregate") === false ? undefined : groupList(build, table);
+      const list = offered?.has("select_aggregate") === false ? undefined : buildGroupList(build, table);
       if (list === undefined) return [];
       const { config, plan } = list;
-      return [[build.rootName(table.word, "group_by"), { config, toPlan: { kind: "custom", plan } }]];
+      return [[build.rootName(table.namePart, "group_by"), { config, toPlan: { kind: "custom", plan } }]];
     }),
   );
 
 /** Adds a group field beside each array relationship, as for its aggregate. @rule P-GRP-5 */
-const relatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields =>
+const buildRelatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields =>
   Object.fromEntries(
     table.relationships.flatMap(({ name, relationship, target }): readonly (readonly [string, GqlField])[] => {
       const related = relationship.isToOne ? undefined : build.table(target);
-      const list = related && groupList(build, related);
+      const list = related && buildGroupList(build, related);
       if (list === undefined) return [];
       const output = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
         kind: "embed",
@@ -311,23 +311,23 @@ export const graphqlGroupBy = definePlugin({
   name: "graphql-group-by",
   requires: ["graphql-aggregates", "graphql-relationships", "nest-embeds"],
   functions: PERIODS.map((period) => ({
-    name: periodFunction(period),
+    name: namePeriodFunction(period),
     builtIn: ["date_trunc"],
     compile: (time) => sql`pg_catalog.date_trunc(${literal(period)}, ${time})`,
   })),
   apply: (hooks) =>
     hooks.buildGqlField.tap("graphql-group-by", (fields: GqlFields, context: GqlFieldContext) => {
       const { scope, fn, build, relation } = context;
-      if (scope === "query_root" || scope === "subscription_root") return { ...fields, ...rootFields(context) };
+      if (scope === "query_root" || scope === "subscription_root") return { ...fields, ...buildRootFields(context) };
       const table = relation && build.table(relation);
       if (table === undefined) return fields;
-      if (scope === "row") return { ...relatedFields(context, table), ...fields };
-      if (scope === "record" && fn === GROUP) return { ...fields, ...groupFields(context, table) };
-      if (scope === "record" && fn === KEY) return { ...fields, ...keyFields(context, table) };
-      if (scope === "input") return { ...fields, ...keyInputFields(context, table) };
-      if (scope === "terms" && fn === KEY_ORDER) return { ...fields, ...keyOrderFields(context, table) };
+      if (scope === "row") return { ...buildRelatedFields(context, table), ...fields };
+      if (scope === "record" && fn === GROUP) return { ...fields, ...buildGroupFields(context, table) };
+      if (scope === "record" && fn === KEY) return { ...fields, ...buildKeyFields(context, table) };
+      if (scope === "input") return { ...fields, ...buildKeyInputFields(context, table) };
+      if (scope === "terms" && fn === KEY_ORDER) return { ...fields, ...buildKeyOrderFields(context, table) };
       return scope === "terms" && fn?.startsWith(`${GROUP}-`) === true
-        ? { ...fields, ...termFields(context, table) }
+        ? { ...fields, ...buildTermFields(context, table) }
         : fields;
     }),
 });

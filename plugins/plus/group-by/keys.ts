@@ -22,7 +22,7 @@ export const KEY_ORDER = "group-key-order";
 const KEYS = "group-keys";
 const RELATIONSHIPS = "group-relationships";
 
-export const required = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
+export const nonNull = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
 
 export interface GroupKey {
   readonly name: string;
@@ -31,7 +31,7 @@ export interface GroupKey {
   readonly part: GqlPart;
 }
 
-const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): GroupKey | undefined => {
+const buildGroupKey = (build: GqlBuild, table: GqlTable, each: GqlColumn): GroupKey | undefined => {
   const { name, column } = each;
   const { columns, masked } = build.rights(table).select ?? {};
   if (columns?.has(column.name) !== true || masked?.has(column.name) === true) return undefined;
@@ -42,20 +42,20 @@ const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): GroupKey | un
 };
 
 /** The columns that the role may read in every row. */
-export const keysOf = (build: GqlBuild, table: GqlTable): readonly GroupKey[] =>
-  table.columns.flatMap((each) => keyOf(build, table, each) ?? []);
+export const listGroupKeys = (build: GqlBuild, table: GqlTable): readonly GroupKey[] =>
+  table.columns.flatMap((each) => buildGroupKey(build, table, each) ?? []);
 
 // --- related rows ----------------------------------------------------------------------------------------------------
 
-interface ToOne extends GqlRelationshipField {
+interface ToOneField extends GqlRelationshipField {
   readonly table: GqlTable;
 }
 
 /** The object relationships to tables of which the role may read at least one column. */
-const toOneOf = (build: GqlBuild, table: GqlTable): readonly ToOne[] =>
+const listToOneFields = (build: GqlBuild, table: GqlTable): readonly ToOneField[] =>
   table.relationships.flatMap((each) => {
     const related = each.relationship.isToOne ? build.table(each.target) : undefined;
-    const isReadable = related?.columns.some((column) => keyOf(build, related, column) !== undefined) === true;
+    const isReadable = related?.columns.some((column) => buildGroupKey(build, related, column) !== undefined) === true;
     return isReadable ? [{ ...each, table: related }] : [];
   });
 
@@ -65,20 +65,20 @@ const liftToRelated = (value: Expression, relationship: string): Expression =>
     ? { ...value, of: liftToRelated(value.of, relationship) }
     : { kind: "related", relationship, value };
 
-const outputOfRelated = (output: Output, relationship: string): Output => {
+const liftOutputToRelated = (output: Output, relationship: string): Output => {
   if (output.kind === "value") return { ...output, value: liftToRelated(output.value, relationship) };
   return output.kind === "object"
-    ? { ...output, of: output.of.map((each) => outputOfRelated(each, relationship)) }
+    ? { ...output, of: output.of.map((each) => liftOutputToRelated(each, relationship)) }
     : output;
 };
 
 /** The key columns of a group, and an object for each object relationship. */
-export const keyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
+export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
-  for (const { name, relationship, table: related } of toOneOf(build, table)) {
+  for (const { name, relationship, table: related } of listToOneFields(build, table)) {
     const { relation } = related;
     const type = build.object({
-      name: build.typeName(related.word, "group_key"),
+      name: build.typeName(related.namePart, "group_key"),
       scope: "record",
       relation,
       fn: KEY,
@@ -92,88 +92,94 @@ export const keyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlField
           output: ({ as }, { rows }) => ({
             kind: "object",
             as,
-            of: rows().map((each) => outputOfRelated(each, relationship.id)),
+            of: rows().map((each) => liftOutputToRelated(each, relationship.id)),
           }),
         },
       };
   }
-  for (const { name, value, part } of keysOf(build, table))
+  for (const { name, value, part } of listGroupKeys(build, table))
     fields[name] = { config: { type: build.valueOutput(value) }, toPlan: part };
   return fields;
 };
 
 /** The same fields as inputs of an order of groups. */
-export const keyOrderFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
+export const buildKeyOrderFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
   const direction = build.orderDirection();
   if (direction === undefined) return fields;
-  for (const { name, relationship, target, table: related } of toOneOf(build, table)) {
+  for (const { name, relationship, target, table: related } of listToOneFields(build, table)) {
     const type = build.inputObject({
-      name: build.typeName(related.word, "group_key_order"),
+      name: build.typeName(related.namePart, "group_key_order"),
       scope: "terms",
       relation: related.relation,
       fn: KEY_ORDER,
     });
     if (type !== undefined) fields[name] = { config: { type }, toPlan: { kind: "relationship", relationship, target } };
   }
-  for (const { name, part } of keysOf(build, table)) fields[name] = { config: { type: direction }, toPlan: part };
+  for (const { name, part } of listGroupKeys(build, table))
+    fields[name] = { config: { type: direction }, toPlan: part };
   return fields;
 };
 
 // --- arguments -------------------------------------------------------------------------------------------------------
 
 const BY = "by";
-const relatedName = (build: GqlBuild): string => build.fieldName("by_related");
+const nameRelatedArgument = (build: GqlBuild): string => build.fieldName("by_related");
 
-const columnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
+const buildColumnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
   const columns = build.listArguments(table)[build.fieldName("distinct_on")];
-  return columns && new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType)); // the type is an enum
+  return columns && new GraphQLList(nonNull(getNamedType(columns.type) as GraphQLInputType)); // the type is an enum
 };
 
 /** Returns undefined if no object relationship leads to a readable column. */
-const relatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined =>
-  toOneOf(build, table).length === 0
+const getRelatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined =>
+  listToOneFields(build, table).length === 0
     ? undefined
     : build.inputObject({
-        name: build.typeName(table.word, "group_relationships"),
+        name: build.typeName(table.namePart, "group_relationships"),
         scope: "input",
         relation: table.relation,
         fn: RELATIONSHIPS,
       });
 
 /** The arguments `by` and `by_related`. Undefined if there is no column to group by. */
-export const keyArguments = (build: GqlBuild, table: GqlTable) => {
-  const columns = columnsType(build, table);
-  const related = relatedType(build, table);
+export const buildKeyArguments = (build: GqlBuild, table: GqlTable) => {
+  const columns = buildColumnsType(build, table);
+  const related = getRelatedType(build, table);
   if (columns === undefined) return undefined;
   return {
-    [BY]: { type: related === undefined ? required(columns) : columns },
-    ...(related && { [relatedName(build)]: { type: related } }),
+    [BY]: { type: related === undefined ? nonNull(columns) : columns },
+    ...(related && { [nameRelatedArgument(build)]: { type: related } }),
   };
 };
 
 /** The fields of the input types of `by_related`. */
-export const keyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable): GqlFields => {
-  const own = (type: GraphQLInputType, name: string): GqlField => ({
+export const buildKeyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable): GqlFields => {
+  const buildOwnField = (type: GraphQLInputType, name: string): GqlField => ({
     config: { type },
     toPlan: { kind: "own", name },
   });
   if (fn === RELATIONSHIPS)
     return Object.fromEntries(
-      toOneOf(build, table).flatMap(({ name, table: related }): readonly (readonly [string, GqlField])[] => {
-        const { relation, word } = related;
+      listToOneFields(build, table).flatMap(({ name, table: related }): readonly (readonly [string, GqlField])[] => {
+        const { relation, namePart } = related;
         const type = build.inputObject({
-          name: build.typeName(word, "group_keys"),
+          name: build.typeName(namePart, "group_keys"),
           scope: "input",
           relation,
           fn: KEYS,
         });
-        return type === undefined ? [] : [[name, own(type, name)]];
+        return type === undefined ? [] : [[name, buildOwnField(type, name)]];
       }),
     );
   if (fn !== KEYS) return {};
-  const entries = Object.entries({ [BY]: columnsType(build, table), [relatedName(build)]: relatedType(build, table) });
-  return Object.fromEntries(entries.flatMap(([name, type]) => (type === undefined ? [] : [[name, own(type, name)]])));
+  const entries = Object.entries({
+    [BY]: buildColumnsType(build, table),
+    [nameRelatedArgument(build)]: getRelatedType(build, table),
+  });
+  return Object.fromEntries(
+    entries.flatMap(([name, type]) => (type === undefined ? [] : [[name, buildOwnField(type, name)]])),
+  );
 };
 
 /** A column that groups are formed by. */
@@ -184,17 +190,17 @@ export interface ChosenKey extends GroupKey {
 type GivenKeys = Readonly<Record<string, Json>>;
 
 /** The columns that the arguments name, in the order of the types' fields. */
-export const chosenKeys = (build: GqlBuild, table: GqlTable, given: GivenKeys): readonly ChosenKey[] => {
+export const findChosenKeys = (build: GqlBuild, table: GqlTable, given: GivenKeys): readonly ChosenKey[] => {
   const wanted = new Set((given[BY] ?? []) as readonly string[]);
-  const related = (given[relatedName(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
+  const related = (given[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
   return [
-    ...keysOf(build, table).flatMap((key): readonly ChosenKey[] =>
+    ...listGroupKeys(build, table).flatMap((key): readonly ChosenKey[] =>
       wanted.has(key.name) ? [{ ...key, expression: { kind: "column", name: key.column } }] : [],
     ),
-    ...toOneOf(build, table)
+    ...listToOneFields(build, table)
       .filter(({ name }) => Object.hasOwn(related, name))
       .flatMap(({ name, relationship, table: target }) =>
-        chosenKeys(build, target, related[name] ?? {}).map((key) => ({
+        findChosenKeys(build, target, related[name] ?? {}).map((key) => ({
           ...key,
           expression: liftToRelated(key.expression, relationship.id),
         })),
@@ -208,16 +214,20 @@ export const chosenKeys = (build: GqlBuild, table: GqlTable, given: GivenKeys): 
  * The relationships that lead to the column of the expression, followed by the column's name. The column may be cast to
  * text.
  */
-export const pathOf = (value: Expression): readonly string[] | undefined => {
-  if (value.kind === "cast" || value.kind === "apply") return pathOf(value.of);
+export const findColumnPath = (value: Expression): readonly string[] | undefined => {
+  if (value.kind === "cast" || value.kind === "apply") return findColumnPath(value.of);
   if (value.kind === "column") return [value.name];
-  const inner = value.kind === "related" ? pathOf(value.value) : undefined;
+  const inner = value.kind === "related" ? findColumnPath(value.value) : undefined;
   return value.kind === "related" && inner !== undefined ? [value.relationship, ...inner] : undefined;
 };
 
 /** The same path with the names that the schema uses. */
-export const namesOf = (build: GqlBuild, table: GqlTable, [first = "", ...rest]: readonly string[]): string[] => {
+export const nameColumnPath = (
+  build: GqlBuild,
+  table: GqlTable,
+  [first = "", ...rest]: readonly string[],
+): string[] => {
   if (rest.length === 0) return [build.schema.columnName(table.relation, first)];
-  const step = toOneOf(build, table).find(({ relationship }) => relationship.id === first);
-  return step === undefined ? [first] : [step.name, ...namesOf(build, step.table, rest)];
+  const step = listToOneFields(build, table).find(({ relationship }) => relationship.id === first);
+  return step === undefined ? [first] : [step.name, ...nameColumnPath(build, step.table, rest)];
 };

@@ -11,7 +11,7 @@ const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 const GROUP = /^(not\.)?(and|or)?\(/;
 
 /** The index at which a list item ends: a comma outside of quotes and parentheses, or the closing parenthesis. */
-const itemEnd = (text: string, start: number): number => {
+const findItemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
   for (let at = start; at < text.length; at++) {
@@ -26,20 +26,20 @@ const itemEnd = (text: string, start: number): number => {
   return text.length;
 };
 
-const nameOf = (written: string): string =>
+const unquoteName = (written: string): string =>
   written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/gs, "$1") : written;
 
 const FORM = "column.aggregate().operator.value";
 
 /** Parses a term such as `sold.sum().gt.10`. @throws RelApiError `parse-error`, `aggregates-disabled` */
-const readTerm = (term: string, at: number, parameter: ReadParameter): Predicate => {
-  const { aggregate, field, condition, unreadable } = parameter;
+const parseTerm = (term: string, at: number, parameter: ReadParameter): Predicate => {
+  const { aggregate, field, condition, buildSyntaxError } = parameter;
   const [, column, function_ = "", operation = ""] = TERM.exec(term) ?? [];
-  if (operation === "") throw unreadable(at, FORM);
+  if (operation === "") throw buildSyntaxError(at, FORM);
   const fn = aggregate(function_);
   if (fn === undefined || (column === undefined && fn !== "count"))
-    throw unreadable(at + (column === undefined ? 0 : column.length + 1), "aggregate function (sum, avg, ...)");
-  const of = column === undefined ? [] : [field(nameOf(column))];
+    throw buildSyntaxError(at + (column === undefined ? 0 : column.length + 1), "aggregate function (sum, avg, ...)");
+  const of = column === undefined ? [] : [field(unquoteName(column))];
   return condition({ kind: "aggregate", fn, of }, operation);
 };
 
@@ -49,22 +49,22 @@ interface ParsedHaving {
 }
 
 /** Parses a term or a group of terms. @throws RelApiError `parse-error`, `aggregates-disabled` */
-const readTree = (parameter: ReadParameter, start: number, depth: number): ParsedHaving => {
-  const { text, checkDepth, unreadable } = parameter;
+const parseTree = (parameter: ReadParameter, start: number, depth: number): ParsedHaving => {
+  const { text, checkDepth, buildSyntaxError } = parameter;
   const [opening, not, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
   if (opening === undefined) {
-    const end = depth === 0 ? text.length : itemEnd(text, start);
-    return { predicate: readTerm(text.slice(start, end), start, parameter), end };
+    const end = depth === 0 ? text.length : findItemEnd(text, start);
+    return { predicate: parseTerm(text.slice(start, end), start, parameter), end };
   }
   checkDepth(depth);
   const of: Predicate[] = [];
   let end = start + opening.length - 1;
   do {
-    const item = readTree(parameter, end + 1, depth + 1);
+    const item = parseTree(parameter, end + 1, depth + 1);
     of.push(item.predicate);
     ({ end } = item);
   } while (text[end] === ",");
-  if (text[end] !== ")") throw unreadable(end, '","', '")"');
+  if (text[end] !== ")") throw buildSyntaxError(end, '","', '")"');
   const group: Predicate = { kind: kind as "and" | "or", of };
   return { predicate: not === undefined ? group : { kind: "not", of: group }, end: end + 1 };
 };
@@ -72,14 +72,14 @@ const readTree = (parameter: ReadParameter, start: number, depth: number): Parse
 const MAX_OPENING = "not.and(".length;
 
 /** @throws RelApiError `parse-error`, `aggregates-disabled` */
-const readHaving = (parameter: ReadParameter): Predicate => {
-  const { predicate, end } = readTree(parameter, 0, 0);
-  if (end < parameter.text.length) throw parameter.unreadable(end, "end of input");
+const parseHaving = (parameter: ReadParameter): Predicate => {
+  const { predicate, end } = parseTree(parameter, 0, 0);
+  if (end < parameter.text.length) throw parameter.buildSyntaxError(end, "end of input");
   return predicate;
 };
 
 /** The ordering that lets `order` name an aggregate of grouped rows. */
-const ordering = (name: string): OrderingSpec => ({
+const buildOrdering = (name: string): OrderingSpec => ({
   name,
   types: ["any"],
   operands: [],
@@ -92,7 +92,7 @@ const ordering = (name: string): OrderingSpec => ({
 export const restHaving = definePlugin({
   name: "rest-having",
   requires: ["rest", "aggregate-functions"],
-  orderings: ["avg", "count", "max", "min", "sum"].map(ordering),
+  orderings: ["avg", "count", "max", "min", "sum"].map(buildOrdering),
   apply: (_hooks, context) => {
     // the first is for relations, the second for embeds and for functions that return rows
     for (const name of ["having", "*.having"])
@@ -100,7 +100,7 @@ export const restHaving = definePlugin({
         .use(readParametersHook)
         .for(name)
         .tap("rest-having", (read, parameter) => {
-          const having = readHaving(parameter);
+          const having = parseHaving(parameter);
           const given = read.having === undefined ? [] : [read.having];
           return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...given, having] } };
         });

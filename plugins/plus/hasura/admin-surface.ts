@@ -14,7 +14,7 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { graphqlService, type GqlEngine } from "../../graphql/api.ts";
-import { adminOnly, encodeRefusal, MetadataApiError, refusal } from "./errors.ts";
+import { adminRequired, encodeMetadataError, MetadataApiError, metadataError } from "./errors.ts";
 
 interface AdminPath {
   readonly path: string;
@@ -23,7 +23,7 @@ interface AdminPath {
   /** The method that the path accepts. POST if absent. */
   readonly method?: "GET";
   /** Whether the path is served, evaluated with each load of the schema. Always served if absent. */
-  isOn?(): boolean;
+  isEnabled?(): boolean;
   /** Answers a request. `body` is null for a GET. @throws RelApiError */
   answer(body: Json, asked: AdminRequest): Promise<Json> | Json;
 }
@@ -42,7 +42,7 @@ interface GqlErrorBody {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-const json = (status: number, body: string, more: Headers = []): Answer => ({
+const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json; charset=utf-8"], ["Cache-Control", "no-store"], ...more],
   body,
@@ -51,8 +51,8 @@ const json = (status: number, body: string, more: Headers = []): Answer => ({
 export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
   const { path, kind, method = "POST" } = served;
   const isServed = (): boolean =>
-    context.use(graphqlService) !== undefined && (served.isOn === undefined || served.isOn());
-  const engineOf = (): GqlEngine => {
+    context.use(graphqlService) !== undefined && (served.isEnabled === undefined || served.isEnabled());
+  const getEngine = (): GqlEngine => {
     const found = context.use(graphqlService);
     if (found === undefined) throw new Error('the plugin "graphql" is missing'); // nothing is served then
     return found;
@@ -62,14 +62,18 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
     if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
-      return json(error.status, encodeRefusal(error), error.headers);
+      return buildJsonAnswer(error.status, encodeMetadataError(error), error.headers);
     }
-    const encoded = engineOf().encodeErrors(error, exchange.session);
+    const encoded = getEngine().encodeErrors(error, exchange.session);
     const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
     const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = isRelApiError(error) ? error.headers : [];
-    return json(encoded.status, JSON.stringify({ path: place, error: first?.message, code, internal }), headers);
+    return buildJsonAnswer(
+      encoded.status,
+      JSON.stringify({ path: place, error: first?.message, code, internal }),
+      headers,
+    );
   };
 
   /** @throws RelApiError */
@@ -77,20 +81,20 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
     if (method === "GET") return null;
     // a page of another origin may send such a request without a CORS preflight
     if (!JSON_TYPE.test(exchange.header("content-type") ?? ""))
-      throw refusal("invalid-headers", "the content type must be application/json", "$", undefined, 415);
+      throw metadataError("invalid-headers", "the content type must be application/json", "$", undefined, 415);
     const text = (await exchange.body()).toString("utf8");
     try {
-      return engineOf().parseJson(text);
+      return getEngine().parseJson(text);
     } catch (error) {
       if (isRelApiError(error)) throw error;
-      throw refusal("invalid-json", `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, "$");
+      throw metadataError("invalid-json", `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, "$");
     }
   };
 
   return {
     name: "graphql",
     get credentialRules() {
-      return engineOf().credentialRules;
+      return getEngine().credentialRules;
     },
     paths: () => (isServed() ? [path] : []),
     beforeAuthorize: (exchange) =>
@@ -99,12 +103,15 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
         : { status: exchange.method === "OPTIONS" ? 200 : 405, headers: [["Allow", `OPTIONS, ${method}`]] },
     handle: async (exchange) => {
       try {
-        if (!exchange.session.isAdmin || exchange.session.role !== "admin") throw adminOnly();
+        if (!exchange.session.isAdmin || exchange.session.role !== "admin") throw adminRequired();
         exchange.operation = { kind };
         const body = await readBody(exchange);
         // `encode` wrote this JSON
         const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
-        return json(200, writeJson(await served.answer(body, { exchange, engine: engineOf(), encode: encoded })));
+        return buildJsonAnswer(
+          200,
+          writeJson(await served.answer(body, { exchange, engine: getEngine(), encode: encoded })),
+        );
       } catch (error) {
         return encode(error, exchange);
       }

@@ -1,24 +1,24 @@
 /** How the commands of the metadata API change the metadata. @rule P-HAS-1 */
 import {
-  withChangedEntry,
-  entryIn,
-  entryOf,
-  withoutUndefined,
-  inEntry,
-  inObject,
+  replaceEntry,
+  requireEntry,
+  readEntry,
+  omitUndefined,
+  changeOrAddObject,
+  changeObject,
   pickArguments,
-  listIn,
-  listOf,
-  nameIn,
+  requireList,
+  readList,
+  requireName,
   refuseAdmin,
-  displayName,
-  textIn,
-  without,
+  formatName,
+  requireText,
+  omitKeys,
   type Arguments,
   type Command,
   type Entry,
 } from "./document.ts";
-import { refusal, wrongKind } from "./errors.ts";
+import { metadataError, wrongKind } from "./errors.ts";
 import { documentCommands } from "./document-commands.ts";
 import { nativeQueryCommands } from "./native-query-commands.ts";
 
@@ -26,157 +26,164 @@ import { nativeQueryCommands } from "./native-query-commands.ts";
 
 const WORDS = { table: "view/table", function: "function" };
 
-const track =
+const createTrackCommand =
   (kind: "table" | "function", ...keys: readonly string[]): Command =>
   (document, from) =>
-    inEntry(document, from, kind, (object, name) => {
+    changeOrAddObject(document, from, kind, (object, name) => {
       if (object === undefined) return { [kind]: { ...name }, ...pickArguments(from, ...keys) };
-      throw refusal("already-tracked", `${WORDS[kind]} already tracked: "${displayName(name)}"`, from.at);
+      throw metadataError("already-tracked", `${WORDS[kind]} already tracked: "${formatName(name)}"`, from.path);
     });
 
 const untrackTable: Command = (document, from) =>
-  inEntry(document, from, "table", (object, name) => {
+  changeOrAddObject(document, from, "table", (object, name) => {
     if (object !== undefined) return undefined;
-    throw refusal("already-untracked", `view/table already untracked: "${displayName(name)}"`, from.at);
+    throw metadataError("already-untracked", `view/table already untracked: "${formatName(name)}"`, from.path);
   });
 
-const untrackFunction: Command = (document, from) => inObject(document, from, "function", () => undefined);
+const untrackFunction: Command = (document, from) => changeObject(document, from, "function", () => undefined);
 
 /** Makes a list command, such as `pg_track_tables`, of the command for a single object. */
-const forEachEntry =
+const createListCommand =
   (key: string, command: Command): Command =>
   (document, from) =>
-    listIn(from, key).reduce<Entry>((next, args, i) => {
+    requireList(from, key).reduce<Entry>((next, args, i) => {
       // an item is an object with its own arguments, or only a name
-      const own = entryOf(args);
+      const own = readEntry(args);
       const single = key.slice(0, -1);
       const isName = typeof args === "string" || (own[single] === undefined && own["name"] !== undefined);
       return command(next, {
-        args: isName ? withoutUndefined({ source: from.args["source"], [single]: args }) : own,
-        at: `${from.at}.${key}[${i}]`,
+        args: isName ? omitUndefined({ source: from.args["source"], [single]: args }) : own,
+        path: `${from.path}.${key}[${i}]`,
       });
     }, document);
 
-const setConfiguration =
+const createConfigurationCommand =
   (kind: "table" | "function"): Command =>
   (document, from) =>
-    inObject(document, from, kind, (object) => ({
+    changeObject(document, from, kind, (object) => ({
       ...object,
-      configuration: from.args["configuration"] === undefined ? {} : entryIn(from, "configuration"),
+      configuration: from.args["configuration"] === undefined ? {} : requireEntry(from, "configuration"),
     }));
 
 const setIsEnum: Command = (document, from) => {
   const { is_enum: isEnum } = from.args;
-  if (typeof isEnum !== "boolean") throw wrongKind("is_enum", "a boolean", from.at);
-  return inObject(document, from, "table", (table) =>
-    isEnum ? { ...table, is_enum: true } : without(table, "is_enum"),
+  if (typeof isEnum !== "boolean") throw wrongKind("is_enum", "a boolean", from.path);
+  return changeObject(document, from, "table", (table) =>
+    isEnum ? { ...table, is_enum: true } : omitKeys(table, "is_enum"),
   );
 };
 
 // --- what a table or function has -----------------------------------------------------------------------------------
 
 interface Member {
-  readonly of: "table" | "function";
+  readonly owner: "table" | "function";
   readonly list: string;
   /** The key that names the member in the metadata's list and in the arguments. */
   readonly key: string;
   readonly argument?: string;
-  readonly what: string;
+  readonly description: string;
 }
 
 /** Error codes for members that do not use the general ones. */
 interface MemberErrors {
-  readonly taken?: (name: string, owner: string) => string;
-  readonly missing?: (name: string, owner: string) => readonly [code: string, message: string];
+  readonly buildTakenMessage?: (name: string, owner: string) => string;
+  readonly buildMissingError?: (name: string, owner: string) => readonly [code: string, message: string];
 }
 
-const addMember =
+const createAddCommand =
   (member: Member & MemberErrors, entry: (from: Arguments) => Entry, alsoIn: readonly string[] = []): Command =>
   (document, from) => {
-    const { of, list, key, what } = member;
-    const taken = member.taken ?? ((name, owner) => `${what} "${name}" already exists in ${of} "${owner}"`);
-    const name = textIn(from, key);
-    return inObject(document, from, of, (object) => {
+    const { owner: of, list, key, description } = member;
+    const taken =
+      member.buildTakenMessage ?? ((name, owner) => `${description} "${name}" already exists in ${of} "${owner}"`);
+    const name = requireText(from, key);
+    return changeObject(document, from, of, (object) => {
       const isTaken = [list, ...alsoIn].some((one) =>
-        listOf(object[one]).some((other) => entryOf(other)[key] === name),
+        readList(object[one]).some((other) => readEntry(other)[key] === name),
       );
-      if (isTaken) throw refusal("already-exists", taken(name, displayName(nameIn(from, of))), from.at);
-      return { ...object, [list]: [...listOf(object[list]), { [key]: name, ...entry(from) }] };
+      if (isTaken) throw metadataError("already-exists", taken(name, formatName(requireName(from, of))), from.path);
+      return { ...object, [list]: [...readList(object[list]), { [key]: name, ...entry(from) }] };
     });
   };
 
 /** Applies a change to a member of whichever list contains it. */
-const member = (
-  { of, key, argument = key, what, missing }: Omit<Member, "list"> & MemberErrors,
+const createChangeCommand = (
+  { owner, key, argument = key, description, buildMissingError }: Omit<Member, "list"> & MemberErrors,
   lists: (from: Arguments) => readonly string[],
   change: (entry: Entry, from: Arguments, object: Entry) => Entry | undefined,
 ): Command => {
   return (document, from) => {
-    const name = textIn(from, argument);
-    return inObject(document, from, of, (object) => {
-      const list = lists(from).find((one) => listOf(object[one]).some((entry) => entryOf(entry)[key] === name));
+    const name = requireText(from, argument);
+    return changeObject(document, from, owner, (object) => {
+      const list = lists(from).find((one) => readList(object[one]).some((entry) => readEntry(entry)[key] === name));
       if (list === undefined) {
-        const [code, message] = missing?.(name, displayName(nameIn(from, of))) ?? [
+        const [code, message] = buildMissingError?.(name, formatName(requireName(from, owner))) ?? [
           "not-exists",
-          `${what} "${name}" does not exist`,
+          `${description} "${name}" does not exist`,
         ];
-        throw refusal(code, message, from.at);
+        throw metadataError(code, message, from.path);
       }
-      return withChangedEntry(
+      return replaceEntry(
         object,
         list,
         (entry) => entry[key] === name,
-        (entry) => change(entryOf(entry), from, object),
+        (entry) => change(readEntry(entry), from, object),
       );
     });
   };
 };
 
 const RELATIONSHIPS = ["object_relationships", "array_relationships"];
-const relationship = { of: "table", key: "name", what: "relationship" } as const;
+const relationshipMember = { owner: "table", key: "name", description: "relationship" } as const;
 
-const createRelationship = (list: string): Command =>
-  addMember(
-    { ...relationship, list, taken: (name, table) => `field with name "${name}" already exists in table "${table}"` },
-    (from) => ({ using: entryIn(from, "using"), ...pickArguments(from, "comment") }),
+const createRelationshipCommand = (list: string): Command =>
+  createAddCommand(
+    {
+      ...relationshipMember,
+      list,
+      buildTakenMessage: (name, table) => `field with name "${name}" already exists in table "${table}"`,
+    },
+    (from) => ({ using: requireEntry(from, "using"), ...pickArguments(from, "comment") }),
     [...RELATIONSHIPS, "computed_fields"],
   );
 
-const rename: Command = member(
-  relationship,
+const renameRelationship: Command = createChangeCommand(
+  relationshipMember,
   () => RELATIONSHIPS,
   (entry, from, table) => {
-    const name = textIn(from, "new_name");
-    const isTaken = RELATIONSHIPS.some((list) => listOf(table[list]).some((other) => entryOf(other)["name"] === name));
-    if (isTaken) throw refusal("already-exists", `relationship "${name}" already exists`, from.at);
+    const name = requireText(from, "new_name");
+    const isTaken = RELATIONSHIPS.some((list) =>
+      readList(table[list]).some((other) => readEntry(other)["name"] === name),
+    );
+    if (isTaken) throw metadataError("already-exists", `relationship "${name}" already exists`, from.path);
     return { ...entry, name };
   },
 );
 
 /** Sets the comment of an entry; `null` removes it. */
 const setComment = (entry: Entry, { args }: Arguments): Entry =>
-  typeof args["comment"] === "string" ? { ...entry, comment: args["comment"] } : without(entry, "comment");
+  typeof args["comment"] === "string" ? { ...entry, comment: args["comment"] } : omitKeys(entry, "comment");
 
 const OPERATIONS = ["select", "insert", "update", "delete"] as const;
-const permissionOf = (operation: string) =>
+const buildPermissionMember = (operation: string) =>
   ({
-    of: "table",
+    owner: "table",
     key: "role",
-    what: "permission for role",
-    taken: (role: string, table: string) =>
+    description: "permission for role",
+    buildTakenMessage: (role: string, table: string) =>
       `${operation} permission already defined on table "${table}" with role "${role}"`,
-    missing: (role: string, table: string) =>
+    buildMissingError: (role: string, table: string) =>
       ["permission-denied", `${operation} permission on "${table}" for role "${role}" does not exist`] as const,
   }) as const;
 
 const permissionCommands = OPERATIONS.flatMap((operation): readonly (readonly [string, Command])[] => {
   const list = `${operation}_permissions`;
-  const permission = permissionOf(operation);
-  const create = addMember({ ...permission, list }, (from) => {
+  const permission = buildPermissionMember(operation);
+  const create = createAddCommand({ ...permission, list }, (from) => {
     refuseAdmin(from);
-    return { permission: entryIn(from, "permission"), ...pickArguments(from, "comment") };
+    return { permission: requireEntry(from, "permission"), ...pickArguments(from, "comment") };
   });
-  const remove = member(
+  const remove = createChangeCommand(
     permission,
     () => [list],
     () => undefined,
@@ -187,55 +194,64 @@ const permissionCommands = OPERATIONS.flatMap((operation): readonly (readonly [s
   ];
 });
 
-const permissionList = (from: Arguments): readonly string[] => {
-  const operation = textIn(from, "type");
-  if (!OPERATIONS.some((one) => one === operation)) throw wrongKind("type", `one of ${OPERATIONS.join(", ")}`, from.at);
+const findPermissionList = (from: Arguments): readonly string[] => {
+  const operation = requireText(from, "type");
+  if (!OPERATIONS.some((one) => one === operation))
+    throw wrongKind("type", `one of ${OPERATIONS.join(", ")}`, from.path);
   return [`${operation}_permissions`];
 };
 
-const functionPermission = { of: "function", key: "role", what: "permission for role" } as const;
-const computedField = { of: "table", key: "name", what: "computed field" } as const;
+const functionPermission = { owner: "function", key: "role", description: "permission for role" } as const;
+const computedField = { owner: "table", key: "name", description: "computed field" } as const;
 
 /** Commands by name. Other names are unknown, or the caller of this map handles them. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ["pg_track_table", track("table", "is_enum", "configuration", "apollo_federation_config")],
+  ["pg_track_table", createTrackCommand("table", "is_enum", "configuration", "apollo_federation_config")],
   ["pg_untrack_table", untrackTable],
-  ["pg_track_tables", forEachEntry("tables", track("table", "is_enum", "configuration", "apollo_federation_config"))],
-  ["pg_untrack_tables", forEachEntry("tables", untrackTable)],
-  ["pg_set_table_customization", setConfiguration("table")],
+  [
+    "pg_track_tables",
+    createListCommand("tables", createTrackCommand("table", "is_enum", "configuration", "apollo_federation_config")),
+  ],
+  ["pg_untrack_tables", createListCommand("tables", untrackTable)],
+  ["pg_set_table_customization", createConfigurationCommand("table")],
   ["pg_set_table_is_enum", setIsEnum],
-  ["pg_track_function", track("function", "configuration", "comment")],
+  ["pg_track_function", createTrackCommand("function", "configuration", "comment")],
   ["pg_untrack_function", untrackFunction],
-  ["pg_track_functions", forEachEntry("functions", track("function", "configuration", "comment"))],
-  ["pg_untrack_functions", forEachEntry("functions", untrackFunction)],
-  ["pg_set_function_customization", setConfiguration("function")],
-  ["pg_create_object_relationship", createRelationship("object_relationships")],
-  ["pg_create_array_relationship", createRelationship("array_relationships")],
+  ["pg_track_functions", createListCommand("functions", createTrackCommand("function", "configuration", "comment"))],
+  ["pg_untrack_functions", createListCommand("functions", untrackFunction)],
+  ["pg_set_function_customization", createConfigurationCommand("function")],
+  ["pg_create_object_relationship", createRelationshipCommand("object_relationships")],
+  ["pg_create_array_relationship", createRelationshipCommand("array_relationships")],
   [
     "pg_drop_relationship",
-    member(
-      { ...relationship, argument: "relationship" },
+    createChangeCommand(
+      { ...relationshipMember, argument: "relationship" },
       () => RELATIONSHIPS,
       () => undefined,
     ),
   ],
-  ["pg_rename_relationship", rename],
-  ["pg_set_relationship_comment", member(relationship, () => RELATIONSHIPS, setComment)],
+  ["pg_rename_relationship", renameRelationship],
+  ["pg_set_relationship_comment", createChangeCommand(relationshipMember, () => RELATIONSHIPS, setComment)],
   ...permissionCommands,
   [
     "pg_set_permission_comment",
-    (document, from) => member(permissionOf(textIn(from, "type")), permissionList, setComment)(document, from),
+    (document, from) =>
+      createChangeCommand(
+        buildPermissionMember(requireText(from, "type")),
+        findPermissionList,
+        setComment,
+      )(document, from),
   ],
   [
     "pg_create_function_permission",
-    addMember({ ...functionPermission, list: "permissions" }, (from) => {
+    createAddCommand({ ...functionPermission, list: "permissions" }, (from) => {
       refuseAdmin(from);
       return {};
     }),
   ],
   [
     "pg_drop_function_permission",
-    member(
+    createChangeCommand(
       functionPermission,
       () => ["permissions"],
       () => undefined,
@@ -243,14 +259,14 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   [
     "pg_add_computed_field",
-    addMember({ ...computedField, list: "computed_fields" }, (from) => ({
-      definition: entryIn(from, "definition"),
+    createAddCommand({ ...computedField, list: "computed_fields" }, (from) => ({
+      definition: requireEntry(from, "definition"),
       ...pickArguments(from, "comment"),
     })),
   ],
   [
     "pg_drop_computed_field",
-    member(
+    createChangeCommand(
       computedField,
       () => ["computed_fields"],
       () => undefined,

@@ -7,10 +7,10 @@ const SECOND_MS = 1000;
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0);
 
-const answer = ({ options, registry }: PluginContext): Json => {
+const describeConfig = ({ options, registry }: PluginContext): Json => {
   // options of plugins that may be missing from the preset
   const all = options as unknown as Readonly<Record<string, unknown>>;
-  const numberOf = (name: string, otherwise: number): number => {
+  const readNumber = (name: string, otherwise: number): number => {
     const value = all[name];
     return typeof value === "number" ? value : otherwise;
   };
@@ -25,8 +25,8 @@ const answer = ({ options, registry }: PluginContext): Json => {
     jwt: null,
     is_allow_list_enabled: registry.has("trusted-documents") && all["enableAllowlist"] === true,
     live_queries: {
-      batch_size: numberOf("liveQueryBatchSize", 100),
-      refetch_delay: numberOf("liveQueryInterval", SECOND_MS) / SECOND_MS,
+      batch_size: readNumber("liveQueryBatchSize", 100),
+      refetch_delay: readNumber("liveQueryInterval", SECOND_MS) / SECOND_MS,
     },
     is_prometheus_metrics_enabled: registry.has("metrics"),
     default_naming_convention: String(all["defaultNamingConvention"] ?? "hasura-default"),
@@ -45,7 +45,7 @@ export const configApi = definePlugin({
         path: "/v1alpha1/config",
         kind: "config",
         method: "GET",
-        answer: () => answer(context),
+        answer: () => describeConfig(context),
       }),
     );
   },

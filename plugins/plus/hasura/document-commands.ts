@@ -3,78 +3,84 @@
  */
 import type { Json } from "../../../core/index.ts";
 import {
-  withChangedEntry,
-  entryIn,
-  entryOf,
-  withoutUndefined,
+  replaceEntry,
+  requireEntry,
+  readEntry,
+  omitUndefined,
   pickArguments,
-  listIn,
-  listOf,
-  notExists,
-  textIn,
-  without,
+  requireList,
+  readList,
+  objectMissing,
+  requireText,
+  omitKeys,
   type Arguments,
   type Command,
   type Commands,
   type Entry,
 } from "./document.ts";
-import { refusal } from "./errors.ts";
+import { metadataError } from "./errors.ts";
 
-interface TopMember {
+interface TopLevelMember {
   readonly list: string;
   readonly key: string;
-  readonly what: string;
+  readonly description: string;
 }
 
-const ROLE: TopMember = { list: "inherited_roles", key: "role_name", what: "inherited role" };
-const COLLECTION: TopMember = { list: "query_collections", key: "name", what: "query collection with name" };
-const ALLOWED: TopMember = { list: "allowlist", key: "collection", what: "collection of the allow list" };
-const ENDPOINT: TopMember = { list: "rest_endpoints", key: "name", what: "REST endpoint" };
+const ROLE: TopLevelMember = { list: "inherited_roles", key: "role_name", description: "inherited role" };
+const COLLECTION: TopLevelMember = {
+  list: "query_collections",
+  key: "name",
+  description: "query collection with name",
+};
+const ALLOWED: TopLevelMember = { list: "allowlist", key: "collection", description: "collection of the allow list" };
+const ENDPOINT: TopLevelMember = { list: "rest_endpoints", key: "name", description: "REST endpoint" };
 
-const addTop =
-  ({ list, key, what }: TopMember, entry: (from: Arguments) => Entry, replaces = false): Command =>
+const createAddCommand =
+  ({ list, key, description }: TopLevelMember, entry: (from: Arguments) => Entry, replaces = false): Command =>
   (document, from) => {
-    const name = textIn(from, key);
-    return withChangedEntry(
+    const name = requireText(from, key);
+    return replaceEntry(
       document,
       list,
       (one) => one[key] === name,
       (one) => {
         if (one !== undefined && !replaces)
-          throw refusal("already-exists", `${what} "${name}" already exists`, from.at);
+          throw metadataError("already-exists", `${description} "${name}" already exists`, from.path);
         return { [key]: name, ...entry(from) };
       },
     );
   };
 
-const changeTop =
+const createChangeCommand =
   (
-    { list, key, what }: TopMember,
+    { list, key, description }: TopLevelMember,
     change: (entry: Entry, from: Arguments) => Entry | undefined,
     argument = key,
   ): Command =>
   (document, from) => {
-    const name = textIn(from, argument);
-    return withChangedEntry(
+    const name = requireText(from, argument);
+    return replaceEntry(
       document,
       list,
       (one) => one[key] === name,
       (one) => {
-        if (one === undefined) throw notExists(`${what} "${name}"`, from.at);
+        if (one === undefined) throw objectMissing(`${description} "${name}"`, from.path);
         return change(one, from);
       },
     );
   };
 
-const noEntry = (): undefined => undefined;
+const removeEntry = (): undefined => undefined;
 
-const inQueries = (change: (query: Entry | undefined, from: Arguments, name: string) => Entry | undefined): Command =>
-  changeTop(
+const createQueryCommand = (
+  change: (query: Entry | undefined, from: Arguments, name: string) => Entry | undefined,
+): Command =>
+  createChangeCommand(
     COLLECTION,
     (collection, from) => {
-      const name = textIn(from, "query_name");
-      const definition = withChangedEntry(
-        entryOf(collection["definition"]),
+      const name = requireText(from, "query_name");
+      const definition = replaceEntry(
+        readEntry(collection["definition"]),
         "queries",
         (query) => query["name"] === name,
         (query) => change(query, from, name),
@@ -84,38 +90,41 @@ const inQueries = (change: (query: Entry | undefined, from: Arguments, name: str
     "collection_name",
   );
 
-const setTop =
+const createSetCommand =
   (key: string, value: (from: Arguments) => Json | undefined): Command =>
-  (document, from) => ({ ...without(document, key), ...withoutUndefined({ [key]: value(from) }) });
+  (document, from) => ({ ...omitKeys(document, key), ...omitUndefined({ [key]: value(from) }) });
 
 export const documentCommands: Commands = [
-  ["add_inherited_role", addTop(ROLE, (from) => ({ role_set: listIn(from, "role_set") }), true)],
-  ["drop_inherited_role", changeTop(ROLE, noEntry)],
+  ["add_inherited_role", createAddCommand(ROLE, (from) => ({ role_set: requireList(from, "role_set") }), true)],
+  ["drop_inherited_role", createChangeCommand(ROLE, removeEntry)],
   [
     "create_query_collection",
-    addTop(COLLECTION, (from) => ({ definition: entryIn(from, "definition"), ...pickArguments(from, "comment") })),
+    createAddCommand(COLLECTION, (from) => ({
+      definition: requireEntry(from, "definition"),
+      ...pickArguments(from, "comment"),
+    })),
   ],
-  ["drop_query_collection", changeTop(COLLECTION, noEntry, "collection")],
+  ["drop_query_collection", createChangeCommand(COLLECTION, removeEntry, "collection")],
   [
     "add_query_to_collection",
-    inQueries((query, from, name) => {
+    createQueryCommand((query, from, name) => {
       if (query !== undefined)
-        throw refusal(
+        throw metadataError(
           "already-exists",
-          `query with name "${name}" already exists in collection "${textIn(from, "collection_name")}"`,
-          from.at,
+          `query with name "${name}" already exists in collection "${requireText(from, "collection_name")}"`,
+          from.path,
         );
-      return { name, query: textIn(from, "query") };
+      return { name, query: requireText(from, "query") };
     }),
   ],
   [
     "drop_query_from_collection",
-    inQueries((query, from, name) => {
+    createQueryCommand((query, from, name) => {
       if (query === undefined)
-        throw refusal(
+        throw metadataError(
           "not-found",
-          `query with name "${name}" not found in collection "${textIn(from, "collection_name")}"`,
-          from.at,
+          `query with name "${name}" not found in collection "${requireText(from, "collection_name")}"`,
+          from.path,
         );
       return undefined;
     }),
@@ -123,43 +132,45 @@ export const documentCommands: Commands = [
   [
     "add_collection_to_allowlist",
     (document, from) => {
-      const name = textIn(from, ALLOWED.key);
-      const isThere = listOf(document[COLLECTION.list]).some((one) => entryOf(one)[COLLECTION.key] === name);
-      if (!isThere) throw notExists(`${COLLECTION.what} "${name}"`, from.at);
-      return addTop(ALLOWED, (one) => pickArguments(one, "scope"))(document, from);
+      const name = requireText(from, ALLOWED.key);
+      const isThere = readList(document[COLLECTION.list]).some((one) => readEntry(one)[COLLECTION.key] === name);
+      if (!isThere) throw objectMissing(`${COLLECTION.description} "${name}"`, from.path);
+      return createAddCommand(ALLOWED, (one) => pickArguments(one, "scope"))(document, from);
     },
   ],
-  ["drop_collection_from_allowlist", changeTop(ALLOWED, noEntry)],
+  ["drop_collection_from_allowlist", createChangeCommand(ALLOWED, removeEntry)],
   [
     "update_scope_of_collection_in_allowlist",
-    changeTop(ALLOWED, (entry, from) => ({ ...entry, scope: entryIn(from, "scope") })),
+    createChangeCommand(ALLOWED, (entry, from) => ({ ...entry, scope: requireEntry(from, "scope") })),
   ],
   [
     "create_rest_endpoint",
-    addTop(ENDPOINT, (from) => ({
-      url: textIn(from, "url"),
-      methods: listIn(from, "methods"),
-      definition: entryIn(from, "definition"),
+    createAddCommand(ENDPOINT, (from) => ({
+      url: requireText(from, "url"),
+      methods: requireList(from, "methods"),
+      definition: requireEntry(from, "definition"),
       ...pickArguments(from, "comment"),
     })),
   ],
-  ["drop_rest_endpoint", changeTop(ENDPOINT, noEntry)],
+  ["drop_rest_endpoint", createChangeCommand(ENDPOINT, removeEntry)],
   [
     "set_graphql_schema_introspection_options",
-    setTop("graphql_schema_introspection", (from) => ({ disabled_for_roles: listIn(from, "disabled_for_roles") })),
+    createSetCommand("graphql_schema_introspection", (from) => ({
+      disabled_for_roles: requireList(from, "disabled_for_roles"),
+    })),
   ],
-  ["set_api_limits", setTop("api_limits", ({ args }) => args)],
-  ["remove_api_limits", setTop("api_limits", () => undefined)],
+  ["set_api_limits", createSetCommand("api_limits", ({ args }) => args)],
+  ["remove_api_limits", createSetCommand("api_limits", () => undefined)],
   [
     "clear_metadata",
     ({ sources }) => ({
       version: 3,
       // the connection settings of sources are kept
-      sources: listOf(sources).map((source) => ({
-        ...withoutUndefined({
-          name: entryOf(source)["name"],
-          kind: entryOf(source)["kind"],
-          configuration: entryOf(source)["configuration"],
+      sources: readList(sources).map((source) => ({
+        ...omitUndefined({
+          name: readEntry(source)["name"],
+          kind: readEntry(source)["kind"],
+          configuration: readEntry(source)["configuration"],
         }),
         tables: [],
       })),

@@ -1,53 +1,53 @@
 /** Metadata as a plain value, and functions that replace parts of it. */
 import { isRawNumber, numberText, writeJson, type Json, type QualifiedName } from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
-import { missingKey, refusal, wrongKind } from "./errors.ts";
+import { missingKey, metadataError, wrongKind } from "./errors.ts";
 
 export type Entry = { readonly [key: string]: Json };
 
 export const isEntry = (value: Json | undefined): value is Entry =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-export const entryOf = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
+export const readEntry = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
 
-export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 /** Reads a name written as `name` or `{ schema, name }`. */
-export const nameOf = (value: Json | undefined): QualifiedName | undefined => {
+export const readQualifiedName = (value: Json | undefined): QualifiedName | undefined => {
   if (typeof value === "string") return { schema: "public", name: value };
-  const { schema = "public", name } = entryOf(value);
+  const { schema = "public", name } = readEntry(value);
   return typeof name === "string" && typeof schema === "string" ? { schema, name } : undefined;
 };
 
-export const isNamed = (value: Json | undefined, { schema, name }: QualifiedName): boolean => {
-  const own = nameOf(value);
+export const hasName = (value: Json | undefined, { schema, name }: QualifiedName): boolean => {
+  const own = readQualifiedName(value);
   return own?.schema === schema && own.name === name;
 };
 
 /** The name as messages show it. */
-export const displayName = ({ schema, name }: QualifiedName): string =>
+export const formatName = ({ schema, name }: QualifiedName): string =>
   schema === "public" ? name : `${schema}.${name}`;
 
-export const without = (entry: Entry, ...keys: readonly string[]): Entry =>
+export const omitKeys = (entry: Entry, ...keys: readonly string[]): Entry =>
   Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
 
 /** The entry without its undefined members. */
-export const withoutUndefined = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
+export const omitUndefined = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
   Object.fromEntries(Object.entries(entry).filter((pair): pair is [string, Json] => pair[1] !== undefined));
 
 /** Converts metadata of any version to version 3, with the keys of an export. @throws RelApiError */
-export const normalized = (raw: Json): Entry => {
-  const envelope = entryOf(raw);
+export const normalizeMetadata = (raw: Json): Entry => {
+  const envelope = readEntry(raw);
   const { allow_list: allowList, ...top } = isEntry(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...rest } = top;
   // a metadata folder has both keys in one file
-  const split = isEntry(actions) ? actions : withoutUndefined({ actions });
+  const split = isEntry(actions) ? actions : omitUndefined({ actions });
   const more = { ...rest, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
-  if (version === 3) return { ...more, version: 3, sources: listOf(top["sources"]) };
+  if (version === 3) return { ...more, version: 3, sources: readList(top["sources"]) };
   if (version !== 2)
-    throw refusal("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
-  const source = withoutUndefined({ name: "default", kind: "postgres", tables: tables ?? [], functions });
+    throw metadataError("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
+  const source = omitUndefined({ name: "default", kind: "postgres", tables: tables ?? [], functions });
   return { ...more, version: 3, sources: [source] };
 };
 
@@ -56,7 +56,7 @@ export const normalized = (raw: Json): Entry => {
 /** The arguments of a command, and their path in the request. */
 export interface Arguments {
   readonly args: Entry;
-  readonly at: string;
+  readonly path: string;
 }
 
 /** @throws RelApiError */
@@ -67,117 +67,118 @@ export type Commands = readonly (readonly [string, Command])[];
 
 /** The chosen arguments in the form that metadata has. */
 export const pickArguments = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
-  withoutUndefined(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
+  omitUndefined(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
 
 /** Refuses permissions for `admin`, because an administrator needs none. @throws RelApiError */
 export const refuseAdmin = (from: Arguments): void => {
   if (from.args["role"] === "admin")
-    throw refusal("validation-failed", 'role "admin" may do everything: it takes no permission', from.at);
+    throw metadataError("validation-failed", 'role "admin" may do everything: it takes no permission', from.path);
 };
 
-export const textIn = ({ args, at }: Arguments, key: string): string => {
+export const requireText = ({ args, path }: Arguments, key: string): string => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, at);
-  if (typeof value !== "string" || value === "") throw wrongKind(key, "a string that is not empty", at);
+  if (value === undefined) throw missingKey(key, path);
+  if (typeof value !== "string" || value === "") throw wrongKind(key, "a string that is not empty", path);
   return value;
 };
 
-export const nameIn = ({ args, at }: Arguments, key: string): QualifiedName => {
+export const requireName = ({ args, path }: Arguments, key: string): QualifiedName => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, at);
-  const name = nameOf(value);
-  if (name === undefined) throw wrongKind(key, "a name, or an object with schema and name", at);
+  if (value === undefined) throw missingKey(key, path);
+  const name = readQualifiedName(value);
+  if (name === undefined) throw wrongKind(key, "a name, or an object with schema and name", path);
   return name;
 };
 
-export const entryIn = ({ args, at }: Arguments, key: string): Entry => {
+export const requireEntry = ({ args, path }: Arguments, key: string): Entry => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, at);
-  if (!isEntry(value)) throw wrongKind(key, "an object", at);
+  if (value === undefined) throw missingKey(key, path);
+  if (!isEntry(value)) throw wrongKind(key, "an object", path);
   return value;
 };
 
-export const listIn = ({ args, at }: Arguments, key: string): readonly Json[] => {
+export const requireList = ({ args, path }: Arguments, key: string): readonly Json[] => {
   const value = args[key];
-  if (value === undefined) throw missingKey(key, at);
-  if (!Array.isArray(value)) throw wrongKind(key, "a list", at);
+  if (value === undefined) throw missingKey(key, path);
+  if (!Array.isArray(value)) throw wrongKind(key, "a list", path);
   return value;
 };
 
 // --- parts ----------------------------------------------------------------------------------------------------------
 
-export const notExists = (what: string, path: string): Error => refusal("not-exists", `${what} does not exist`, path);
+export const objectMissing = (what: string, path: string): Error =>
+  metadataError("not-exists", `${what} does not exist`, path);
 
 /**
  * Replaces the matching entry of the list under `key` by the result of `change`, or removes it. `change` receives
  * `undefined` if no entry matches.
  */
-export const withChangedEntry = (
+export const replaceEntry = (
   owner: Entry,
   key: string,
   fits: (entry: Entry) => boolean,
   change: (entry: Entry | undefined) => Entry | undefined,
 ): Entry => {
-  const list = listOf(owner[key]);
-  const at = list.findIndex((entry) => fits(entryOf(entry)));
-  const next = change(at === -1 ? undefined : entryOf(list[at]));
+  const list = readList(owner[key]);
+  const at = list.findIndex((entry) => fits(readEntry(entry)));
+  const next = change(at === -1 ? undefined : readEntry(list[at]));
   if (at === -1) return next === undefined ? owner : { ...owner, [key]: [...list, next] };
   const others = next === undefined ? list.toSpliced(at, 1) : list.with(at, next);
   // exports leave out an empty list unless other keys need it
-  return others.length === 0 && key !== "tables" ? without(owner, key) : { ...owner, [key]: others };
+  return others.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: others };
 };
 
-const sourceName = (from: Arguments): string =>
-  from.args["source"] === undefined ? "default" : textIn(from, "source");
+const readSourceName = (from: Arguments): string =>
+  from.args["source"] === undefined ? "default" : requireText(from, "source");
 
 /** Changes the source that the arguments name, or `default` if they name none. @throws RelApiError `not-exists` */
-export const inSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
-  const name = sourceName(from);
+export const changeSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
+  const name = readSourceName(from);
   // the settings contain the connection, so the first source exists without being added
-  const isFirst = listOf(document["sources"]).length === 0 && name === "default";
-  return withChangedEntry(
+  const isFirst = readList(document["sources"]).length === 0 && name === "default";
+  return replaceEntry(
     document,
     "sources",
     (source) => source["name"] === name,
     (source) => {
       if (source !== undefined) return change(source);
       if (isFirst) return change({ name, kind: "postgres", tables: [] });
-      throw notExists(`source with name "${name}"`, from.at);
+      throw objectMissing(`source with name "${name}"`, from.path);
     },
   );
 };
 
 /** Changes or adds the table or function of the arguments, or removes it if `change` returns undefined. */
-export const inEntry = (
+export const changeOrAddObject = (
   document: Entry,
   from: Arguments,
   kind: "table" | "function",
-  change: (object: Entry | undefined, name: ReturnType<typeof nameIn>) => Entry | undefined,
+  change: (object: Entry | undefined, name: ReturnType<typeof requireName>) => Entry | undefined,
 ): Entry => {
-  const name = nameIn(from, kind);
-  return inSource(document, from, (source) =>
-    withChangedEntry(
+  const name = requireName(from, kind);
+  return changeSource(document, from, (source) =>
+    replaceEntry(
       source,
       `${kind}s`,
-      (object) => isNamed(object[kind], name),
+      (object) => hasName(object[kind], name),
       (object) => change(object, name),
     ),
   );
 };
 
 /** Changes the table or function of the arguments. @throws RelApiError `not-exists` */
-export const inObject = (
+export const changeObject = (
   document: Entry,
   from: Arguments,
   kind: "table" | "function",
   change: (object: Entry) => Entry | undefined,
 ): Entry =>
-  inEntry(document, from, kind, (object, name) => {
+  changeOrAddObject(document, from, kind, (object, name) => {
     if (object !== undefined) return change(object);
-    throw refusal(
+    throw metadataError(
       "not-exists",
-      `${kind} "${displayName(name)}" does not exist in source: ${sourceName(from)}`,
-      from.at,
+      `${kind} "${formatName(name)}" does not exist in source: ${readSourceName(from)}`,
+      from.path,
     );
   });
 
@@ -196,34 +197,35 @@ export const MEMBERS = {
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
-export const withoutObject = (document: Entry, { type, of, name = "" }: MetadataProblem): Entry => {
-  const noEntry = (): undefined => undefined;
+export const removeObject = (document: Entry, { type, owner, name = "" }: MetadataProblem): Entry => {
+  const removeEntry = (): undefined => undefined;
   if (type === "inherited_role")
-    return withChangedEntry(document, "inherited_roles", (role) => role["role_name"] === name, noEntry);
+    return replaceEntry(document, "inherited_roles", (role) => role["role_name"] === name, removeEntry);
   if (type === "rest_endpoint")
-    return withChangedEntry(document, "rest_endpoints", (one) => one["name"] === name, noEntry);
+    return replaceEntry(document, "rest_endpoints", (one) => one["name"] === name, removeEntry);
   if (type === "native_query" || type === "logical_model") {
     const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
-    return withChangedEntry(
+    return replaceEntry(
       document,
       "sources",
       isServedSource,
-      (source) => source && withChangedEntry(source, list, (one) => one[key] === name, noEntry),
+      (source) => source && replaceEntry(source, list, (one) => one[key] === name, removeEntry),
     );
   }
-  if (of === undefined) return document;
-  return withChangedEntry(document, "sources", isServedSource, (source) => {
+  if (owner === undefined) return document;
+  return replaceEntry(document, "sources", isServedSource, (source) => {
     if (source === undefined) return undefined;
-    if (type === "function") return withChangedEntry(source, "functions", (fn) => isNamed(fn["function"], of), noEntry);
-    return withChangedEntry(
+    if (type === "function")
+      return replaceEntry(source, "functions", (fn) => hasName(fn["function"], owner), removeEntry);
+    return replaceEntry(
       source,
       "tables",
-      (table) => isNamed(table["table"], of),
+      (table) => hasName(table["table"], owner),
       (table) => {
         if (table === undefined || type === "table") return undefined;
-        if (type === "enum_table") return without(table, "is_enum");
+        if (type === "enum_table") return omitKeys(table, "is_enum");
         const [list, key] = MEMBERS[type];
-        return withChangedEntry(table, list, (entry) => entry[key] === name, noEntry);
+        return replaceEntry(table, list, (entry) => entry[key] === name, removeEntry);
       },
     );
   });

@@ -3,18 +3,18 @@ import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
 import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
 import { reloadOthersService } from "../../database/api.ts";
-import { withoutObject, entryOf, normalized, type Entry } from "./document.ts";
-import { readOnly, refusal, versionConflict } from "./errors.ts";
+import { removeObject, readEntry, normalizeMetadata, type Entry } from "./document.ts";
+import { metadataReadOnly, metadataError, versionConflict } from "./errors.ts";
 import { encodeDependent, encodeProblem } from "./inconsistent-metadata.ts";
-import { recoverSource, runWithRecoveredSource, write } from "./store.ts";
+import { recoverSource, runWithRecoveredSource, writeMetadata } from "./store.ts";
 
 /** The inconsistent objects that a change may leave behind: any, only those that existed before, or none. */
 export type AllowedProblems = "any" | "known" | "none";
 
 export interface Change {
   /** Makes the new metadata from the metadata at that moment. It has no side effects. @throws RelApiError */
-  readonly make: (document: Entry) => Entry;
-  readonly allowed: AllowedProblems;
+  readonly apply: (document: Entry) => Entry;
+  readonly allowedProblems: AllowedProblems;
   /** Whether objects that become inconsistent are removed too. */
   readonly cascades?: boolean;
   /** Whether the change removes something. */
@@ -48,25 +48,26 @@ const EMPTY: Entry = { version: 3, sources: [] };
 const MAX_CASCADES = 20;
 
 /** The version, a hash that is the same in every process. */
-const versionOf = (document: Entry): number =>
+const hashVersion = (document: Entry): number =>
   Number.parseInt(createHash("sha256").update(writeJson(document)).digest("hex").slice(0, 12), 16);
 
-const keyOf = ({ type, of, name }: MetadataProblem): string => JSON.stringify([type, of?.schema, of?.name, name]);
+const buildProblemKey = ({ type, owner, name }: MetadataProblem): string =>
+  JSON.stringify([type, owner?.schema, owner?.name, name]);
 
 /** The definition of an object in the document, for comparison. */
-const stateOf = (problem: MetadataProblem, document: Entry): string =>
+const encodeObjectState = (problem: MetadataProblem, document: Entry): string =>
   writeJson([
-    entryOf(encodeProblem(problem, document))["definition"] ?? null,
-    writeJson(withoutObject(document, problem)) !== writeJson(document),
+    readEntry(encodeProblem(problem, document))["definition"] ?? null,
+    writeJson(removeObject(document, problem)) !== writeJson(document),
   ]);
 
 /** The path of the change that wrote the object last. */
-const placeOf = ({ parts = [], path }: Change, before: Entry, problem: MetadataProblem | undefined): string => {
+const findChangePath = ({ parts = [], path }: Change, before: Entry, problem: MetadataProblem | undefined): string => {
   if (problem === undefined) return path;
   let [document, place] = [before, path];
   for (const part of parts) {
-    const next = part.make(document);
-    if (stateOf(problem, document) !== stateOf(problem, next)) place = part.path;
+    const next = part.apply(document);
+    if (encodeObjectState(problem, document) !== encodeObjectState(problem, next)) place = part.path;
     document = next;
   }
   return place;
@@ -74,13 +75,14 @@ const placeOf = ({ parts = [], path }: Change, before: Entry, problem: MetadataP
 
 /** @rule P-HAS-4 */
 const changeRefused = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
-  const { allowed, isDrop, isRename } = change;
-  const path = placeOf(change, before, problems[0]);
+  const { allowedProblems, isDrop, isRename } = change;
+  const path = findChangePath(change, before, problems[0]);
   const internal = problems.map((problem) => encodeProblem(problem, next));
-  if (allowed === "none") return refusal("unexpected", "cannot continue due to inconsistent metadata", path, internal);
+  if (allowedProblems === "none")
+    return metadataError("unexpected", "cannot continue due to inconsistent metadata", path, internal);
   if (isDrop === true) {
     const dependents = problems.map((problem) => encodeDependent(problem, next)).join(", ");
-    return refusal(
+    return metadataError(
       "dependency-error",
       `cannot drop due to the following dependent objects: ${dependents}`,
       path,
@@ -88,17 +90,17 @@ const changeRefused = (problems: readonly MetadataProblem[], change: Change, bef
     );
   }
   if (isRename === true)
-    return refusal("unexpected", "cannot continue due to new inconsistent metadata", path, internal);
-  const reasons = internal.map((problem) => String(entryOf(problem)["reason"])).join(", ");
-  return refusal("invalid-configuration", reasons, path, internal);
+    return metadataError("unexpected", "cannot continue due to new inconsistent metadata", path, internal);
+  const reasons = internal.map((problem) => String(readEntry(problem)["reason"])).join(", ");
+  return metadataError("invalid-configuration", reasons, path, internal);
 };
 
 export const createEditor = (context: PluginContext): Editor => {
-  const sourceOf = (): MetadataSource | undefined => context.use(metadataSourceService);
+  const getSource = (): MetadataSource | undefined => context.use(metadataSourceService);
   // the metadata plugins write this part of the model
   const problems = (): readonly MetadataProblem[] =>
-    (context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
-  const notifyOtherProcesses = (): void => context.use(reloadOthersService)?.ask();
+    (context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
+  const notifyOtherProcesses = (): void => context.use(reloadOthersService)?.requestReload();
 
   let last: Promise<unknown> = Promise.resolve();
   /**
@@ -125,7 +127,7 @@ export const createEditor = (context: PluginContext): Editor => {
       raw: document,
       accept: (found) => {
         bad = found.filter((problem) => !isAllowed(problem));
-        if (bad.length > 0) throw refusal("preset", "the metadata does not fit the database", "$");
+        if (bad.length > 0) throw metadataError("preset", "the metadata does not fit the database", "$");
       },
     });
     try {
@@ -139,21 +141,21 @@ export const createEditor = (context: PluginContext): Editor => {
 
   const applyChange = async (source: MetadataSource, path: string, change: Change): Promise<void> => {
     const { raw, files } = await source.read();
-    const before = normalized(raw);
-    const current = versionOf(before);
+    const before = normalizeMetadata(raw);
+    const current = hashVersion(before);
     if (change.version !== undefined && change.version !== current) throw versionConflict(change.version, current);
-    const known = new Set(problems().map(keyOf));
+    const known = new Set(problems().map(buildProblemKey));
     const isAllowed = (problem: MetadataProblem): boolean =>
-      change.allowed === "any" || (change.allowed === "known" && known.has(keyOf(problem)));
-    let next = change.make(before);
+      change.allowedProblems === "any" || (change.allowedProblems === "known" && known.has(buildProblemKey(problem)));
+    let next = change.apply(before);
     try {
       for (let cascades = 0; ; cascades++) {
         const bad = await tryDocument(source, next, isAllowed);
         if (bad.length === 0) break;
         if (change.cascades !== true || cascades === MAX_CASCADES) throw changeRefused(bad, change, before, next);
-        next = bad.reduce(withoutObject, next);
+        next = bad.reduce(removeObject, next);
       }
-      await write(path, files, next);
+      await writeMetadata(path, files, next);
       source.propose(undefined);
     } catch (error) {
       source.propose(undefined);
@@ -166,17 +168,17 @@ export const createEditor = (context: PluginContext): Editor => {
 
   return {
     current: async () => {
-      const source = sourceOf();
+      const source = getSource();
       if (source?.path !== undefined) await recoverSource(source.path);
-      const document = source === undefined ? EMPTY : normalized((await source.read()).raw);
-      return { document, version: versionOf(document) };
+      const document = source === undefined ? EMPTY : normalizeMetadata((await source.read()).raw);
+      return { document, version: hashVersion(document) };
     },
     problems,
     change: (change) => {
-      const source = sourceOf();
-      if (source === undefined) throw readOnly("there is none: the setting METADATA names a folder or a file");
+      const source = getSource();
+      if (source === undefined) throw metadataReadOnly("there is none: the setting METADATA names a folder or a file");
       const { path } = source;
-      if (path === undefined) throw readOnly("the program gives it as an object");
+      if (path === undefined) throw metadataReadOnly("the program gives it as an object");
       return runInOrder(() => runWithRecoveredSource(path, (real) => applyChange(source, real, change)));
     },
     reload: async () => {

@@ -5,25 +5,32 @@ import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
 export class MetadataApiError extends RelApiError {}
 
 /** Makes an error. `internal` contains details for administrators beside the message. */
-export const refusal = (code: string, message: string, path: string, internal?: Json, status = 400): RelApiError =>
+export const metadataError = (
+  code: string,
+  message: string,
+  path: string,
+  internal?: Json,
+  status = 400,
+): RelApiError =>
   new MetadataApiError({ code, status, message, path, ...(internal === undefined ? {} : { facts: { internal } }) });
 
 export const missingKey = (key: string, path: string): RelApiError =>
-  refusal("parse-failed", `key "${key}" not found`, path);
+  metadataError("parse-failed", `key "${key}" not found`, path);
 
 export const wrongKind = (key: string, kind: string, path: string): RelApiError =>
-  refusal("parse-failed", `expected ${kind}`, `${path}.${key}`);
+  metadataError("parse-failed", `expected ${kind}`, `${path}.${key}`);
 
 /** @rule P-HAS-2 */
-export const adminOnly = (): RelApiError => refusal("access-denied", "restricted access : admin only", "$.args");
+export const adminRequired = (): RelApiError =>
+  metadataError("access-denied", "restricted access : admin only", "$.args");
 
 /** @rule P-HAS-5 */
-export const readOnly = (reason: string): RelApiError =>
-  refusal("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
+export const metadataReadOnly = (reason: string): RelApiError =>
+  metadataError("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
 
 /** @rule P-HAS-3 */
 export const versionConflict = (sent: number, current: number): RelApiError =>
-  refusal(
+  metadataError(
     "conflict",
     `metadata resource version referenced (${sent}) did not match current version`,
     "$",
@@ -32,7 +39,7 @@ export const versionConflict = (sent: number, current: number): RelApiError =>
   );
 
 /** The body of an error in the format of the GraphQL surface. */
-export const encodeRefusal = ({ code, message, path = "$", facts }: RelApiError): string => {
+export const encodeMetadataError = ({ code, message, path = "$", facts }: RelApiError): string => {
   const { internal } = facts;
   return writeJson({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });
 };

@@ -5,7 +5,7 @@
 import {
   definePlugin,
   explainProgram,
-  sessionOf,
+  createCallerSession,
   type BundleField,
   type Json,
   type PluginContext,
@@ -13,21 +13,21 @@ import {
 } from "../../../core/index.ts";
 import type { GqlEngine, GqlOperation, GqlStep } from "../../graphql/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
-import { entryOf, isEntry } from "./document.ts";
-import { missingKey, refusal, wrongKind } from "./errors.ts";
+import { readEntry, isEntry } from "./document.ts";
+import { missingKey, metadataError, wrongKind } from "./errors.ts";
 
 const DIALECT_PREFIX = /^x-hasura-/i;
 
 /** The session of the role and the session variables in `user`; that of an administrator if `user` names no role. */
-const sessionFor = (user: Json | undefined, context: PluginContext): Session => {
+const buildSession = (user: Json | undefined, context: PluginContext): Session => {
   if (user !== undefined && user !== null && !isEntry(user)) throw wrongKind("user", "an object", "$");
   const variables: Record<string, string> = {};
-  for (const [name, value] of Object.entries(entryOf(user))) {
+  for (const [name, value] of Object.entries(readEntry(user))) {
     if (typeof value !== "string") throw wrongKind(name, "a string", "$.user");
     variables[name.toLowerCase().replace(DIALECT_PREFIX, "x-session-")] = value;
   }
   const { "x-session-role": role = "admin", ...own } = variables;
-  const session = sessionOf({ role, isAdmin: role === "admin", variables: own });
+  const session = createCallerSession({ role, isAdmin: role === "admin", variables: own });
   if (context.model().loginRoles?.get("graphql")?.has(role) !== true) return session;
   // metadata grants the rights of this role, so it is not a database role
   const { databaseRole: _, ...asLogin } = session;
@@ -35,35 +35,35 @@ const sessionFor = (user: Json | undefined, context: PluginContext): Session => 
 };
 
 /** One root field. It runs no statement if it has no step. */
-interface Explained {
+interface ExplainedField {
   readonly field: string;
   readonly step?: GqlStep;
 }
 
 /** The fields of a statement, including those of namespaces. */
-const fieldsOf = (step: GqlStep, fields: readonly BundleField[]): readonly Explained[] =>
-  fields.flatMap((field): readonly Explained[] => {
-    if ("bundle" in field) return fieldsOf(step, field.bundle.fields);
+const listBundleFields = (step: GqlStep, fields: readonly BundleField[]): readonly ExplainedField[] =>
+  fields.flatMap((field): readonly ExplainedField[] => {
+    if ("bundle" in field) return listBundleFields(step, field.bundle.fields);
     if ("value" in field) return [{ field: field.as }];
     return [
       { field: field.as, step: { ...step, planned: { ...step.planned, plan: { kind: "bundle", fields: [field] } } } },
     ];
   });
 
-const explainedOf = (operation: GqlOperation, outputs = operation.outputs): readonly Explained[] =>
-  outputs.flatMap((output): readonly Explained[] => {
-    if ("of" in output) return explainedOf(operation, output.of);
+const listExplainedFields = (operation: GqlOperation, outputs = operation.outputs): readonly ExplainedField[] =>
+  outputs.flatMap((output): readonly ExplainedField[] => {
+    if ("of" in output) return listExplainedFields(operation, output.of);
     if ("step" in output) return [{ field: output.as, step: operation.steps[output.step] }];
     if (!("bundle" in output)) return [{ field: output.as }];
     const step = operation.steps[output.bundle];
     const plan = step?.planned.plan;
-    return step !== undefined && plan?.kind === "bundle" ? fieldsOf(step, plan.fields) : [];
+    return step !== undefined && plan?.kind === "bundle" ? listBundleFields(step, plan.fields) : [];
   });
 
 const explainField = async (
   context: PluginContext,
   session: Session,
-  { field, step }: Explained,
+  { field, step }: ExplainedField,
 ): Promise<Readonly<Record<string, Json>>> => {
   if (step === undefined) return { field, sql: null, plan: null };
   const { planned, values, path } = step;
@@ -75,7 +75,7 @@ const explainField = async (
     keepsLoginPath: true,
     programs: [{ program: explainProgram(program, "format text"), values, path }],
     end: "rollback",
-    skipPreRequest: true,
+    skipsPreRequest: true,
   });
   return {
     field,
@@ -84,16 +84,16 @@ const explainField = async (
   };
 };
 
-const answer = async (context: PluginContext, engine: GqlEngine, body: Json): Promise<Json> => {
-  if (!isEntry(body)) throw refusal("parse-failed", "expected an object", "$");
+const explainRequest = async (context: PluginContext, engine: GqlEngine, body: Json): Promise<Json> => {
+  if (!isEntry(body)) throw metadataError("parse-failed", "expected an object", "$");
   if (body["query"] === undefined) throw missingKey("query", "$");
-  const session = sessionFor(body["user"], context);
+  const session = buildSession(body["user"], context);
   const request = engine.readRequest(body["query"]);
   const document = await engine.prepare(request, session);
   const operation = document.bind();
-  if (operation.kind === "mutation") throw refusal("invalid-params", "only queries can be explained", "$");
+  if (operation.kind === "mutation") throw metadataError("invalid-params", "only queries can be explained", "$");
   const explained: Readonly<Record<string, Json>>[] = [];
-  for (const field of explainedOf(operation)) explained.push(await explainField(context, session, field));
+  for (const field of listExplainedFields(operation)) explained.push(await explainField(context, session, field));
   if (operation.kind === "query") return explained;
   const { field: _, ...only } = explained[0] ?? {};
   return { ...only, variables: { synthetic: [], query: {}, session: {} } };
@@ -108,7 +108,7 @@ export const graphqlExplain = definePlugin({
       createAdminSurface(context, {
         path: "/v1/graphql/explain",
         kind: "explain",
-        answer: (body, { engine }) => answer(context, engine, body),
+        answer: (body, { engine }) => explainRequest(context, engine, body),
       }),
     );
   },

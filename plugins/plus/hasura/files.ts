@@ -1,7 +1,7 @@
 /** Writes metadata as the files of a folder, in the layout of Hasura's command line, or as one file. @rule P-HAS-5 */
 import { holdsRawNumber, isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
-import { entryOf, isEntry, listOf, nameOf, without, type Entry } from "./document.ts";
-import { readOnly, refusal } from "./errors.ts";
+import { readEntry, isEntry, readList, readQualifiedName, omitKeys, type Entry } from "./document.ts";
+import { metadataReadOnly, metadataError } from "./errors.ts";
 
 type Yaml = typeof import("yaml");
 
@@ -9,7 +9,7 @@ type Yaml = typeof import("yaml");
 export type Files = ReadonlyMap<string, string>;
 
 /** The files outside of `databases/`, and the metadata keys in each. */
-const PARTS: readonly (readonly [file: string, key: string])[] = [
+const TOP_LEVEL_FILES: readonly (readonly [file: string, key: string])[] = [
   ["inherited_roles", "inherited_roles"],
   ["graphql_schema_introspection", "graphql_schema_introspection"],
   ["remote_schemas", "remote_schemas"],
@@ -28,46 +28,46 @@ const PARTS: readonly (readonly [file: string, key: string])[] = [
 /** The keys that share the file of actions. */
 const ACTIONS = ["actions", "custom_types"] as const;
 
-const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...PARTS.map(([, key]) => key)]);
+const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...TOP_LEVEL_FILES.map(([, key]) => key)]);
 
 /** @throws RelApiError for strings that the loader would read as an include */
 const refuseIncludes = (value: Json): void => {
   if (typeof value === "string" && /^!include\s/.test(value))
-    throw refusal("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
+    throw metadataError("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
   if (typeof value === "object" && value !== null && !isRawNumber(value)) Object.values(value).forEach(refuseIncludes);
 };
 
 /** Makes a name safe for a path, so that every table's file stays inside the folder. */
-const safeFileName = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 120) || "_";
+const makeSafeFileName = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 120) || "_";
 
 /** Makes unique file names. Names that differ only in case count as equal, because some file systems treat them so. */
 const createFileNamer = (): ((name: string) => string) => {
   const taken = new Set<string>();
   return (name) => {
-    let free = safeFileName(name);
-    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${safeFileName(name)}_${i}`;
+    let free = makeSafeFileName(name);
+    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${makeSafeFileName(name)}_${i}`;
     taken.add(free.toLowerCase());
     return free;
   };
 };
 
 /** The value that each file contains. @throws RelApiError */
-const filesOfDocument = (document: Entry): ReadonlyMap<string, Json> => {
+const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
   const unknown = Object.keys(document).find((key) => !KEYS.has(key));
-  if (unknown !== undefined) throw readOnly(`a metadata folder has no file for "${unknown}"`);
+  if (unknown !== undefined) throw metadataReadOnly(`a metadata folder has no file for "${unknown}"`);
   const files = new Map<string, Json>([["version.yaml", { version: 3 }]]);
-  const folderOf = createFileNamer();
-  const sources = listOf(document["sources"]).map((raw): Entry => {
-    const source = entryOf(raw);
-    const folder = folderOf(String(source["name"]));
+  const nameFolder = createFileNamer();
+  const sources = readList(document["sources"]).map((raw): Entry => {
+    const source = readEntry(raw);
+    const folder = nameFolder(String(source["name"]));
     const own: Record<string, Json> = { ...source };
     for (const kind of ["table", "function"] as const) {
       const key = `${kind}s`;
       if (!Array.isArray(source[key])) continue;
-      const fileOf = createFileNamer();
+      const nameFile = createFileNamer();
       const includes = source[key].map((object: Json) => {
-        const name = nameOf(entryOf(object)[kind]);
-        const file = `${fileOf(name === undefined ? kind : `${name.schema}_${name.name}`)}.yaml`;
+        const name = readQualifiedName(readEntry(object)[kind]);
+        const file = `${nameFile(name === undefined ? kind : `${name.schema}_${name.name}`)}.yaml`;
         files.set(`databases/${folder}/${key}/${file}`, object);
         return `!include ${file}`;
       });
@@ -77,9 +77,9 @@ const filesOfDocument = (document: Entry): ReadonlyMap<string, Json> => {
     return own;
   });
   files.set("databases/databases.yaml", sources);
-  for (const [file, key] of PARTS) if (document[key] !== undefined) files.set(`${file}.yaml`, document[key]);
+  for (const [file, key] of TOP_LEVEL_FILES) if (document[key] !== undefined) files.set(`${file}.yaml`, document[key]);
   if (ACTIONS.some((key) => document[key] !== undefined))
-    files.set("actions.yaml", without(document, ...[...KEYS].filter((key) => !ACTIONS.some((one) => one === key))));
+    files.set("actions.yaml", omitKeys(document, ...[...KEYS].filter((key) => !ACTIONS.some((one) => one === key))));
   return files;
 };
 
@@ -96,7 +96,7 @@ const toYaml = (yaml: Yaml, value: Json): string => {
   const text = yaml.stringify(value, { customTags: [rawNumber], aliasDuplicateObjects: false, lineWidth: 0 });
   const back = readYaml(yaml, text);
   if (back === undefined || writeJson(back) !== JSON.stringify(JSON.parse(writeJson(value))))
-    throw refusal("not-supported", "a text of the metadata cannot be written as YAML", "$.args");
+    throw metadataError("not-supported", "a text of the metadata cannot be written as YAML", "$.args");
   return text;
 };
 
@@ -109,11 +109,11 @@ const readYaml = (yaml: Yaml, text: string): Json | undefined => {
 };
 
 /** The files that the folder must contain. `current` contains the existing files. @throws RelApiError */
-export const folderFiles = async (document: Entry, current: Files): Promise<Files> => {
+export const buildFolderFiles = async (document: Entry, current: Files): Promise<Files> => {
   const yaml = await import("yaml");
   refuseIncludes(document);
   const files = new Map<string, string>();
-  for (const [path, value] of filesOfDocument(document)) {
+  for (const [path, value] of splitDocument(document)) {
     const text = current.get(path);
     // an unchanged file keeps its comments and spacing
     const isSame = text !== undefined && isSameValue(readYaml(yaml, text), value);
@@ -126,7 +126,7 @@ const isSameValue = (read: Json | undefined, value: Json): boolean =>
   read !== undefined && JSON.stringify(read) === JSON.stringify(JSON.parse(writeJson(value))) && !holdsRawNumber(value);
 
 /** The content of a single metadata file, in its current format. @throws RelApiError */
-export const fileText = async (document: Entry, current: string): Promise<string> => {
+export const buildFileText = async (document: Entry, current: string): Promise<string> => {
   refuseIncludes(document);
   const isJson = current.trimStart().startsWith("{");
   const yaml = await import("yaml");
@@ -136,11 +136,11 @@ export const fileText = async (document: Entry, current: string): Promise<string
     envelope === undefined
       ? document
       : { ...envelope, resource_version: (Number(envelope["resource_version"]) || 0) + 1, metadata: document };
-  return isJson ? `${indented(writeJson(value))}\n` : toYaml(yaml, value);
+  return isJson ? `${indentJson(writeJson(value))}\n` : toYaml(yaml, value);
 };
 
 /** JSON indented by two spaces, with all digits of its numbers. */
-const indented = (json: string): string => {
+const indentJson = (json: string): string => {
   let depth = 0;
   const line = (): string => `\n${"  ".repeat(depth)}`;
   return json.replace(/"(?:[^"\\]|\\[^])*"?|\[\]|\{\}|[[{]|[\]}]|,|:/g, (token) => {

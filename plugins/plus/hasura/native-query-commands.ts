@@ -1,41 +1,41 @@
 /** Commands of the metadata API for native queries and logical models. @rule P-HAS-1 */
 import {
-  withChangedEntry,
-  entryIn,
-  entryOf,
-  inSource,
+  replaceEntry,
+  requireEntry,
+  readEntry,
+  changeSource,
   pickArguments,
-  listIn,
-  listOf,
-  notExists,
+  requireList,
+  readList,
+  objectMissing,
   refuseAdmin,
-  textIn,
+  requireText,
   type Arguments,
   type Command,
   type Commands,
   type Entry,
 } from "./document.ts";
-import { refusal } from "./errors.ts";
+import { metadataError } from "./errors.ts";
 
 interface SourceMember {
   readonly list: string;
   readonly key: string;
-  readonly what: string;
+  readonly description: string;
 }
 
-const MODEL: SourceMember = { list: "logical_models", key: "name", what: "logical model" };
-const NATIVE: SourceMember = { list: "native_queries", key: "root_field_name", what: "native query" };
+const LOGICAL_MODEL: SourceMember = { list: "logical_models", key: "name", description: "logical model" };
+const NATIVE_QUERY: SourceMember = { list: "native_queries", key: "root_field_name", description: "native query" };
 
 /** Applies a change to an entry of a list in a source. `change` receives the existing entry and the source. */
-const inSourceList =
+const createSourceCommand =
   (
     { list, key }: SourceMember,
     change: (entry: Entry | undefined, from: Arguments, name: string, source: Entry) => Entry | undefined,
   ): Command =>
   (document, from) => {
-    const name = textIn(from, key);
-    return inSource(document, from, (source) =>
-      withChangedEntry(
+    const name = requireText(from, key);
+    return changeSource(document, from, (source) =>
+      replaceEntry(
         source,
         list,
         (entry) => entry[key] === name,
@@ -44,27 +44,28 @@ const inSourceList =
     );
   };
 
-const addToSource = (member: SourceMember, entry: (from: Arguments, source: Entry) => Entry): Command =>
-  inSourceList(member, (found, from, name, source) => {
-    if (found !== undefined) throw refusal("already-tracked", `${member.what} "${name}" already exists`, from.at);
+const createAddCommand = (member: SourceMember, entry: (from: Arguments, source: Entry) => Entry): Command =>
+  createSourceCommand(member, (found, from, name, source) => {
+    if (found !== undefined)
+      throw metadataError("already-tracked", `${member.description} "${name}" already exists`, from.path);
     return { [member.key]: name, ...entry(from, source) };
   });
 
-const ofSource = (
+const createChangeCommand = (
   member: SourceMember,
   change: (entry: Entry, from: Arguments, source: Entry) => Entry | undefined,
 ): Command =>
-  inSourceList(member, (found, from, name, source) => {
-    if (found === undefined) throw notExists(`${member.what} "${name}"`, from.at);
+  createSourceCommand(member, (found, from, name, source) => {
+    if (found === undefined) throw objectMissing(`${member.description} "${name}"`, from.path);
     return change(found, from, source);
   });
 
-const trackNative = addToSource(NATIVE, (from, source) => {
-  const returns = textIn(from, "returns");
-  if (!listOf(source["logical_models"]).some((model) => entryOf(model)["name"] === returns))
-    throw notExists(`logical model "${returns}"`, from.at);
+const trackNativeQuery = createAddCommand(NATIVE_QUERY, (from, source) => {
+  const returns = requireText(from, "returns");
+  if (!readList(source["logical_models"]).some((model) => readEntry(model)["name"] === returns))
+    throw objectMissing(`logical model "${returns}"`, from.path);
   return {
-    code: textIn(from, "code"),
+    code: requireText(from, "code"),
     returns,
     ...pickArguments(
       from,
@@ -78,33 +79,41 @@ const trackNative = addToSource(NATIVE, (from, source) => {
   };
 });
 
-const untrackModel = ofSource(MODEL, ({ name }, from, source) => {
-  const user = listOf(source["native_queries"]).find((query) => entryOf(query)["returns"] === name);
+const untrackLogicalModel = createChangeCommand(LOGICAL_MODEL, ({ name }, from, source) => {
+  const user = readList(source["native_queries"]).find((query) => readEntry(query)["returns"] === name);
   if (user === undefined) return undefined;
-  throw refusal(
+  throw metadataError(
     "dependency-error",
-    `native query "${String(entryOf(user)["root_field_name"])}" returns the logical model`,
-    from.at,
+    `native query "${String(readEntry(user)["root_field_name"])}" returns the logical model`,
+    from.path,
   );
 });
 
-const isOfRole =
+const createRoleTest =
   (from: Arguments) =>
   (entry: Entry): boolean =>
-    entry["role"] === textIn(from, "role");
+    entry["role"] === requireText(from, "role");
 
-const permitModel = ofSource(MODEL, (model, from) => {
+const createModelPermission = createChangeCommand(LOGICAL_MODEL, (model, from) => {
   refuseAdmin(from);
-  return withChangedEntry(model, "select_permissions", isOfRole(from), (found) => {
+  return replaceEntry(model, "select_permissions", createRoleTest(from), (found) => {
     if (found === undefined)
-      return { role: textIn(from, "role"), permission: entryIn(from, "permission"), ...pickArguments(from, "comment") };
-    throw refusal("already-exists", `permission for role "${textIn(from, "role")}" already exists`, from.at);
+      return {
+        role: requireText(from, "role"),
+        permission: requireEntry(from, "permission"),
+        ...pickArguments(from, "comment"),
+      };
+    throw metadataError(
+      "already-exists",
+      `permission for role "${requireText(from, "role")}" already exists`,
+      from.path,
+    );
   });
 });
 
-const forbidModel = ofSource(MODEL, (model, from) =>
-  withChangedEntry(model, "select_permissions", isOfRole(from), (found) => {
-    if (found === undefined) throw notExists(`permission for role "${textIn(from, "role")}"`, from.at);
+const dropModelPermission = createChangeCommand(LOGICAL_MODEL, (model, from) =>
+  replaceEntry(model, "select_permissions", createRoleTest(from), (found) => {
+    if (found === undefined) throw objectMissing(`permission for role "${requireText(from, "role")}"`, from.path);
     return undefined;
   }),
 );
@@ -112,11 +121,14 @@ const forbidModel = ofSource(MODEL, (model, from) =>
 export const nativeQueryCommands: Commands = [
   [
     "pg_track_logical_model",
-    addToSource(MODEL, (from) => ({ fields: listIn(from, "fields"), ...pickArguments(from, "description") })),
+    createAddCommand(LOGICAL_MODEL, (from) => ({
+      fields: requireList(from, "fields"),
+      ...pickArguments(from, "description"),
+    })),
   ],
-  ["pg_untrack_logical_model", untrackModel],
-  ["pg_track_native_query", trackNative],
-  ["pg_untrack_native_query", ofSource(NATIVE, () => undefined)],
-  ["pg_create_logical_model_select_permission", permitModel],
-  ["pg_drop_logical_model_select_permission", forbidModel],
+  ["pg_untrack_logical_model", untrackLogicalModel],
+  ["pg_track_native_query", trackNativeQuery],
+  ["pg_untrack_native_query", createChangeCommand(NATIVE_QUERY, () => undefined)],
+  ["pg_create_logical_model_select_permission", createModelPermission],
+  ["pg_drop_logical_model_select_permission", dropModelPermission],
 ];

@@ -1,10 +1,10 @@
 /** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
 import { isRelApiError, numberText, type Json } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
-import { withoutObject, entryOf, isEntry, normalized, type Arguments, type Entry } from "./document.ts";
+import { removeObject, readEntry, isEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
-import { missingKey, refusal, wrongKind } from "./errors.ts";
-import { exported } from "./exported.ts";
+import { missingKey, metadataError, wrongKind } from "./errors.ts";
+import { normalizeForExport } from "./exported.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 
 interface Request extends Arguments {
@@ -15,7 +15,7 @@ interface Request extends Arguments {
 
 const MAX_BULK_DEPTH = 5;
 
-const wholeNumber = (value: Json | undefined, key: string, at: string): number | undefined => {
+const readWholeNumber = (value: Json | undefined, key: string, at: string): number | undefined => {
   if (value === undefined || value === null) return undefined;
   const number = Number(numberText(value) ?? Number.NaN);
   if (!Number.isSafeInteger(number)) throw wrongKind(key, "a whole number", at);
@@ -23,28 +23,28 @@ const wholeNumber = (value: Json | undefined, key: string, at: string): number |
 };
 
 /** @throws RelApiError `parse-failed` */
-const readRequest = (body: Json, at: string): Request => {
-  if (!isEntry(body)) throw refusal("parse-failed", "expected an object", at);
+const parseRequest = (body: Json, at: string): Request => {
+  if (!isEntry(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args = {} } = body;
   if (type === undefined) throw missingKey("type", at);
   if (typeof type !== "string") throw wrongKind("type", "a string", at);
-  const resourceVersion = wholeNumber(body["resource_version"], "resource_version", at);
+  const resourceVersion = readWholeNumber(body["resource_version"], "resource_version", at);
   // the arguments of a bulk request are a list
-  const list = Array.isArray(args) ? { args: { items: args } } : { args: entryOf(args) };
+  const list = Array.isArray(args) ? { args: { items: args } } : { args: readEntry(args) };
   if (!Array.isArray(args) && !isEntry(args)) throw wrongKind("args", "an object or a list", at);
   return {
     type,
-    version: wholeNumber(body["version"], "version", at) ?? 1,
+    version: readWholeNumber(body["version"], "version", at) ?? 1,
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...list,
-    at: at === "$" ? "$.args" : `${at}.args`,
+    path: at === "$" ? "$.args" : `${at}.args`,
   };
 };
 
-const itemsOf = ({ args, at }: Request): readonly Request[] => {
+const parseItems = ({ args, path }: Request): readonly Request[] => {
   const { items } = args;
-  if (!Array.isArray(items)) throw refusal("parse-failed", "expected a list", at);
-  return items.map((item: Json, i) => readRequest(item, `${at}[${i}]`));
+  if (!Array.isArray(items)) throw metadataError("parse-failed", "expected a list", path);
+  return items.map((item: Json, i) => parseRequest(item, `${path}[${i}]`));
 };
 
 const SUCCESS: Json = { message: "success" };
@@ -54,30 +54,30 @@ const toCommandError = (error: unknown, type: string): unknown => {
   const command = /^pg_(.*)$/.exec(type)?.[1];
   if (command === undefined || !isRelApiError(error) || error.code !== "parse-failed") return error;
   const message = `Error when parsing command ${command}.\nInternal error message: ${error.message}`;
-  return refusal("parse-failed", message, error.path ?? "$.args");
+  return metadataError("parse-failed", message, error.path ?? "$.args");
 };
 
 /** The change that a request makes. Undefined if it makes none, or more than one. */
-const changeOf = (request: Request): Change | undefined => {
-  const { type, args, at, resourceVersion } = request;
-  const common = { path: at, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
+const buildChange = (request: Request): Change | undefined => {
+  const { type, args, path, resourceVersion } = request;
+  const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
     const isEnvelope = isEntry(args["metadata"]);
-    const metadata = normalized(isEnvelope ? (args["metadata"] as Entry) : args); // the condition has checked the type
+    const metadata = normalizeMetadata(isEnvelope ? (args["metadata"] as Entry) : args); // the condition has checked the type
     const isLenient = args["allow_inconsistent_metadata"] === true;
-    return { make: () => metadata, allowed: isLenient ? "any" : "none", ...common };
+    return { apply: () => metadata, allowedProblems: isLenient ? "any" : "none", ...common };
   }
   const command = commands.get(type);
   if (command === undefined) return undefined;
   return {
-    make: (document) => {
+    apply: (document) => {
       try {
         return command(document, request);
       } catch (error) {
         throw toCommandError(error, type);
       }
     },
-    allowed: "known",
+    allowedProblems: "known",
     cascades: args["cascade"] === true,
     isDrop: /^(?:pg_)?(?:drop|untrack)_/.test(type),
     isRename: /^pg_(?:rename_|set_.*_customization$)/.test(type),
@@ -88,11 +88,11 @@ const changeOf = (request: Request): Change | undefined => {
 const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atomic" || type === "concurrent_bulk";
 
 /** The changes of requests that only change metadata. Undefined if one of them does anything else. */
-const changesOf = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
+const buildChanges = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
   const found: Change[] = [];
   for (const request of requests) {
-    const nested = isBulk(request.type) && depth > 0 ? changesOf(itemsOf(request), depth - 1) : undefined;
-    const change = changeOf(request);
+    const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1) : undefined;
+    const change = buildChange(request);
     if (nested === undefined && change === undefined) return undefined;
     found.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
   }
@@ -100,14 +100,14 @@ const changesOf = (requests: readonly Request[], depth: number): readonly Change
 };
 
 /** Combines changes into one that applies them in order. */
-const runTogether = (changes: readonly Change[], path: string): Change => {
+const combineChanges = (changes: readonly Change[], path: string): Change => {
   const version = changes.find((change) => change.version !== undefined)?.version;
   const strictest = (["none", "known"] as const).find((allowed) =>
-    changes.some((change) => change.allowed === allowed),
+    changes.some((change) => change.allowedProblems === allowed),
   );
   return {
-    make: (document) => changes.reduce((next, change) => change.make(next), document),
-    allowed: changes.some(({ allowed }) => allowed === "any") ? "any" : (strictest ?? "known"),
+    apply: (document) => changes.reduce((next, change) => change.apply(next), document),
+    allowedProblems: changes.some(({ allowedProblems }) => allowedProblems === "any") ? "any" : (strictest ?? "known"),
     cascades: changes.some((change) => change.cascades === true),
     isDrop: changes.every((change) => change.isDrop === true),
     ...(version === undefined ? {} : { version }),
@@ -118,7 +118,7 @@ const runTogether = (changes: readonly Change[], path: string): Change => {
 
 /** Runs a request and returns its response. @throws RelApiError */
 export const answerRequest = async (body: Json, editor: Editor, encode: (error: unknown) => Json): Promise<Json> => {
-  const consistency = async (): Promise<Entry> => {
+  const describeConsistency = async (): Promise<Entry> => {
     const problems = editor.problems();
     const { document } = await editor.current();
     return {
@@ -128,21 +128,25 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
   };
 
   /** The requests that write no metadata. */
-  const others: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
+  const handlers: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
     export_metadata: async ({ version: asked }) => {
       const { document, version } = await editor.current();
-      const metadata = exported(document);
+      const metadata = normalizeForExport(document);
       return asked === 2 ? { resource_version: version, metadata } : metadata;
     },
     reload_metadata: async () => {
       await editor.reload();
-      return { message: "success", ...(await consistency()) };
+      return { message: "success", ...(await describeConsistency()) };
     },
-    get_inconsistent_metadata: async () => consistency(),
-    drop_inconsistent_metadata: async ({ at }) => {
+    get_inconsistent_metadata: async () => describeConsistency(),
+    drop_inconsistent_metadata: async ({ path }) => {
       const problems = editor.problems();
       if (problems.length > 0)
-        await editor.change({ make: (document) => problems.reduce(withoutObject, document), allowed: "any", path: at });
+        await editor.change({
+          apply: (document) => problems.reduce(removeObject, document),
+          allowedProblems: "any",
+          path,
+        });
       return SUCCESS;
     },
     // the command line sends this request first
@@ -153,28 +157,28 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     }),
   };
 
-  const answer = async (request: Request, depth: number): Promise<Json> => {
-    const { type, version, at } = request;
-    if (isBulk(type) || type === "bulk_keep_going") return answerAll(request, depth);
-    const change = changeOf(request);
+  const runRequest = async (request: Request, depth: number): Promise<Json> => {
+    const { type, version, path } = request;
+    if (isBulk(type) || type === "bulk_keep_going") return runBulk(request, depth);
+    const change = buildChange(request);
     if (change !== undefined) {
       await editor.change(change);
-      return type === "replace_metadata" && version === 2 ? consistency() : SUCCESS;
+      return type === "replace_metadata" && version === 2 ? describeConsistency() : SUCCESS;
     }
-    const other = Object.hasOwn(others, type) ? others[type] : undefined;
+    const other = Object.hasOwn(handlers, type) ? handlers[type] : undefined;
     if (other === undefined)
-      throw refusal("parse-failed", `unknown metadata command "${type}"`, at.replace(/args$/, "type"));
+      throw metadataError("parse-failed", `unknown metadata command "${type}"`, path.replace(/args$/, "type"));
     return other(request);
   };
 
-  const answerAll = async (request: Request, depth: number): Promise<Json> => {
-    if (depth === 0) throw refusal("not-supported", `more than ${MAX_BULK_DEPTH} levels of bulk`, request.at);
-    const items = itemsOf(request);
+  const runBulk = async (request: Request, depth: number): Promise<Json> => {
+    if (depth === 0) throw metadataError("not-supported", `more than ${MAX_BULK_DEPTH} levels of bulk`, request.path);
+    const items = parseItems(request);
     const keepsGoing = request.type === "bulk_keep_going";
-    const changes = changesOf(items, depth);
+    const changes = buildChanges(items, depth);
     if (changes !== undefined && changes.length > 0) {
       try {
-        await editor.change(runTogether(changes, request.at));
+        await editor.change(combineChanges(changes, request.path));
         return items.map(() => SUCCESS);
       } catch (error) {
         // each request then runs by itself
@@ -182,11 +186,11 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
       }
     }
     if (request.type === "bulk_atomic" && changes === undefined)
-      throw refusal("not-supported", "bulk_atomic takes changes of the metadata only", request.at);
+      throw metadataError("not-supported", "bulk_atomic takes changes of the metadata only", request.path);
     const answers: Json[] = [];
     for (const item of items) {
       try {
-        answers.push(await answer(item, depth - 1));
+        answers.push(await runRequest(item, depth - 1));
       } catch (error) {
         if (!keepsGoing || !isRelApiError(error)) throw error;
         answers.push(encode(error));
@@ -195,5 +199,5 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     return answers;
   };
 
-  return answer(readRequest(body, "$"), MAX_BULK_DEPTH);
+  return runRequest(parseRequest(body, "$"), MAX_BULK_DEPTH);
 };

@@ -12,8 +12,17 @@ import {
 import { metadataSourceService } from "../../metadata/api.ts";
 import { reloadOthersService } from "../../database/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
-import { entryOf, isEntry, isServedSource, listOf, normalized, notExists, textIn, type Arguments } from "./document.ts";
-import { missingKey, refusal, wrongKind } from "./errors.ts";
+import {
+  readEntry,
+  isEntry,
+  isServedSource,
+  readList,
+  normalizeMetadata,
+  objectMissing,
+  requireText,
+  type Arguments,
+} from "./document.ts";
+import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { runSqlSettings } from "./settings.ts";
 
 const MAX_BULK = 1000;
@@ -25,29 +34,29 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*(?:;\s*)?$/i;
 
 /** The name of the source that is served. */
-const servedSource = async (context: PluginContext): Promise<Json> => {
+const findServedSourceName = async (context: PluginContext): Promise<Json> => {
   const read = await context.use(metadataSourceService)?.read();
-  const sources = read === undefined ? [] : listOf(normalized(read.raw)["sources"]).map(entryOf);
+  const sources = read === undefined ? [] : readList(normalizeMetadata(read.raw)["sources"]).map(readEntry);
   return sources.find(isServedSource)?.["name"] ?? "default";
 };
 
-const runOne = async (context: PluginContext, exchange: Exchange, from: Arguments): Promise<Json> => {
-  const { args, at } = from;
-  const text = textIn(from, "sql");
+const runScript = async (context: PluginContext, exchange: Exchange, from: Arguments): Promise<Json> => {
+  const { args, path } = from;
+  const text = requireText(from, "sql");
   const { read_only: readOnly = false } = args;
-  if (typeof readOnly !== "boolean") throw wrongKind("read_only", "a boolean", at);
+  if (typeof readOnly !== "boolean") throw wrongKind("read_only", "a boolean", path);
   if (args["source"] !== undefined && args["source"] !== null) {
-    const source = textIn(from, "source");
-    if (source !== (await servedSource(context))) throw notExists(`source with name "${source}"`, at);
+    const source = requireText(from, "source");
+    if (source !== (await findServedSourceName(context))) throw objectMissing(`source with name "${source}"`, path);
   }
   try {
     const results = await context.script(catalogText(text), {
       access: readOnly ? "read only" : "read write",
-      onGone: (listener) => exchange.onGone(listener),
+      onDisconnect: (listener) => exchange.onDisconnect(listener),
     });
     if (!readOnly && !ROWS_ONLY.test(text)) {
       await context.reload();
-      context.use(reloadOthersService)?.ask();
+      context.use(reloadOthersService)?.requestReload();
     }
     // as in Hasura, only the result of the last statement is returned
     const { columns = [], rows = [] } = results.at(-1) ?? {};
@@ -56,7 +65,7 @@ const runOne = async (context: PluginContext, exchange: Exchange, from: Argument
   } catch (error) {
     if (!isRelApiError(error) || !SQLSTATE.test(error.code)) throw error;
     const { message, details, hint, code } = error;
-    throw refusal("postgres-error", "query execution failed", at, {
+    throw metadataError("postgres-error", "query execution failed", path, {
       error: { exec_status: "FatalError", message, description: details, hint, status_code: code },
       statement: text,
       prepared: false,
@@ -65,22 +74,22 @@ const runOne = async (context: PluginContext, exchange: Exchange, from: Argument
   }
 };
 
-const answer = async (context: PluginContext, exchange: Exchange, body: Json, at = "$"): Promise<Json> => {
-  if (!isEntry(body)) throw refusal("parse-failed", "expected an object", at);
+const answerRequest = async (context: PluginContext, exchange: Exchange, body: Json, at = "$"): Promise<Json> => {
+  if (!isEntry(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args } = body;
   if (type === undefined) throw missingKey("type", at);
   if (type === "run_sql") {
     if (!isEntry(args)) throw wrongKind("args", "an object", at);
-    return runOne(context, exchange, { args, at: `${at}.args` });
+    return runScript(context, exchange, { args, path: `${at}.args` });
   }
   if ((type === "bulk" || type === "concurrent_bulk") && at === "$") {
     if (!Array.isArray(args) || args.length > MAX_BULK) throw wrongKind("args", `a list of up to ${MAX_BULK}`, at);
     const answers: Json[] = [];
     for (const [i, one] of (args as readonly Json[]).entries())
-      answers.push(await answer(context, exchange, one, `$.args[${i}]`));
+      answers.push(await answerRequest(context, exchange, one, `$.args[${i}]`));
     return answers;
   }
-  throw refusal("parse-failed", "expected one of run_sql and, not inside itself, bulk", `${at}.type`);
+  throw metadataError("parse-failed", "expected one of run_sql and, not inside itself, bulk", `${at}.type`);
 };
 
 /** @rule P-HAS-6 */
@@ -93,8 +102,8 @@ export const runSql = definePlugin({
       createAdminSurface(context, {
         path: "/v2/query",
         kind: "run_sql",
-        isOn: () => context.options.runSql,
-        answer: (body, { exchange }) => answer(context, exchange, body),
+        isEnabled: () => context.options.runSql,
+        answer: (body, { exchange }) => answerRequest(context, exchange, body),
       }),
     );
   },

@@ -5,8 +5,8 @@ import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, utimes } from
 import { dirname, join, relative, resolve } from "node:path";
 import { isRelApiError } from "../../../core/index.ts";
 import type { Entry } from "./document.ts";
-import { readOnly, refusal } from "./errors.ts";
-import { fileText, folderFiles, type Files } from "./files.ts";
+import { metadataReadOnly, metadataError } from "./errors.ts";
+import { buildFileText, buildFolderFiles, type Files } from "./files.ts";
 
 /** The journal of a pending write, in the metadata folder. Once this file exists, the write counts as done. */
 const JOURNAL = ".metadata-journal.json";
@@ -25,17 +25,24 @@ type Journal = readonly { readonly path: string; readonly text?: string }[];
 
 const isFolder = async (path: string): Promise<boolean> => (await stat(path)).isDirectory();
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+const getErrorCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-const READ_ONLY: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "ENOSPC", "EDQUOT"]);
+const WRITE_ERROR_CODES: ReadonlySet<string | undefined> = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "EBUSY",
+  "ENOSPC",
+  "EDQUOT",
+]);
 
 /** @throws RelApiError `not-supported` if the files cannot be written */
 const withWriteErrors = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
-    if (isRelApiError(error) || !READ_ONLY.has(codeOf(error))) throw error;
-    throw readOnly(`it cannot be written where it was read from (${codeOf(error)})`);
+    if (isRelApiError(error) || !WRITE_ERROR_CODES.has(getErrorCode(error))) throw error;
+    throw metadataReadOnly(`it cannot be written where it was read from (${getErrorCode(error)})`);
   }
 };
 
@@ -90,14 +97,14 @@ const runLocked = async <Result>(path: string, work: () => Promise<Result>): Pro
       await (await open(lock, "wx")).close();
       break;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (getErrorCode(error) !== "EEXIST") throw error;
       const age = await stat(lock).then(
         ({ mtimeMs }) => Date.now() - mtimeMs,
         () => 0,
       );
       if (age > LOCK_STALE_MS) await rm(lock, { force: true });
       else if (Date.now() > endMs)
-        throw refusal("conflict", "another process is changing the metadata", "$", undefined, 409);
+        throw metadataError("conflict", "another process is changing the metadata", "$", undefined, 409);
       else await new Promise((again) => setTimeout(again, LOCK_RETRY_MS));
     }
   }
@@ -141,11 +148,11 @@ const belongsToLayout = (path: string): boolean => path.startsWith("databases/")
  * Writes the document while the lock is held. `read` lists the files that the metadata was read from.
  * @throws RelApiError
  */
-export const write = async (path: string, read: readonly string[], document: Entry): Promise<void> => {
-  if (!(await isFolder(path))) return replaceFile(path, await fileText(document, await readFile(path, "utf8")));
+export const writeMetadata = async (path: string, read: readonly string[], document: Entry): Promise<void> => {
+  if (!(await isFolder(path))) return replaceFile(path, await buildFileText(document, await readFile(path, "utf8")));
   const current = new Map<string, string>();
   for (const file of read) current.set(relative(path, await realpath(file)), await readFile(file, "utf8"));
-  const next: Files = await folderFiles(document, current);
+  const next: Files = await buildFolderFiles(document, current);
   const journal: Journal = [
     ...[...next].flatMap(([file, text]) => (current.get(file) === text ? [] : [{ path: file, text }])),
     ...[...current.keys()].filter((file) => belongsToLayout(file) && !next.has(file)).map((file) => ({ path: file })),

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import {
-  columnOf,
+  findColumn,
   mapPlan,
   sql,
   type AggregateSpec,
@@ -20,38 +20,46 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../../graphql/api.ts";
-import { reversed, withKey, type KeysetPosition } from "./keyset.ts";
-import { CURSOR, readCursor, SIZE, windowInvalid } from "./ids.ts";
+import { reverseOrder, addKeyToOrder, type KeysetPosition } from "./keyset.ts";
+import { CURSOR, decodeConnectionCursor, SIZE, windowInvalid } from "./ids.ts";
 
-const MORE = "relay_more";
-const START = "relay_start";
-const END = "relay_end";
-const YES = "relay_yes";
-const NO = "relay_no";
+const HAS_MORE_AGGREGATE = "relay_more";
+const START_CURSOR_AGGREGATE = "relay_start";
+const END_CURSOR_AGGREGATE = "relay_end";
+const TRUE_AGGREGATE = "relay_yes";
+const FALSE_AGGREGATE = "relay_no";
 
-const cursors = { rest: false, graphql: false, builtIn: ["array_agg", "count", "max", "<", ">", ">="] } as const;
+const aggregateDefaults = {
+  rest: false,
+  graphql: false,
+  builtIn: ["array_agg", "count", "max", "<", ">", ">="],
+} as const;
 
 /** Aggregates over all rows that are read, of which the first `size` rows are on the page. */
 export const aggregates: readonly AggregateSpec[] = [
-  { ...cursors, name: MORE, compile: ([size]) => sql`coalesce(count(*) > max(${size ?? sql`0`}), false)` },
-  { ...cursors, name: YES, compile: () => sql`(count(*) >= 0)` },
-  { ...cursors, name: NO, compile: () => sql`(count(*) < 0)` },
   {
-    ...cursors,
-    name: START,
+    ...aggregateDefaults,
+    name: HAS_MORE_AGGREGATE,
+    compile: ([size]) => sql`coalesce(count(*) > max(${size ?? sql`0`}), false)`,
+  },
+  { ...aggregateDefaults, name: TRUE_AGGREGATE, compile: () => sql`(count(*) >= 0)` },
+  { ...aggregateDefaults, name: FALSE_AGGREGATE, compile: () => sql`(count(*) < 0)` },
+  {
+    ...aggregateDefaults,
+    name: START_CURSOR_AGGREGATE,
     compile: ([cursor, size]) =>
       sql`coalesce((array_agg(${cursor ?? sql`''`}))[least(count(*), max(${size ?? sql`0`}), 1)::int4], '')`,
   },
   {
-    ...cursors,
-    name: END,
+    ...aggregateDefaults,
+    name: END_CURSOR_AGGREGATE,
     compile: ([cursor, size]) =>
       sql`coalesce((array_agg(${cursor ?? sql`''`}))[least(count(*), max(${size ?? sql`0`}))::int4], '')`,
   },
 ];
 
 /** The size of a page without a limit. */
-const ALL = 2_147_483_646;
+const UNLIMITED_SIZE = 2_147_483_646;
 
 interface Window {
   readonly size: number;
@@ -60,21 +68,23 @@ interface Window {
 }
 
 /** @throws RelApiError @rule P-RLY-5 */
-const readWindow = ({ arguments: given, path: field }: GqlSelection, cap: number | undefined): Window => {
-  const at = (argument: string): string => `${field}.args.${argument}`;
+const parseWindow = ({ arguments: given, path: field }: GqlSelection, cap: number | undefined): Window => {
+  const buildPath = (argument: string): string => `${field}.args.${argument}`;
   const { first = null, after = null, last = null, before = null } = given as Readonly<Record<string, Json>>;
-  if (first !== null && last !== null) throw windowInvalid('"first" and "last" are not allowed at once', at("last"));
+  if (first !== null && last !== null)
+    throw windowInvalid('"first" and "last" are not allowed at once', buildPath("last"));
   if (after !== null && before !== null)
-    throw windowInvalid('"after" and "before" are not allowed at once', at("before"));
+    throw windowInvalid('"after" and "before" are not allowed at once', buildPath("before"));
   if (first !== null && before !== null)
-    throw windowInvalid('"first" and "before" are not allowed at once', at("before"));
-  if (last !== null && after !== null) throw windowInvalid('"last" and "after" are not allowed at once', at("after"));
-  const asked = Number(first ?? last ?? ALL);
+    throw windowInvalid('"first" and "before" are not allowed at once', buildPath("before"));
+  if (last !== null && after !== null)
+    throw windowInvalid('"last" and "after" are not allowed at once', buildPath("after"));
+  const asked = Number(first ?? last ?? UNLIMITED_SIZE);
   const side = first === null ? "last" : "first";
-  if (asked < 0) throw windowInvalid(`"${side}" cannot be negative`, at(side));
+  if (asked < 0) throw windowInvalid(`"${side}" cannot be negative`, buildPath(side));
   const cursor = after ?? before;
   return {
-    size: Math.min(asked, cap ?? ALL),
+    size: Math.min(asked, cap ?? UNLIMITED_SIZE),
     isBackward: last !== null || before !== null,
     // the cursor of an empty page is an empty string
     cursor: cursor === null || cursor === "" ? undefined : String(cursor),
@@ -82,7 +92,7 @@ const readWindow = ({ arguments: given, path: field }: GqlSelection, cap: number
 };
 
 /** Identifies an order, because a cursor of one order is not valid for another. */
-const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct: number): string =>
+const hashOrder = ({ schema, name }: Relation, order: readonly OrderBy[], distinct: number): string =>
   createHash("sha256")
     .update(JSON.stringify([schema, name, order, distinct]))
     .digest("base64url")
@@ -91,33 +101,39 @@ const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct:
 const isComparable = (by: Expression): boolean =>
   by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
 
-interface Parts {
+interface ConnectionParts {
   readonly cursor: Expression;
   readonly size: Expression;
   readonly window: Window;
 }
 
-const typename = ({ as, type }: GqlOwnSelected): Output => ({ kind: "constant", as, value: type.name });
+const buildTypenameOutput = ({ as, type }: GqlOwnSelected): Output => ({ kind: "constant", as, value: type.name });
 
-const edgeOutput = (field: GqlOwnSelected, { cursor }: Parts): Output => {
-  if (field.name === "__typename") return typename(field);
+const buildEdgeOutput = (field: GqlOwnSelected, { cursor }: ConnectionParts): Output => {
+  if (field.name === "__typename") return buildTypenameOutput(field);
   if (field.name === "cursor") return { kind: "value", as: field.as, value: cursor };
   return { kind: "object", as: field.as, of: field.rows() };
 };
 
 /** The row of the cursor itself lies in the direction that the page was reached from. */
-const pageOutput = (field: GqlOwnSelected, { cursor, size, window }: Parts): Output => {
+const buildPageInfoOutput = (field: GqlOwnSelected, { cursor, size, window }: ConnectionParts): Output => {
   const { as, name } = field;
   const { isBackward } = window;
-  const aggregate = (fn: string, ...of: readonly Expression[]): Output => ({ kind: "aggregate", as, fn, of });
-  if (name === "__typename") return typename(field);
+  const buildAggregate = (fn: string, ...of: readonly Expression[]): Output => ({ kind: "aggregate", as, fn, of });
+  if (name === "__typename") return buildTypenameOutput(field);
   if (name === "startCursor" || name === "endCursor")
-    return aggregate((name === "endCursor") === isBackward ? START : END, cursor, size);
+    return buildAggregate(
+      (name === "endCursor") === isBackward ? START_CURSOR_AGGREGATE : END_CURSOR_AGGREGATE,
+      cursor,
+      size,
+    );
   const isAhead = (name === "hasPreviousPage") === isBackward;
-  return isAhead ? aggregate(MORE, size) : aggregate(window.cursor === undefined ? NO : YES);
+  return isAhead
+    ? buildAggregate(HAS_MORE_AGGREGATE, size)
+    : buildAggregate(window.cursor === undefined ? FALSE_AGGREGATE : TRUE_AGGREGATE);
 };
 
-const constant = (size: number, of: Expression): Expression => ({
+const buildSizeExpression = (size: number, of: Expression): Expression => ({
   kind: "apply",
   function: SIZE,
   of,
@@ -134,7 +150,7 @@ export const planConnection = (
   relation: Relation,
 ): Omit<Read, "from"> => {
   const { model, options } = context.schema;
-  const window = readWindow(selection, options.dbMaxRows);
+  const window = parseWindow(selection, options.dbMaxRows);
   const { where, orderBy: asked = [], distinctOn = [] } = context.list();
   const at = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
@@ -143,9 +159,9 @@ export const planConnection = (
   const orderBy = asked.length > 0 ? asked : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
-  const forward = withKey(orderBy, relation);
-  const form = formOf(relation, forward, distinctOn.length);
-  const order = window.isBackward ? forward.map(reversed) : forward;
+  const forward = addKeyToOrder(orderBy, relation);
+  const form = hashOrder(relation, forward, distinctOn.length);
+  const order = window.isBackward ? forward.map(reverseOrder) : forward;
   const [first, ...more] = forward.map(({ by }) => by);
   // connections need a primary key
   if (first === undefined) throw windowInvalid("the table has no primary key", selection.path);
@@ -155,10 +171,10 @@ export const planConnection = (
     of: first,
     operands: [{ constant: form, type: "text" }, ...more.map((expression) => ({ expression }))],
   };
-  const parts: Parts = { cursor, size: constant(window.size, first), window };
+  const parts: ConnectionParts = { cursor, size: buildSizeExpression(window.size, first), window };
   const output = context.fields().map((field): Output => {
-    if (field.name === "__typename") return typename(field);
-    const rowsOf = (of: readonly Output[]): Output => ({
+    if (field.name === "__typename") return buildTypenameOutput(field);
+    const buildNodes = (of: readonly Output[]): Output => ({
       kind: "nodes",
       as: field.as,
       of,
@@ -166,27 +182,27 @@ export const planConnection = (
       ...(window.isBackward && { isReversed: true }),
     });
     if (field.name === "totalCount") return { kind: "total", as: field.as };
-    if (field.name === "nodes") return rowsOf(field.rows());
+    if (field.name === "nodes") return buildNodes(field.rows());
     const of = field.fields();
     return field.name === "edges"
-      ? rowsOf(of.map((one) => edgeOutput(one, parts)))
-      : { kind: "object", as: field.as, of: of.map((one) => pageOutput(one, parts)) };
+      ? buildNodes(of.map((one) => buildEdgeOutput(one, parts)))
+      : { kind: "object", as: field.as, of: of.map((one) => buildPageInfoOutput(one, parts)) };
   });
-  const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length);
+  const given = window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
   if (window.cursor !== undefined && given === undefined)
     throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
-  const typedValue = (value: string | null, { by }: OrderBy): ValueRef | null => {
+  const bindTyped = (value: string | null, { by }: OrderBy): ValueRef | null => {
     if (value === null) return null;
-    const type = by.kind === "column" && by.path === undefined ? columnOf(relation, by.name)?.type : undefined;
+    const type = by.kind === "column" && by.path === undefined ? findColumn(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
-  const rowsBeyond = (place: KeysetPosition): Predicate => {
+  const buildBeyond = (place: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
     const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-    return { kind: "beyond", order: passed, values: passed.map((term, i) => typedValue(place[i] ?? null, term)) };
+    return { kind: "beyond", order: passed, values: passed.map((term, i) => bindTyped(place[i] ?? null, term)) };
   };
-  const conditions = [...(where === undefined ? [] : [where]), ...(given === undefined ? [] : [rowsBeyond(given)])];
+  const conditions = [...(where === undefined ? [] : [where]), ...(given === undefined ? [] : [buildBeyond(given)])];
   return {
     kind: "read",
     shape: "aggregate",
@@ -199,7 +215,10 @@ export const planConnection = (
 };
 
 const isPageAggregate = (output: Output): output is Extract<Output, { readonly kind: "aggregate" }> =>
-  output.kind === "aggregate" && [MORE, START, END, YES, NO].includes(output.fn);
+  output.kind === "aggregate" &&
+  [HAS_MORE_AGGREGATE, START_CURSOR_AGGREGATE, END_CURSOR_AGGREGATE, TRUE_AGGREGATE, FALSE_AGGREGATE].includes(
+    output.fn,
+  );
 
 /**
  * Reduces the page size to the row limit of a permission, which plans contain only after permissions were added. The
@@ -214,16 +233,14 @@ export const fitToLimit = (plan: Plan, model: Model): Plan =>
       const caps = read.output.flatMap((one) => (one.kind === "nodes" && one.cap !== undefined ? [one.cap] : []));
       const cap = Math.min(...caps);
       if (!isOurs || caps.length === 0) return read;
-      const fittedExpression = (of: Expression): Expression =>
-        of.kind === "apply" && of.function === SIZE ? constant(cap, of.of) : of;
+      const fitSize = (of: Expression): Expression =>
+        of.kind === "apply" && of.function === SIZE ? buildSizeExpression(cap, of.of) : of;
       const output = read.output.map((one): Output =>
         one.kind !== "object"
           ? one
           : {
               ...one,
-              of: one.of.map((each) =>
-                isPageAggregate(each) ? { ...each, of: (each.of ?? []).map(fittedExpression) } : each,
-              ),
+              of: one.of.map((each) => (isPageAggregate(each) ? { ...each, of: (each.of ?? []).map(fitSize) } : each)),
             },
       );
       return { ...read, output, limit: { constant: String(cap + 1) } };

@@ -5,7 +5,7 @@
 import { definePlugin, Stage } from "../../../core/index.ts";
 import type { GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { aggregates, fitToLimit } from "./connection.ts";
-import { rootConnections, rowConnection } from "./fields.ts";
+import { buildRootConnections, buildRowConnection } from "./fields.ts";
 import { functions } from "./ids.ts";
 
 /** The plan functions and aggregates of connections. This plugin adds no field. @rule P-RLY-4 P-RLY-6 */
@@ -29,10 +29,10 @@ export const graphqlConnections = definePlugin({
   apply: (hooks) => {
     hooks.buildGqlField.tap("graphql-connections", (fields: GqlFields, field: GqlFieldContext) => {
       if (field.scope === "query_root" || field.scope === "subscription_root")
-        return { ...rootConnections(fields, field), ...fields };
+        return { ...buildRootConnections(fields, field), ...fields };
       if (field.scope !== "row") return fields;
       const added = Object.entries(fields).flatMap(([name, each]) => {
-        const found = rowConnection(name, each, field);
+        const found = buildRowConnection(name, each, field);
         return found === undefined ? [] : [found];
       });
       return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };

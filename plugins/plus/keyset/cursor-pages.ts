@@ -23,8 +23,8 @@ import { chooseMediaHook, exposeRestHeadersHook, type RestHandler } from "../../
 import type { KeysetPosition } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
-import { encodePosition, readTerms } from "./order.ts";
-import { KEY, memberOf, planPage } from "./plan.ts";
+import { encodePosition, parseTerms } from "./order.ts";
+import { HIDDEN_KEY_PREFIX, findMember, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
 
@@ -36,18 +36,18 @@ const BEHIND_ROWS = "\u0002";
 const [BETWEEN_ROWS_SQL, BEHIND_ROWS_SQL] = [sql`pg_catalog.chr(1)`, sql`pg_catalog.chr(2)`];
 
 /** Internal media types of the plans. They have no slash, so no client can request them. */
-const MEDIA = new Map([
+const PAGE_MEDIA = new Map([
   ["cursor-page", undefined],
   ["cursor-page-behind", "behind"],
   ["cursor-page-before", "before"],
   ["cursor-page-last", "last"],
 ] as const);
 
-type PageMedia = Parameters<(typeof MEDIA)["get"]>[0];
+type PageMedia = Parameters<(typeof PAGE_MEDIA)["get"]>[0];
 
-const isPage = (media: string | undefined): media is PageMedia => MEDIA.has(media as PageMedia);
+const isPageMedia = (media: string | undefined): media is PageMedia => PAGE_MEDIA.has(media as PageMedia);
 
-const decode = (text: string): string => {
+const decodePart = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -55,13 +55,13 @@ const decode = (text: string): string => {
   }
 };
 
-const pairsOf = (query: string): readonly Pair[] =>
+const parsePairs = (query: string): readonly Pair[] =>
   query.split("&").map((pair) => {
     const at = pair.indexOf("=");
-    return at === -1 ? [decode(pair), ""] : [decode(pair.slice(0, at)), decode(pair.slice(at + 1))];
+    return at === -1 ? [decodePart(pair), ""] : [decodePart(pair.slice(0, at)), decodePart(pair.slice(at + 1))];
   });
 
-const queryOf = (pairs: readonly Pair[]): string =>
+const encodePairs = (pairs: readonly Pair[]): string =>
   pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 
 /**
@@ -78,17 +78,17 @@ interface PageRequest {
   readonly cursor: Cursor | undefined;
 }
 
-const singleValue = (pairs: readonly Pair[], name: string): string | undefined => {
+const readSingleValue = (pairs: readonly Pair[], name: string): string | undefined => {
   const [first, second] = pairs.filter(([each]) => each === name);
   if (second !== undefined) throw pageImpossible(`The parameter "${name}" is given more than once`);
   return first?.[1];
 };
 
 /** @throws RelApiError @rule P-CUR-4 P-CUR-5 */
-const readPage = (exchange: Exchange, { name, primaryKey }: Relation): PageRequest | undefined => {
+const parsePageRequest = (exchange: Exchange, { name, primaryKey }: Relation): PageRequest | undefined => {
   const { query } = exchange;
   if (query === undefined || !query.includes("cursor")) return undefined;
-  const pairs = pairsOf(query);
+  const pairs = parsePairs(query);
   const [given, another] = pairs.filter(isCursor);
   if (given === undefined) return undefined;
   if (another !== undefined) throw cursorInvalid("There are two of them");
@@ -98,8 +98,8 @@ const readPage = (exchange: Exchange, { name, primaryKey }: Relation): PageReque
   const accept = exchange.header("accept");
   if (accept !== undefined && !/\*\/\*|application\/(?:\*|json|vnd\.pgrst\.array\+json)(?:[;, ]|$)/i.test(accept))
     throw pageImpossible("Pages by cursor come as application/json", "Send Accept: application/json");
-  const order = singleValue(pairs, "order") ?? "";
-  const limit = singleValue(pairs, "limit");
+  const order = readSingleValue(pairs, "order") ?? "";
+  const limit = readSingleValue(pairs, "limit");
   const cursor = given[1] === "" ? undefined : decodeCursor(given[1]);
   if (cursor !== undefined && (cursor.relation !== name || cursor.order !== order))
     throw cursorInvalid("It belongs to another table or order");
@@ -120,25 +120,31 @@ const rewriteRequest = (exchange: Exchange, page: PageRequest, relation: Relatio
   const pairs = page.pairs
     .filter((pair) => !isCursor(pair))
     .map((pair): Pair => (pair[0] === "limit" && limit !== undefined ? ["limit", String(limit + 1n)] : pair));
-  if (cursor !== undefined && !isEnd(cursor)) {
-    const terms = readTerms(order, relation.primaryKey);
+  if (cursor !== undefined && !isLastPageCursor(cursor)) {
+    const terms = parseTerms(order, relation.primaryKey);
     if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
     pairs.push(...encodePosition(terms, cursor.values));
   }
-  return changedRequest(exchange, "GET", queryOf(pairs), { accept: media, prefer: preferHeader(exchange, false) });
+  return deriveExchange(exchange, "GET", encodePairs(pairs), {
+    accept: media,
+    prefer: buildPreferHeader(exchange, false),
+  });
 };
 
 /** The same request without rows, which counts all rows of all pages. */
-const countRequest = (exchange: Exchange, page: PageRequest): Exchange => {
+const buildCountRequest = (exchange: Exchange, page: PageRequest): Exchange => {
   const pairs = page.pairs.filter((pair) => !isCursor(pair) && pair[0] !== "limit" && pair[0] !== "order");
-  const query = queryOf([...pairs, ["limit", "0"]]);
-  return changedRequest(exchange, "HEAD", query, { accept: "application/json", prefer: preferHeader(exchange, true) });
+  const query = encodePairs([...pairs, ["limit", "0"]]);
+  return deriveExchange(exchange, "HEAD", query, {
+    accept: "application/json",
+    prefer: buildPreferHeader(exchange, true),
+  });
 };
 
 /** The request headers that concern the page and not the count. */
-const ANSWER_HEADERS = /^(?:range|if-.*)$/;
+const PAGE_ONLY_HEADERS = /^(?:range|if-.*)$/;
 
-const changedRequest = (
+const deriveExchange = (
   exchange: Exchange,
   method: string,
   query: string,
@@ -154,13 +160,13 @@ const changedRequest = (
         const lower = name.toLowerCase();
         if (lower === "accept") return accept;
         if (lower === "prefer") return prefer;
-        return method === "HEAD" && ANSWER_HEADERS.test(lower) ? undefined : exchange.header(name);
+        return method === "HEAD" && PAGE_ONLY_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
     planned: {
-      get: () => exchange.planned,
+      get: () => exchange.plans,
       set: (plans) => {
-        if (method !== "HEAD") exchange.planned = plans;
+        if (method !== "HEAD") exchange.plans = plans;
       },
     },
   }) as Exchange; // the prototype has all other members
@@ -168,7 +174,7 @@ const changedRequest = (
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
 
 /** The `Prefer` header of the request, with or without a count. */
-const preferHeader = ({ request }: Exchange, counts: boolean): string =>
+const buildPreferHeader = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
     .filter((each) => counts || !isCount(each))
@@ -181,7 +187,7 @@ const wantsCount = ({ request }: Exchange): boolean =>
 
 /** The rows of a body, and the page information from the database. */
 interface PageRows {
-  readonly texts: readonly string[];
+  readonly rows: readonly string[];
   /** For each term of the order, the member of the rows that has the value, or null if `keys` has it. */
   readonly members: readonly (string | null)[];
   readonly cap: number | null;
@@ -189,40 +195,40 @@ interface PageRows {
   readonly keys: readonly KeysetPosition[];
 }
 
-const readRows = (body: string): PageRows => {
+const parsePageRows = (body: string): PageRows => {
   const [rows = "", told = "", keys = ""] = body.split(BEHIND_ROWS);
   const texts = rows === "" ? [] : rows.split(BETWEEN_ROWS);
   // `compilePage` wrote this JSON
   return {
-    texts,
+    rows: texts,
     keys: JSON.parse(keys) as PageRows["keys"],
     ...(JSON.parse(told) as Pick<PageRows, "members" | "cap">),
   };
 };
 
 /** The value as filters accept it, with all digits of numbers. */
-const textOf = (value: Json | undefined): string | null =>
+const encodeFilterValue = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
 /** The values of a row for the terms of the order. */
-const valuesAt = ({ texts, members, keys }: PageRows, at: number): KeysetPosition => {
-  const shown = new Map(Object.entries(parseJson(texts[at] ?? "{}") as Readonly<Record<string, Json>>)); // it is a row
-  const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
-  return members.map((name) => (name === null ? (hidden.shift() ?? null) : textOf(shown.get(name))));
+const readPosition = ({ rows, members, keys }: PageRows, at: number): KeysetPosition => {
+  const shown = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>)); // it is a row
+  const hidden = [...(keys[at === 0 ? 0 : at === rows.length - 1 ? 2 : 1] ?? [])];
+  return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(shown.get(name))));
 };
 
 const WINDOW_HEADERS = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
 /** Whether the cursor means the last page. */
-const isEnd = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
+const isLastPageCursor = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
 
-const headerOf = ({ headers }: Answer, name: string): string | undefined =>
+const findHeader = ({ headers }: Answer, name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
 /** Adds the total of all pages to the response of a page. @rule P-CUR-1 */
-const withCount = (page: Answer, counted: Answer, rows: number): Answer => {
-  const total = headerOf(counted, "content-range")?.split("/")[1];
-  const applied = headerOf(counted, "preference-applied");
+const addCount = (page: Answer, counted: Answer, rows: number): Answer => {
+  const total = findHeader(counted, "content-range")?.split("/")[1];
+  const applied = findHeader(counted, "preference-applied");
   if (total === undefined) return counted; // the count has failed
   if (total === "*") return page; // the server cannot compute this count
   return {
@@ -238,7 +244,7 @@ const withCount = (page: Answer, counted: Answer, rows: number): Answer => {
 };
 
 /** @rule P-CUR-1 P-CUR-3 */
-const answerPage = (
+const buildPageAnswer = (
   answer: Answer,
   page: PageRequest,
   relation: Relation,
@@ -246,26 +252,26 @@ const answerPage = (
 ): { readonly answer: Answer; readonly rows: number } => {
   const { cursor, limit, order } = page;
   const isBackward = cursor?.isBackward === true;
-  const all = readRows(String(answer.body ?? ""));
-  const { cap, texts } = all;
-  const hasMore = (limit !== undefined && BigInt(texts.length) > limit) || (cap !== null && texts.length >= cap);
-  const kept = limit === undefined ? [...texts] : texts.slice(0, Number(limit));
-  const link = (rel: string, value: string): string =>
-    `<?${queryOf(page.pairs.map((pair) => (isCursor(pair) ? ["cursor", value] : pair)))}>; rel="${rel}"`;
-  const at = (row: number, backward: boolean): string =>
-    encodeCursor({ relation: relation.name, order, isBackward: backward, values: valuesAt(all, row) });
+  const all = parsePageRows(String(answer.body ?? ""));
+  const { cap, rows } = all;
+  const hasMore = (limit !== undefined && BigInt(rows.length) > limit) || (cap !== null && rows.length >= cap);
+  const kept = limit === undefined ? [...rows] : rows.slice(0, Number(limit));
+  const buildLink = (rel: string, value: string): string =>
+    `<?${encodePairs(page.pairs.map((pair) => (isCursor(pair) ? ["cursor", value] : pair)))}>; rel="${rel}"`;
+  const encodeCursorAt = (row: number, backward: boolean): string =>
+    encodeCursor({ relation: relation.name, order, isBackward: backward, values: readPosition(all, row) });
   const [first, last] = isBackward ? [kept.length - 1, 0] : [0, kept.length - 1];
   const hasRows = kept.length > 0;
-  const hasNext = isBackward ? cursor !== undefined && !isEnd(cursor) : hasMore;
+  const hasNext = isBackward ? cursor !== undefined && !isLastPageCursor(cursor) : hasMore;
   const hasPrevious = isBackward ? hasMore : cursor !== undefined;
   // an empty page is after all rows or before all rows
-  const next = hasRows ? at(last, false) : isBackward ? "" : undefined;
+  const next = hasRows ? encodeCursorAt(last, false) : isBackward ? "" : undefined;
   const end = encodeCursor({ relation: relation.name, order, isBackward: true, values: [] });
-  const previous = hasRows ? at(first, true) : isBackward ? undefined : end;
+  const previous = hasRows ? encodeCursorAt(first, true) : isBackward ? undefined : end;
   const links = [
-    ...(hasNext && next !== undefined ? [link("next", next)] : []),
-    ...(hasPrevious && previous !== undefined ? [link("prev", previous)] : []),
-    ...(cursor === undefined ? [] : [link("first", "")]),
+    ...(hasNext && next !== undefined ? [buildLink("next", next)] : []),
+    ...(hasPrevious && previous !== undefined ? [buildLink("prev", previous)] : []),
+    ...(cursor === undefined ? [] : [buildLink("first", "")]),
   ];
   const shown: Answer = {
     ...answer,
@@ -282,13 +288,13 @@ const answerPage = (
 /** Compiles the body: the rows, then the page information, then the keys of both ends. */
 const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   if (page === undefined) throw new TypeError("a page of what is not read");
-  const { read, rowOf } = page;
-  const keys = outputs.filter((name) => name.startsWith(KEY));
-  const members = (read.orderBy ?? []).map(({ by }) => memberOf(model, read, by) ?? null);
-  const row = rowOf(outputs.filter((name) => !name.startsWith(KEY)));
-  const at = (place: Sql): Sql =>
+  const { read, buildRow } = page;
+  const keys = outputs.filter((name) => name.startsWith(HIDDEN_KEY_PREFIX));
+  const members = (read.orderBy ?? []).map(({ by }) => findMember(model, read, by) ?? null);
+  const row = buildRow(outputs.filter((name) => !name.startsWith(HIDDEN_KEY_PREFIX)));
+  const compileKeysAt = (place: Sql): Sql =>
     sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${place}]`))})`;
-  const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(at));
+  const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(compileKeysAt));
   return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${BETWEEN_ROWS_SQL}), ${BEHIND_ROWS_SQL}, ${literal(
     JSON.stringify({ members, cap: read.cap ?? null }),
   )}, ${BEHIND_ROWS_SQL}, pg_catalog.json_build_array(${ends}))`;
@@ -300,18 +306,18 @@ export const cursorPages = definePlugin({
   requires: ["rest"],
   apply: (hooks, { use, registry }) => {
     // the handler below requests this internal media type in place of JSON; a random name is unknown to clients
-    const own = `application/vnd.relapi.${randomUUID()}`;
-    const types = new Map([...MEDIA.keys()].map((media) => [`${own}.${media}`, media]));
+    const mediaPrefix = `application/vnd.relapi.${randomUUID()}`;
+    const types = new Map([...PAGE_MEDIA.keys()].map((media) => [`${mediaPrefix}.${media}`, media]));
     use(chooseMediaHook).tap("cursor-pages", ({ name }) => {
       const media = types.get(name);
       return media === undefined ? undefined : { envelope: { media } };
     });
-    for (const media of MEDIA.keys())
+    for (const media of PAGE_MEDIA.keys())
       hooks.compileMedia.for(media).tap({ name: "cursor-pages", builtIn: [] }, compilePage);
     hooks.transformPlan.tap(
       { name: "cursor-pages", stage: Stage.early, keepsRows: true },
       (plan, { model, envelope: { media } }) =>
-        isPage(media) ? planPage(plan, model, registry, MEDIA.get(media)) : plan,
+        isPageMedia(media) ? planPage(plan, model, registry, PAGE_MEDIA.get(media)) : plan,
     );
     use(exposeRestHeadersHook).tap("cursor-pages", (names) => [...names, "Link"]);
     hooks.buildRestRoute.tap({ name: "cursor-pages", stage: Stage.late }, (route) => {
@@ -319,19 +325,20 @@ export const cursorPages = definePlugin({
       if (read === undefined || route.target.kind !== "relation") return route;
       const { relation } = route.target;
       const paged: RestHandler = async (exchange, target) => {
-        const page = readPage(exchange, relation);
+        const page = parsePageRequest(exchange, relation);
         if (page === undefined) return (route.methods.get(exchange.method) ?? read)(exchange, target);
         const { cursor } = page;
-        const place = cursor === undefined ? "" : isEnd(cursor) ? "-last" : cursor.isBackward ? "-before" : "-behind";
-        const media = `${own}.cursor-page${place}`;
+        const place =
+          cursor === undefined ? "" : isLastPageCursor(cursor) ? "-last" : cursor.isBackward ? "-before" : "-behind";
+        const media = `${mediaPrefix}.cursor-page${place}`;
         const answer = await read(rewriteRequest(exchange, page, relation, media), target);
         if (answer.status !== 200) return answer;
-        const shown = answerPage(answer, page, relation, exchange.method === "HEAD");
+        const shown = buildPageAnswer(answer, page, relation, exchange.method === "HEAD");
         if (!wantsCount(exchange)) return shown.answer;
         const { operation } = exchange;
-        const counted = await (route.methods.get("HEAD") ?? read)(countRequest(exchange, page), target);
+        const counted = await (route.methods.get("HEAD") ?? read)(buildCountRequest(exchange, page), target);
         exchange.operation = operation;
-        return withCount(shown.answer, counted, shown.rows);
+        return addCount(shown.answer, counted, shown.rows);
       };
       return { ...route, methods: new Map([...route.methods, ["GET", paged], ["HEAD", paged]]) };
     });

@@ -1,5 +1,5 @@
 /** A cursor: the position of a row in an order, as an opaque string. */
-import { isPosition, readList, type KeysetPosition } from "./keyset.ts";
+import { isKeysetPosition, decodeList, type KeysetPosition } from "./keyset.ts";
 import { cursorInvalid } from "./errors.ts";
 
 /** A position to continue from. */
@@ -22,13 +22,13 @@ export const encodeCursor = ({ relation, order, isBackward, values }: Cursor): s
  * @rule P-CUR-5
  */
 export const decodeCursor = (text: string): Cursor => {
-  const [version, relation, order, direction, ...values] = readList(text);
+  const [version, relation, order, direction, ...values] = decodeList(text);
   if (
     version !== VERSION ||
     typeof relation !== "string" ||
     typeof order !== "string" ||
     (direction !== 0 && direction !== 1) ||
-    !isPosition(values)
+    !isKeysetPosition(values)
   )
     throw cursorInvalid("It is not one of this server");
   return { relation, order, isBackward: direction === 1, values };

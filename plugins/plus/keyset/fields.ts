@@ -2,23 +2,23 @@
 import type { Relation } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { planConnection } from "./connection.ts";
-import { connectionArguments, connectionType, keyedTable, required } from "./types.ts";
+import { buildConnectionArguments, getConnectionType, findKeyedTable, nonNull } from "./types.ts";
 
-export const nameOf = ({ schema, name }: Relation) => ({ schema, name });
+export const getQualifiedName = ({ schema, name }: Relation) => ({ schema, name });
 
 /** Adds a connection to the query root for each list of a table. @rule P-RLY-2 P-CUR-7 */
-export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): GqlFields => {
+export const buildRootConnections = (fields: GqlFields, { build }: GqlFieldContext): GqlFields => {
   const found = Object.values(fields).flatMap((field): readonly (readonly [string, GqlField])[] => {
     const { toPlan } = field;
-    const table = toPlan.kind === "list" ? keyedTable(build, toPlan.relation) : undefined;
-    const type = table && connectionType(build, table);
+    const table = toPlan.kind === "list" ? findKeyedTable(build, toPlan.relation) : undefined;
+    const type = table && getConnectionType(build, table);
     if (table === undefined || type === undefined) return [];
     const { relation } = table;
     const connection: GqlField = {
       config: {
-        type: required(type),
+        type: nonNull(type),
         get args() {
-          return connectionArguments(field);
+          return buildConnectionArguments(field);
         },
         description: `fetch data from the table: "${relation.name}"`,
       },
@@ -26,11 +26,11 @@ export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): 
         kind: "custom",
         plan: (selection, context) => ({
           ...planConnection(selection, context, relation),
-          from: { relation: nameOf(relation) },
+          from: { relation: getQualifiedName(relation) },
         }),
       },
     };
-    return [[build.rootName(table.word, "connection"), connection]];
+    return [[build.rootName(table.namePart, "connection"), connection]];
   });
   return Object.fromEntries(found);
 };
@@ -39,21 +39,21 @@ export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): 
  * The connection for a relationship field. Undefined if the field is not a list of rows of a table with a key.
  * @rule P-RLY-2 P-CUR-7
  */
-export const rowConnection = (
+export const buildRowConnection = (
   name: string,
   field: GqlField,
   { build }: GqlFieldContext,
 ): readonly [string, GqlField] | undefined => {
   const { toPlan } = field;
   if (toPlan.kind !== "relationship" || toPlan.relationship.isToOne) return undefined;
-  const table = keyedTable(build, toPlan.target);
-  const type = table && connectionType(build, table);
+  const table = findKeyedTable(build, toPlan.target);
+  const type = table && getConnectionType(build, table);
   if (table === undefined || type === undefined) return undefined;
   const connection: GqlField = {
     config: {
-      type: required(type),
+      type: nonNull(type),
       get args() {
-        return connectionArguments(field);
+        return buildConnectionArguments(field);
       },
       description: "An array relationship connection",
     },
@@ -68,7 +68,7 @@ export const rowConnection = (
         join: "left",
         read: {
           ...planConnection(selection, context, table.relation),
-          from: { relation: nameOf(table.relation) },
+          from: { relation: getQualifiedName(table.relation) },
         },
       }),
     },

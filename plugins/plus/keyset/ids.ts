@@ -10,7 +10,7 @@ import {
   type PlanFunction,
   type Sql,
 } from "../../../core/index.ts";
-import { isPosition, readList, type KeysetPosition } from "./keyset.ts";
+import { isKeysetPosition, decodeList, type KeysetPosition } from "./keyset.ts";
 
 /** `[1,"public","album",7]`: identifies the row with that primary key. */
 export interface GlobalId {
@@ -29,13 +29,13 @@ export const idInvalid = (): RelApiError => invalidInput("the global id is inval
 export const windowInvalid = (message: string, path: string): RelApiError => invalidInput(message, path);
 
 /** A key value as a string that its type accepts. */
-const textOf = (value: Json): string | undefined =>
+const encodeKeyValue = (value: Json): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
 
 /** @throws RelApiError @rule P-RLY-3 */
-export const readId = (text: string, parse: (json: string) => Json): GlobalId => {
-  const [version, schema, name, ...values] = readList(text, parse);
-  const key = values.map(textOf);
+export const decodeId = (text: string, parse: (json: string) => Json): GlobalId => {
+  const [version, schema, name, ...values] = decodeList(text, parse);
+  const key = values.map(encodeKeyValue);
   const isRight =
     version !== undefined &&
     numberText(version) === "1" &&
@@ -46,7 +46,7 @@ export const readId = (text: string, parse: (json: string) => Json): GlobalId =>
   return { schema, name, key: key as readonly string[] }; // the checks above have proven the type
 };
 
-const WHOLE: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
+const WHOLE_NUMBER_BOUNDS: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
   int2: [-32_768n, 32_767n],
   int4: [-2_147_483_648n, 2_147_483_647n],
   int8: [-9_223_372_036_854_775_808n, 9_223_372_036_854_775_807n],
@@ -54,12 +54,14 @@ const WHOLE: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = 
 };
 
 /** Whether the date exists in the calendar. */
-const isDay = (year: number, month: number, day: number): boolean =>
+const isCalendarDate = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 
 const isMoment = (text: string, pattern: RegExp): boolean => {
   const found = pattern.exec(text);
-  return found !== null && (text.endsWith(" BC") || isDay(Number(found[1]), Number(found[2]), Number(found[3])));
+  return (
+    found !== null && (text.endsWith(" BC") || isCalendarDate(Number(found[1]), Number(found[2]), Number(found[3])))
+  );
 };
 
 const TIME = "[T ](?:[01]\\d|2[0-4]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,6})?";
@@ -79,9 +81,9 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Whether a string is a valid id value of the type. The database validates types that this function does not know. */
-export const mayBeValue = (text: string, type: PgType | undefined): boolean => {
+export const isPossibleValue = (text: string, type: PgType | undefined): boolean => {
   if (type === undefined) return true;
-  const bounds = WHOLE[type.name];
+  const bounds = WHOLE_NUMBER_BOUNDS[type.name];
   if (bounds !== undefined) return /^-?\d{1,19}$/.test(text) && BigInt(text) >= bounds[0] && BigInt(text) <= bounds[1];
   const moment = MOMENTS[type.name];
   if (moment !== undefined) return /^-?infinity$/.test(text) || isMoment(text, moment);
@@ -92,15 +94,15 @@ export const mayBeValue = (text: string, type: PgType | undefined): boolean => {
  * The row's values for the terms of the order `form`. Undefined if the cursor is for another order.
  * @rule P-RLY-4
  */
-export const readCursor = (text: string, form: string, terms: number): KeysetPosition | undefined => {
-  const [given, ...values] = readList(text);
-  return given === form && values.length === terms && isPosition(values) ? values : undefined;
+export const decodeConnectionCursor = (text: string, form: string, terms: number): KeysetPosition | undefined => {
+  const [given, ...values] = decodeList(text);
+  return given === form && values.length === terms && isKeysetPosition(values) ? values : undefined;
 };
 
-const base64 = (json: Sql): Sql =>
+const compileBase64 = (json: Sql): Sql =>
   sql`pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to((${json})::pg_catalog.text, 'UTF8'), 'base64'), ${literal("\n")}, '')`;
 
-const array = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${join(values)})`;
+const compileArray = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${join(values)})`;
 
 /**
  * Computes a global id from the first value of the key. The operands are the schema and name of the table, and the
@@ -116,7 +118,7 @@ export const idFunction: PlanFunction = {
   name: ID,
   builtIn: [],
   compile: (first, _model, [schema, table, ...more] = []) =>
-    base64(array([sql`1`, schema ?? first, table ?? first, first, ...more])),
+    compileBase64(compileArray([sql`1`, schema ?? first, table ?? first, first, ...more])),
 };
 
 /** The plan functions of pages. */
@@ -127,7 +129,7 @@ export const functions: readonly PlanFunction[] = [
     // a function accepts only 100 arguments, so the values are passed in an array
     compile: (first, _model, [form, ...more] = []) => {
       const texts = [form ?? first, first, ...more].map((value) => sql`(${value})::pg_catalog.text`);
-      return base64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);
+      return compileBase64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);
     },
   },
   { name: SIZE, builtIn: [], compile: (_first, _model, [size] = []) => size ?? sql`null::int4` },

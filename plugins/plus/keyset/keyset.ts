@@ -7,19 +7,19 @@ import type { Json, OrderBy, Relation } from "../../../core/index.ts";
 /** The values of a row for the terms of an order, as strings. */
 export type KeysetPosition = readonly (string | null)[];
 
-export const isColumn = ({ by }: OrderBy, name: string): boolean =>
+export const isOrderedByColumn = ({ by }: OrderBy, name: string): boolean =>
   by.kind === "column" && by.name === name && by.path === undefined;
 
 /** The requested order, followed by the primary key columns that it lacks. @rule P-CUR-2 P-RLY-4 */
-export const withKey = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => [
+export const addKeyToOrder = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => [
   ...order,
   ...primaryKey
-    .filter((name) => !order.some((term) => isColumn(term, name)))
+    .filter((name) => !order.some((term) => isOrderedByColumn(term, name)))
     .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc", nulls: "last" })),
 ];
 
 /** Reverses the order. The default position of nulls changes with the direction. */
-export const reversed = ({ by, direction, nulls }: OrderBy): OrderBy => ({
+export const reverseOrder = ({ by, direction, nulls }: OrderBy): OrderBy => ({
   by,
   direction: direction === "desc" ? "asc" : "desc",
   ...(nulls !== undefined && { nulls: nulls === "first" ? "last" : "first" }),
@@ -28,7 +28,7 @@ export const reversed = ({ by, direction, nulls }: OrderBy): OrderBy => ({
 /**
  * Decodes a cursor or global id, a JSON list in base64 of either alphabet. Returns an empty list for any other text.
  */
-export const readList = (text: string, parse: (json: string) => Json = JSON.parse): readonly Json[] => {
+export const decodeList = (text: string, parse: (json: string) => Json = JSON.parse): readonly Json[] => {
   if (!/^[\w+/-]*={0,2}$/.test(text)) return [];
   try {
     const list = parse(Buffer.from(text, "base64").toString("utf8"));
@@ -39,5 +39,5 @@ export const readList = (text: string, parse: (json: string) => Json = JSON.pars
 };
 
 /** Whether the values are strings that PostgreSQL accepts, which excludes NUL characters, or nulls. */
-export const isPosition = (values: readonly unknown[]): values is KeysetPosition =>
+export const isKeysetPosition = (values: readonly unknown[]): values is KeysetPosition =>
   values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));

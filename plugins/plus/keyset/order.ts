@@ -3,7 +3,7 @@ import type { KeysetPosition } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
 /** A term of the order. */
-export interface Term {
+export interface OrderTerm {
   /** The field in filter syntax: `title`, `"a.b"`, `data->>a`. */
   readonly field: string;
 }
@@ -24,45 +24,45 @@ const splitTerms = (order: string): readonly string[] => {
   return terms.filter((term) => term !== "");
 };
 
-const unquoted = (field: string): string =>
-  field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, "$1") : field;
+const unquote = (field: string): string => (field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, "$1") : field);
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 /**
  * The terms of `order`, followed by the key columns that it lacks. @throws RelApiError for terms that filters cannot
  * express
  */
-export const readTerms = (order: string, primaryKey: readonly string[]): readonly Term[] => {
-  const terms = splitTerms(order).map((text): Term => {
+export const parseTerms = (order: string, primaryKey: readonly string[]): readonly OrderTerm[] => {
+  const terms = splitTerms(order).map((text): OrderTerm => {
     const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
     if (field === undefined) throw pageImpossible(`"${text}" is no column that rows can be compared by`);
     return { field };
   });
-  const named = new Set(terms.flatMap(({ field }) => (field.includes("->") ? [] : [unquoted(field)])));
-  return [...terms, ...primaryKey.filter((column) => !named.has(column)).map((column) => ({ field: quoted(column) }))];
+  const named = new Set(terms.flatMap(({ field }) => (field.includes("->") ? [] : [unquote(field)])));
+  return [...terms, ...primaryKey.filter((column) => !named.has(column)).map((column) => ({ field: quote(column) }))];
 };
 
 /** Parameter names that are never filters. */
-const OTHER = /^(?:select|columns|on_conflict|order|limit|offset|and|or|not|having|cursor)$/;
+const RESERVED_PARAMETERS = /^(?:select|columns|on_conflict|order|limit|offset|and|or|not|having|cursor)$/;
 
 /** Whether a field can be the name of a filter parameter. */
-export const isFilterName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OTHER.test(name);
+export const isFilterName = (name: string): boolean =>
+  /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED_PARAMETERS.test(name);
 
 /**
  * Encodes the position as parameters after all others, which are bound and checked as filters. `planPage` converts them
  * back. With plain names as filters, all positions share one plan. @rule P-CUR-2
  */
 export const encodePosition = (
-  terms: readonly Term[],
+  terms: readonly OrderTerm[],
   values: KeysetPosition,
 ): readonly (readonly [name: string, value: string])[] => {
-  const fields = terms.map(({ field }) => (field.startsWith('"') ? unquoted(field) : field));
+  const fields = terms.map(({ field }) => (field.startsWith('"') ? unquote(field) : field));
   if (fields.every(isFilterName))
     return fields.map((field, i) => [field, values[i] == null ? "is.null" : `eq.${values[i]}`]);
   const parts = terms.map(({ field }, i) => {
     const value = values[i] ?? null;
-    return value === null ? `${field}.is.null` : `${field}.eq.${quoted(value)}`;
+    return value === null ? `${field}.is.null` : `${field}.eq.${quote(value)}`;
   });
   return [["and", `(${parts.join()})`]];
 };

@@ -3,9 +3,9 @@
  * show.
  */
 import {
-  baseTypeOf,
-  columnOf,
-  relationOf,
+  findBaseType,
+  findColumn,
+  findRelation,
   type Expression,
   type Model,
   type OrderBy,
@@ -17,12 +17,12 @@ import {
   type Relation,
   type ValueRef,
 } from "../../../core/index.ts";
-import { isColumn, reversed, withKey } from "./keyset.ts";
+import { isOrderedByColumn, reverseOrder, addKeyToOrder } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 import { isFilterName } from "./order.ts";
 
 /** The prefix of output names that the page needs and the response does not show. */
-export const KEY = "cursor page key ";
+export const HIDDEN_KEY_PREFIX = "cursor page key ";
 
 const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean =>
   outputs.some(
@@ -40,7 +40,7 @@ const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
       "The order looks into related rows or computes a distance",
       "Order by columns of the rows themselves",
     );
-  const type = by.kind === "column" ? columnOf(relation, by.name)?.type : undefined;
+  const type = by.kind === "column" ? findColumn(relation, by.name)?.type : undefined;
   const last = by.path?.[by.path.length - 1];
   if (last !== undefined && last.arrow !== "->>")
     throw pageImpossible("The order ends in a JSON value", "Order by its text: ->> instead of ->");
@@ -52,57 +52,60 @@ const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
 /** The expression without its mask: a permission hides the shown value and the order value in the same rows. */
-const withoutMask = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
+const removeMask = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
 
 /** The member of a row's JSON that has the value as text that filters accept. Undefined if the row does not show it. */
-export const memberOf = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
-  const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
-  const by = withoutMask(term);
+export const findMember = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
+  const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
+  const by = removeMask(term);
   if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
-  const declared = columnOf(relation, by.name)?.type ?? 0;
-  const type = baseTypeOf(model, declared);
+  const declared = findColumn(relation, by.name)?.type ?? 0;
+  const type = findBaseType(model, declared);
   // the JSON values "null" and "text" would be read as other values
   if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
   if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
   for (const one of output) {
     if (one.kind === "all") return by.name;
-    if (one.kind !== "value" || one.as.startsWith(KEY) || Buffer.byteLength(one.as) > NAME_BYTES) continue;
-    const value = withoutMask(one.value);
+    if (one.kind !== "value" || one.as.startsWith(HIDDEN_KEY_PREFIX) || Buffer.byteLength(one.as) > NAME_BYTES)
+      continue;
+    const value = removeMask(one.value);
     if (value.kind === "column" && value.path === undefined && value.name === by.name) return one.as;
   }
   return undefined;
 };
 
-const isFilter = ({ by }: OrderBy): boolean =>
+const isPlainFilterTerm = ({ by }: OrderBy): boolean =>
   (by.kind === "column" || by.kind === "computed") &&
   by.path === undefined &&
   isFilterName(by.kind === "column" ? by.name : by.routine.name);
 
-const isOf = (one: Predicate | undefined, { by }: OrderBy): boolean =>
-  one?.kind === "compare" && one.left.kind === by.kind && (by.kind !== "column" || isColumn({ by: one.left }, by.name));
+const comparesTerm = (one: Predicate | undefined, { by }: OrderBy): boolean =>
+  one?.kind === "compare" &&
+  one.left.kind === by.kind &&
+  (by.kind !== "column" || isOrderedByColumn({ by: one.left }, by.name));
 
 /**
  * Finds the position that `placeOf` has written: the last conditions, one per term, before the logic trees of the
  * request; or the last tree.
  */
-const placeIn = (
+const findPosition = (
   where: Predicate | undefined,
   order: readonly OrderBy[],
 ): { readonly place: readonly Predicate[]; readonly others: readonly Predicate[] } => {
   const parts = where === undefined ? [] : where.kind === "and" ? where.of : [where];
-  if (!order.every(isFilter)) {
+  if (!order.every(isPlainFilterTerm)) {
     const last = parts[parts.length - 1];
     return last?.kind === "and" ? { place: last.of, others: parts.slice(0, -1) } : { place: parts, others: [] };
   }
   let at = parts.length - order.length;
-  while (at >= 0 && !order.every((term, i) => isOf(parts[at + i], term))) at--;
+  while (at >= 0 && !order.every((term, i) => comparesTerm(parts[at + i], term))) at--;
   if (at < 0) throw pageImpossible("Its filters cannot be read");
   const end = at + order.length;
   return { place: parts.slice(at, end), others: [...parts.slice(0, at), ...parts.slice(end)] };
 };
 
-const valuesOf = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
+const readPositionValues = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
   // `placeOf` writes no other conditions
   place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null));
 
@@ -116,23 +119,25 @@ export const planPage = (
   registry: Registry,
   place: "behind" | "before" | "last" | undefined,
 ): Read => {
-  const relation = plan.kind === "read" && "relation" in plan.from ? relationOf(model, plan.from.relation) : undefined;
+  const relation =
+    plan.kind === "read" && "relation" in plan.from ? findRelation(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
-  const taken = plan.output.find((one) => "as" in one && one.as.startsWith(KEY));
-  if (taken !== undefined) throw pageImpossible(`Names that begin with "${KEY}" are those of the page itself`);
+  const taken = plan.output.find((one) => "as" in one && one.as.startsWith(HIDDEN_KEY_PREFIX));
+  if (taken !== undefined)
+    throw pageImpossible(`Names that begin with "${HIDDEN_KEY_PREFIX}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const asked = plan.orderBy ?? [];
   for (const { by } of asked) checkTerm(model, relation, by);
-  const forward = withKey(asked, relation);
-  const orderBy = place === "before" || place === "last" ? forward.map(reversed) : forward;
+  const forward = addKeyToOrder(asked, relation);
+  const orderBy = place === "before" || place === "last" ? forward.map(reverseOrder) : forward;
   const hidden = orderBy.flatMap(({ by }, i): readonly Output[] =>
-    memberOf(model, plan, by) === undefined ? [{ kind: "value", as: `${KEY}${i}`, value: by }] : [],
+    findMember(model, plan, by) === undefined ? [{ kind: "value", as: `${HIDDEN_KEY_PREFIX}${i}`, value: by }] : [],
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
   if (place === undefined || place === "last") return page;
-  const { place: given, others } = placeIn(plan.where, orderBy);
+  const { place: given, others } = findPosition(plan.where, orderBy);
   return {
     ...page,
-    where: { kind: "and", of: [...others, { kind: "beyond", order: orderBy, values: valuesOf(given) }] },
+    where: { kind: "and", of: [...others, { kind: "beyond", order: orderBy, values: readPositionValues(given) }] },
   };
 };

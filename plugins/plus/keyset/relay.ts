@@ -1,6 +1,6 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification requires, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
-import { baseTypeOf, columnOf, definePlugin, type Json, type Predicate } from "../../../core/index.ts";
+import { findBaseType, findColumn, definePlugin, type Json, type Predicate } from "../../../core/index.ts";
 import {
   graphqlService,
   type GqlEngine,
@@ -9,49 +9,49 @@ import {
   type GqlFields,
   type GqlVariant,
 } from "../../graphql/api.ts";
-import { nameOf, rootConnections, rowConnection } from "./fields.ts";
-import { ID, idFunction, idInvalid, mayBeValue, readId } from "./ids.ts";
+import { getQualifiedName, buildRootConnections, buildRowConnection } from "./fields.ts";
+import { ID, idFunction, idInvalid, isPossibleValue, decodeId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
-import { keyedTable, Node } from "./types.ts";
+import { findKeyedTable, Node } from "./types.ts";
 
 /** A JSON parser that keeps all digits of numbers. */
 type ParseJson = (text: string) => Json;
 
-const sortedFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
+const sortFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
 /** The added fields, each with the name of the plugin that adds it. */
-const fieldsWithPlugin = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
+const addPluginName = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
   Object.entries(fields).map(([name, { config, toPlan }]) => [
     name,
     { config, toPlan: toPlan.kind === "custom" ? { ...toPlan, plugin: "relay" } : toPlan },
   ]);
 
-const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
+const buildRootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
   const { build, model } = context;
-  const connectionsOf = fieldsWithPlugin(rootConnections(fields, context));
-  if (connectionsOf.length === 0) return {};
+  const connections = addPluginName(buildRootConnections(fields, context));
+  if (connections.length === 0) return {};
   const node: GqlField = {
     config: { type: Node, args: { id: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique id" } } },
     toPlan: {
       kind: "custom",
       plugin: "relay",
       plan: (selection, context) => {
-        const { schema, name, key } = readId(String(selection.arguments["id"]), parse);
-        const table = keyedTable(build, build.table({ schema, name })?.relation);
+        const { schema, name, key } = decodeId(String(selection.arguments["id"]), parse);
+        const table = findKeyedTable(build, build.table({ schema, name })?.relation);
         const row = table && build.rowType(table);
         if (table === undefined || row === undefined || key.length !== table.relation.primaryKey.length)
           throw idInvalid();
         const { relation } = table;
         const where = relation.primaryKey.map((column, i): Predicate => {
-          const type = baseTypeOf(model, columnOf(relation, column)?.type ?? 0);
-          if (!mayBeValue(key[i] ?? "", type)) throw idInvalid();
+          const type = findBaseType(model, findColumn(relation, column)?.type ?? 0);
+          if (!isPossibleValue(key[i] ?? "", type)) throw idInvalid();
           const operand = { ...context.bind(key[i] ?? null), ...(type !== undefined && { type: type.sqlName }) };
           return { kind: "compare", left: { kind: "column", name: column }, operator: "eq", operand };
         });
         return {
           kind: "read",
-          from: { relation: nameOf(relation) },
+          from: { relation: getQualifiedName(relation) },
           shape: "rows",
           output: context.rows(row),
           where: { kind: "and", of: where },
@@ -67,18 +67,18 @@ const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJso
       },
     ]) => !["list", "aggregate", "by-pk"].includes(kind),
   );
-  return sortedFields([...others, ...connectionsOf, ["node", node]]);
+  return sortFields([...others, ...connections, ["node", node]]);
 };
 
-const rowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
+const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
   const { build, relation } = context;
   const entries = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, GqlField])[] => {
-    const found = rowConnection(name, field, context);
-    return found === undefined ? [[name, field]] : fieldsWithPlugin(Object.fromEntries([found]));
+    const found = buildRowConnection(name, field, context);
+    return found === undefined ? [[name, field]] : addPluginName(Object.fromEntries([found]));
   });
   const [first, ...more] = relation?.primaryKey ?? [];
-  if (relation === undefined || first === undefined || keyedTable(build, relation) === undefined)
-    return sortedFields(entries);
+  if (relation === undefined || first === undefined || findKeyedTable(build, relation) === undefined)
+    return sortFields(entries);
   const { schema, name } = relation;
   const id: GqlField = {
     config: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique identifier" },
@@ -101,19 +101,19 @@ const rowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
       }),
     },
   };
-  return sortedFields([...entries.filter(([each]) => each !== "id"), ["id", id]]);
+  return sortFields([...entries.filter(([each]) => each !== "id"), ["id", id]]);
 };
 
-const variantOf = (parse: ParseJson): GqlVariant => ({
+const buildVariant = (parse: ParseJson): GqlVariant => ({
   name: "relay",
   takesUnknownVariables: true, // only the client uses the variable in `@appendNode(connections: $connections)`
   fields: (fields, context) => {
-    if (context.scope === "query_root") return rootFields(fields, context, parse);
+    if (context.scope === "query_root") return buildRootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};
-    return context.scope === "row" ? rowFields(fields, context) : fields;
+    return context.scope === "row" ? buildRowFields(fields, context) : fields;
   },
   interfaces: ({ scope, build, relation }) =>
-    scope === "row" && keyedTable(build, relation) !== undefined ? [Node] : [],
+    scope === "row" && findKeyedTable(build, relation) !== undefined ? [Node] : [],
 });
 
 /** @rule P-RLY-1 … P-RLY-7 */
@@ -125,12 +125,12 @@ export const relay = definePlugin({
   functions: [idFunction],
   apply: (_hooks, context) => {
     let derived: GqlEngine | undefined;
-    const engineOf = (): GqlEngine => {
+    const getEngine = (): GqlEngine => {
       const engine = context.use(graphqlService);
       if (engine === undefined) throw new Error('the plugin "graphql" is missing');
-      return (derived ??= engine.derive(variantOf((text) => engine.parseJson(text))));
+      return (derived ??= engine.derive(buildVariant((text) => engine.parseJson(text))));
     };
-    context.onModel(() => void engineOf());
-    context.addSurface(createSurface(engineOf));
+    context.onModel(() => void getEngine());
+    context.addSurface(createSurface(getEngine));
   },
 });

@@ -13,17 +13,17 @@ import type { GqlEngine } from "../../graphql/api.ts";
 const PATH = "/v1beta1/relay";
 const ALLOW = "OPTIONS, POST";
 
-const json = (status: number, body: string, more: Headers = []): Answer => ({
+const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json; charset=utf-8"], ...more],
   body,
 });
 
 /** @rule P-RLY-1 */
-export const createSurface = (engineOf: () => GqlEngine): Surface => {
+export const createSurface = (getEngine: () => GqlEngine): Surface => {
   /** @throws RelApiError */
   const run = async (exchange: Exchange, given: Json): Promise<string> => {
-    const engine = engineOf();
+    const engine = getEngine();
     const request = engine.readRequest(given);
     const document = await engine.prepare(request, exchange.session, exchange);
     exchange.operation = document.namedOperation;
@@ -35,21 +35,21 @@ export const createSurface = (engineOf: () => GqlEngine): Surface => {
         path: "$",
       });
     const operation = document.bind();
-    exchange.planned = operation.plans;
-    exchange.mark("plan");
-    const data = await engine.run(operation, exchange.session, engine.runOptionsOf(exchange));
-    exchange.mark("transaction");
+    exchange.plans = operation.plans;
+    exchange.endPhase("plan");
+    const data = await engine.run(operation, exchange.session, engine.buildRunOptions(exchange));
+    exchange.endPhase("transaction");
     return `{"data":${data}}`;
   };
-  const failed = (exchange: Omit<Exchange, "session"> & Partial<Exchange>, error: unknown): Answer => {
-    const { body, code, status, keepsStatus, headers } = engineOf().encodeErrors(error, exchange.session);
+  const encodeFailure = (exchange: Omit<Exchange, "session"> & Partial<Exchange>, error: unknown): Answer => {
+    const { body, code, status, keepsStatus, headers } = getEngine().encodeErrors(error, exchange.session);
     exchange.errorCode = code;
-    return json(keepsStatus ? status : 200, body, headers);
+    return buildJsonAnswer(keepsStatus ? status : 200, body, headers);
   };
   return {
     name: "graphql",
     get credentialRules() {
-      return engineOf().credentialRules;
+      return getEngine().credentialRules;
     },
     paths: () => [PATH],
     beforeAuthorize: ({ method }) =>
@@ -59,18 +59,18 @@ export const createSurface = (engineOf: () => GqlEngine): Surface => {
         const text = (await exchange.body()).toString("utf8");
         let given: Json;
         try {
-          given = engineOf().parseJson(text);
+          given = getEngine().parseJson(text);
         } catch (error) {
           if (isRelApiError(error)) throw error;
           throw new RelApiError({ code: "invalid-json", status: 400, message: "the body is not JSON", path: "$" });
         }
-        exchange.mark("parse");
-        return json(200, await run(exchange, given));
+        exchange.endPhase("parse");
+        return buildJsonAnswer(200, await run(exchange, given));
       } catch (error) {
-        return failed(exchange, error);
+        return encodeFailure(exchange, error);
       }
     },
-    encodeError: (error, exchange) => failed(exchange, error),
+    encodeError: (error, exchange) => encodeFailure(exchange, error),
     exposedHeaders: ["x-request-id"],
   };
 };

@@ -13,7 +13,7 @@ import {
 import { memoize, type Relation } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlTable } from "../../graphql/api.ts";
 
-export const required = <Type extends GraphQLObjectType | typeof GraphQLString>(type: Type) => new GraphQLNonNull(type);
+export const nonNull = <Type extends GraphQLObjectType | typeof GraphQLString>(type: Type) => new GraphQLNonNull(type);
 
 export const Node = new GraphQLInterfaceType({
   name: "Node",
@@ -26,10 +26,10 @@ const PAGE_INFO = "PageInfo";
 const PageInfo = new GraphQLObjectType({
   name: PAGE_INFO,
   fields: {
-    endCursor: { type: required(GraphQLString) },
+    endCursor: { type: nonNull(GraphQLString) },
     hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
     hasPreviousPage: { type: new GraphQLNonNull(GraphQLBoolean) },
-    startCursor: { type: required(GraphQLString) },
+    startCursor: { type: nonNull(GraphQLString) },
   },
 });
 
@@ -41,7 +41,7 @@ const WINDOW: GraphQLFieldConfigArgumentMap = {
 };
 
 /** The table if the role may read all columns of its key. */
-export const keyedTable = (build: GqlBuild, relation: Relation | undefined): GqlTable | undefined => {
+export const findKeyedTable = (build: GqlBuild, relation: Relation | undefined): GqlTable | undefined => {
   const table = relation && build.table(relation);
   const columns = table && build.rights(table).select?.columns;
   const { primaryKey = [] } = relation ?? {};
@@ -49,21 +49,21 @@ export const keyedTable = (build: GqlBuild, relation: Relation | undefined): Gql
 };
 
 /** The type names of tables, which take precedence. */
-const typeNames = memoize(
+const listTypeNames = memoize(
   (build: GqlBuild): ReadonlySet<string> =>
-    new Set([...build.source.tableOf.values()].map(({ word }) => build.typeName(word))),
+    new Set([...build.catalog.tablesByKey.values()].map(({ namePart }) => build.typeName(namePart))),
 );
 
 /** The connection type, one per role and table. */
-export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
-  connectionTypes(build)(table);
+export const getConnectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+  createTypeCache(build)(table);
 
-const connectionTypes = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildConnection(build, table)));
+const createTypeCache = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildConnection(build, table)));
 
 const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined => {
   const row = build.rowType(table);
   const isFree =
-    row && ![PAGE_INFO, `${row.name}Connection`, `${row.name}Edge`].some((name) => typeNames(build).has(name));
+    row && ![PAGE_INFO, `${row.name}Connection`, `${row.name}Edge`].some((name) => listTypeNames(build).has(name));
   if (isFree !== true) return undefined;
   return new GraphQLObjectType({
     name: `${row.name}Connection`,
@@ -72,20 +72,20 @@ const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | 
       edges: {
         type: new GraphQLNonNull(
           new GraphQLList(
-            required(
+            nonNull(
               new GraphQLObjectType({
                 name: `${row.name}Edge`,
-                fields: () => ({ cursor: { type: required(GraphQLString) }, node: { type: required(row) } }),
+                fields: () => ({ cursor: { type: nonNull(GraphQLString) }, node: { type: nonNull(row) } }),
               }),
             ),
           ),
         ),
       },
       nodes: {
-        type: new GraphQLNonNull(new GraphQLList(required(row))),
+        type: new GraphQLNonNull(new GraphQLList(nonNull(row))),
         description: "the rows of the edges, without their cursors",
       },
-      pageInfo: { type: required(PageInfo) },
+      pageInfo: { type: nonNull(PageInfo) },
       ...(build.rights(table).select?.mayAggregate === true && {
         totalCount: { type: new GraphQLNonNull(GraphQLInt), description: "the number of rows on all pages" },
       }),
@@ -94,7 +94,7 @@ const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | 
 };
 
 /** The arguments of a list without its window arguments, which the connection's own ones replace. */
-export const connectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
+export const buildConnectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
   const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // every list is an output field
   const kept = Object.entries(args).filter(([, { extensions }]) =>
     ["where", "order_by", "distinct_on"].includes(

@@ -10,7 +10,7 @@ type Options = Pick<ResolvedOptions, "mcpAuthorizationServers" | "mcpResourceUrl
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
 /** The path that RFC 9728 derives from the resource's path, and the one without it. */
-export const metadataPaths = (path: string): readonly string[] => [WELL_KNOWN + path, WELL_KNOWN];
+export const listMetadataPaths = (path: string): readonly string[] => [WELL_KNOWN + path, WELL_KNOWN];
 
 /** @throws RelApiError `preset` */
 export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: Options, path: string): void => {
@@ -26,7 +26,11 @@ export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: 
  * The challenge header of a 401: the reason of the refusal, and the URL of the metadata. `path` is the resource below
  * the mount.
  */
-export const challengeOf = ({ mcpResourceUrl }: Options, path: string, reason?: string): readonly [string, string] => {
+export const buildChallenge = (
+  { mcpResourceUrl }: Options,
+  path: string,
+  reason?: string,
+): readonly [string, string] => {
   if (mcpResourceUrl === undefined) return bearerChallenge(reason);
   const url = new URL(mcpResourceUrl);
   url.pathname = url.pathname.slice(0, -path.length) + WELL_KNOWN + path;

@@ -1,10 +1,10 @@
 /** Finds tables and functions of extensions. They are rarely useful to clients and often outnumber all others. */
 import { sql, type IntrospectContext, type Model, type Relation, type Routine } from "../../../core/index.ts";
 
-const PART = "mcp-of-extensions";
+const MODEL_PART = "mcp-of-extensions";
 
 /** Adds the oids of extension members to the model, for `isOfExtension`. */
-export const withExtensionMembers = async (
+export const addExtensionMembers = async (
   model: Model,
   { query }: Pick<IntrospectContext, "query">,
 ): Promise<Model> => {
@@ -12,9 +12,9 @@ export const withExtensionMembers = async (
     sql`select objid::text as oid from pg_catalog.pg_depend where deptype = 'e'
       and classid in ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_class'::pg_catalog.regclass)`,
   );
-  return { ...model, parts: { ...model.parts, [PART]: new Set(rows.map(({ oid }) => Number(oid))) } };
+  return { ...model, pluginFacts: { ...model.pluginFacts, [MODEL_PART]: new Set(rows.map(({ oid }) => Number(oid))) } };
 };
 
 /** Whether an extension created the relation or function. */
-export const isOfExtension = ({ parts }: Model, { oid }: Relation | Routine): boolean =>
-  ((parts[PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `withExtensionMembers` writes it
+export const isOfExtension = ({ pluginFacts }: Model, { oid }: Relation | Routine): boolean =>
+  ((pluginFacts[MODEL_PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `withExtensionMembers` writes it

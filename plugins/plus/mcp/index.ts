@@ -2,7 +2,7 @@
  * `POST /mcp`: the Model Context Protocol, through which language models read the database with the rights of one role.
  */
 import {
-  createOriginPolicies,
+  createCurrentOriginPolicy,
   definePlugin,
   isNestedDeeper,
   type Answer,
@@ -13,9 +13,9 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { restGuideService } from "../../rest/api.ts";
-import { challengeOf, checkAuthorization, describeResource, metadataPaths } from "./authorization.ts";
-import { withExtensionMembers } from "./extensions.ts";
-import { visibleSchema } from "./schema.ts";
+import { buildChallenge, checkAuthorization, describeResource, listMetadataPaths } from "./authorization.ts";
+import { addExtensionMembers } from "./extensions.ts";
+import { buildVisibleSchema } from "./schema.ts";
 import { answerMessage } from "./server.ts";
 import { mcpSettings } from "./settings.ts";
 
@@ -29,36 +29,36 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const REFUSED = -32001;
 
-const answer = (status: number, body: string, more: HeaderList = []): Answer => ({
+const buildJsonAnswer = (status: number, body: string, more: HeaderList = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json"], ["Cache-Control", "no-store"], ...more],
   body,
 });
 
-const rpcError = (status: number, code: number, message: string, more: HeaderList = []): Answer =>
-  answer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), more);
+const buildRpcError = (status: number, code: number, message: string, more: HeaderList = []): Answer =>
+  buildJsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), more);
 
 /** @returns the message, or the error response if it cannot be parsed */
-const readMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
-  if (bytes.length > MAX_MESSAGE_BYTES) return rpcError(413, INVALID_REQUEST, "the message is too large");
+const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
+  if (bytes.length > MAX_MESSAGE_BYTES) return buildRpcError(413, INVALID_REQUEST, "the message is too large");
   const text = bytes.toString("utf8");
-  if (isNestedDeeper(text, MAX_DEPTH)) return rpcError(400, INVALID_REQUEST, "the message is nested too deeply");
+  if (isNestedDeeper(text, MAX_DEPTH)) return buildRpcError(400, INVALID_REQUEST, "the message is nested too deeply");
   try {
     const message: unknown = JSON.parse(text);
     // the protocol no longer has batches, and each entry would count as a request
-    if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, "one message per request");
+    if (Array.isArray(message)) return buildRpcError(400, INVALID_REQUEST, "one message per request");
     return { message };
   } catch {
-    return rpcError(400, PARSE_ERROR, "the message is no JSON");
+    return buildRpcError(400, PARSE_ERROR, "the message is no JSON");
   }
 };
 
 /** The request headers that the transport sees. It does not need the credentials. */
-const SEEN_HEADERS = ["accept", "content-type", "mcp-protocol-version"];
+const TRANSPORT_HEADERS = ["accept", "content-type", "mcp-protocol-version"];
 
-const requestOf = (exchange: Exchange): Request => {
+const buildTransportRequest = (exchange: Exchange): Request => {
   const headers = new Headers();
-  for (const name of SEEN_HEADERS) {
+  for (const name of TRANSPORT_HEADERS) {
     const value = exchange.header(name);
     if (value !== undefined) headers.set(name, value);
   }
@@ -66,11 +66,11 @@ const requestOf = (exchange: Exchange): Request => {
 };
 
 /** The reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
-const refusalOf = (code: string, message: string): string | undefined =>
+const findTokenRefusal = (code: string, message: string): string | undefined =>
   code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
-  const policy = createOriginPolicies(() => context.options.mcpAllowedOrigins);
+  const policy = createCurrentOriginPolicy(() => context.options.mcpAllowedOrigins);
   /**
    * Whether the origin may send requests. After DNS rebinding a page still sends its own origin; programs send none.
    * @rule P-MCP-7
@@ -82,46 +82,47 @@ const createSurface = (context: PluginContext): Surface => {
     name: "mcp",
     paths: () => {
       if (context.use(restGuideService) === undefined) return [];
-      return context.options.mcpResourceUrl === undefined ? [PATH] : [PATH, ...metadataPaths(PATH)];
+      return context.options.mcpResourceUrl === undefined ? [PATH] : [PATH, ...listMetadataPaths(PATH)];
     },
     beforeAuthorize: (exchange) => {
       const { method, path } = exchange;
       if (path !== PATH) return describeResource(context.options, exchange);
-      if (!isAllowed(exchange.header("origin"))) return rpcError(403, REFUSED, "pages of this origin are not allowed");
+      if (!isAllowed(exchange.header("origin")))
+        return buildRpcError(403, REFUSED, "pages of this origin are not allowed");
       if (method === "POST") return undefined;
       // the server keeps no state between requests, so no stream can be opened and no session ended
       return method === "OPTIONS"
         ? { status: 204, headers: [["Allow", "OPTIONS, POST"]] }
-        : rpcError(405, REFUSED, "method not allowed", [["Allow", "OPTIONS, POST"]]);
+        : buildRpcError(405, REFUSED, "method not allowed", [["Allow", "OPTIONS, POST"]]);
     },
     handle: async (exchange) => {
-      const read = readMessage(await exchange.body());
+      const read = parseMessage(await exchange.body());
       if ("status" in read) return read;
       const gone = new AbortController();
-      const stop = exchange.onGone(() => gone.abort());
+      const stop = exchange.onDisconnect(() => gone.abort());
       try {
         const { session } = exchange;
         const caller = {
           context,
           exchange,
           session,
-          seen: visibleSchema(context.model(), session),
+          schema: buildVisibleSchema(context.model(), session),
           signal: gone.signal,
         };
-        const response = await answerMessage(read.message, requestOf(exchange), caller);
-        exchange.operation = operationOf(read.message);
-        return answer(response.status, await response.text());
+        const response = await answerMessage(read.message, buildTransportRequest(exchange), caller);
+        exchange.operation = readOperation(read.message);
+        return buildJsonAnswer(response.status, await response.text());
       } finally {
         stop();
       }
     },
     encodeError: ({ code, status, message, headers }: RelApiError) => {
       const isSaid = status !== 401 || headers.some(([name]) => name.toLowerCase() === "www-authenticate");
-      return rpcError(
+      return buildRpcError(
         status,
         REFUSED,
         message,
-        isSaid ? headers : [...headers, challengeOf(context.options, PATH, refusalOf(code, message))],
+        isSaid ? headers : [...headers, buildChallenge(context.options, PATH, findTokenRefusal(code, message))],
       );
     },
   };
@@ -131,7 +132,7 @@ const METHOD = /^[a-z/_]{1,40}$/;
 const TOOL = /^[a-z_]{1,40}$/;
 
 /** The method and the tool, for the log. */
-const operationOf = (message: unknown): { readonly kind: string; readonly name?: string } => {
+const readOperation = (message: unknown): { readonly kind: string; readonly name?: string } => {
   const { method, params } = (message ?? {}) as {
     readonly method?: unknown;
     readonly params?: { readonly name?: unknown };
@@ -150,7 +151,7 @@ export const mcp = definePlugin({
   before: ["rest"],
   settings: mcpSettings,
   apply: (hooks, context) => {
-    hooks.introspect.tapPromise("mcp", withExtensionMembers);
+    hooks.introspect.tapPromise("mcp", addExtensionMembers);
     checkAuthorization(context.options, PATH);
     context.addSurface(createSurface(context));
   },

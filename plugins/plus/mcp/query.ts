@@ -1,5 +1,5 @@
 /** Builds the REST requests of tools: names are quoted, and each value has its own parameter. */
-import { columnOf, isRelApiError, RelApiError, type Json, type Relation } from "../../../core/index.ts";
+import { findColumn, isRelApiError, RelApiError, type Json, type Relation } from "../../../core/index.ts";
 
 const ARGUMENTS = "mcp-arguments";
 
@@ -7,13 +7,13 @@ const ARGUMENTS = "mcp-arguments";
 export const wrongArguments = (message: string): RelApiError =>
   new RelApiError({ code: ARGUMENTS, status: 400, message });
 
-export const isAboutArguments = (error: unknown): error is RelApiError =>
+export const isArgumentsError = (error: unknown): error is RelApiError =>
   isRelApiError(error) && error.code === ARGUMENTS;
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** Quotes a name or value: `"say \"hi\""`. */
-export const quoted = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`;
+export const quote = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`;
 
 export const OPERATORS = [
   "eq",
@@ -38,20 +38,20 @@ export const OPERATORS = [
   "wfts",
 ] as const;
 
-const textOf = (value: unknown): string =>
+const encodeValue = (value: unknown): string =>
   typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 
 const isObject = (value: unknown): value is Arguments =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const textIn = (args: Arguments, key: string): string | undefined => {
+export const readText = (args: Arguments, key: string): string | undefined => {
   const value = args[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw wrongArguments(`"${key}" is a string`);
   return value;
 };
 
-export const numberIn = (args: Arguments, key: string): number | undefined => {
+export const readNumber = (args: Arguments, key: string): number | undefined => {
   const value = args[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
@@ -59,13 +59,13 @@ export const numberIn = (args: Arguments, key: string): number | undefined => {
   return value;
 };
 
-export const listIn = (args: Arguments, key: string): readonly unknown[] => {
+export const readList = (args: Arguments, key: string): readonly unknown[] => {
   const value = args[key] ?? [];
   if (!Array.isArray(value)) throw wrongArguments(`"${key}" is a list`);
   return value;
 };
 
-export const objectIn = (args: Arguments, key: string): Arguments => {
+export const readObject = (args: Arguments, key: string): Arguments => {
   const value = args[key];
   if (!isObject(value)) throw wrongArguments(`"${key}" is an object`);
   return value;
@@ -75,41 +75,41 @@ export const objectIn = (args: Arguments, key: string): Arguments => {
  * Quotes the names in a key such as `price`, `artist.name` or `stats->>genre`, so that none is taken for a reserved
  * word.
  */
-const keyOf = (relation: Relation, column: string): string => {
-  if (columnOf(relation, column) !== undefined) return quoted(column);
+const quoteColumnKey = (relation: Relation, column: string): string => {
+  if (findColumn(relation, column) !== undefined) return quote(column);
   const [, names = column, path = ""] = /^([^>]*?)(->.*)?$/s.exec(column) ?? [];
   if (path.includes(".")) throw wrongArguments(`"${column}" is no column: a path into JSON holds no dot here`);
-  return names.split(".").map(quoted).join(".") + path;
+  return names.split(".").map(quote).join(".") + path;
 };
 
 const MAX_FILTERS = 50;
 const MAX_LIST = 1000;
 
-const operandOf = (operator: string, value: unknown): string => {
+const encodeOperand = (operator: string, value: unknown): string => {
   if (operator === "in") {
     if (!Array.isArray(value) || value.length > MAX_LIST)
       throw wrongArguments(`the value of "in" is a list of up to ${MAX_LIST}`);
-    return `in.(${value.map((one) => quoted(textOf(one))).join(",")})`;
+    return `in.(${value.map((one) => quote(encodeValue(one))).join(",")})`;
   }
   if ((operator === "eq" || operator === "is") && value === null) return "is.null";
   // overlaps and similar operators expect array literals
-  if (Array.isArray(value)) return `${operator}.{${value.map((one) => quoted(textOf(one))).join(",")}}`;
-  return `${operator}.${textOf(value)}`;
+  if (Array.isArray(value)) return `${operator}.{${value.map((one) => quote(encodeValue(one))).join(",")}}`;
+  return `${operator}.${encodeValue(value)}`;
 };
 
 /** Adds the filters of a tool: `[{ column, operator, value, not }]`. @returns how many there are */
 export const addFilters = (query: URLSearchParams, relation: Relation, args: Arguments): number => {
-  const filters = listIn(args, "filters");
+  const filters = readList(args, "filters");
   if (filters.length > MAX_FILTERS) throw wrongArguments(`more than ${MAX_FILTERS} filters`);
   for (const filter of filters) {
     if (!isObject(filter)) throw wrongArguments("a filter is an object: {column, operator, value}");
-    const column = textIn(filter, "column");
-    const operator = textIn(filter, "operator") ?? "eq";
+    const column = readText(filter, "column");
+    const operator = readText(filter, "operator") ?? "eq";
     if (column === undefined || column === "") throw wrongArguments("a filter names a column");
     if (!OPERATORS.some((one) => one === operator)) throw wrongArguments(`"${operator}" is no operator`);
     query.append(
-      keyOf(relation, column),
-      `${filter["not"] === true ? "not." : ""}${operandOf(operator, filter["value"] ?? null)}`,
+      quoteColumnKey(relation, column),
+      `${filter["not"] === true ? "not." : ""}${encodeOperand(operator, filter["value"] ?? null)}`,
     );
   }
   return filters.length;
@@ -117,19 +117,19 @@ export const addFilters = (query: URLSearchParams, relation: Relation, args: Arg
 
 /** Adds a search for rows that contain the text in one of the columns. */
 export const addSearch = (query: URLSearchParams, columns: readonly string[], text: string): void => {
-  const pattern = quoted(`*${text.replace(/[\\%_]/g, "\\$&")}*`);
-  query.append("or", `(${columns.map((column) => `${quoted(column)}.ilike.${pattern}`).join(",")})`);
+  const pattern = quote(`*${text.replace(/[\\%_]/g, "\\$&")}*`);
+  query.append("or", `(${columns.map((column) => `${quote(column)}.ilike.${pattern}`).join(",")})`);
 };
 
 const AGGREGATES = ["count", "sum", "avg", "min", "max"];
 
 /** The `select` of an aggregate: `region,price.sum()`. */
-export const aggregateSelect = (args: Arguments): string => {
-  const groups = listIn(args, "group_by").map((column) => {
+export const buildAggregateSelect = (args: Arguments): string => {
+  const groups = readList(args, "group_by").map((column) => {
     if (typeof column !== "string") throw wrongArguments('"group_by" is a list of columns');
-    return quoted(column);
+    return quote(column);
   });
-  const aggregates = listIn(args, "aggregates").map((aggregate) => {
+  const aggregates = readList(args, "aggregates").map((aggregate) => {
     const { function: name, column } = isObject(aggregate) ? aggregate : {};
     if (typeof name !== "string" || !AGGREGATES.includes(name))
       throw wrongArguments(`an aggregate has a function: ${AGGREGATES.join(", ")}`);
@@ -138,15 +138,15 @@ export const aggregateSelect = (args: Arguments): string => {
       return "count()";
     }
     if (typeof column !== "string") throw wrongArguments("a column is a string");
-    return `${quoted(`${name}_${column}`)}:${quoted(column)}.${name}()`;
+    return `${quote(`${name}_${column}`)}:${quote(column)}.${name}()`;
   });
   if (aggregates.length === 0) throw wrongArguments('"aggregates" is a list of at least one');
   return [...groups, ...aggregates].join(",");
 };
 
 /** The rows to write, each of them an object. */
-export const rowsIn = (args: Arguments, key: string, most: number): Json => {
-  const rows = listIn(args, key);
+export const readRows = (args: Arguments, key: string, most: number): Json => {
+  const rows = readList(args, key);
   if (rows.length === 0 || rows.length > most) throw wrongArguments(`"${key}" is a list of 1 to ${most} rows`);
   if (!rows.every(isObject)) throw wrongArguments("a row is an object");
   return rows as unknown as Json; // the arguments were parsed from JSON

@@ -1,9 +1,9 @@
 /** Describes the part of the database that the caller's role may see, for tools and resources. */
 import {
-  relationOf,
-  routinesOf,
-  sameName,
-  visibilityOf,
+  findRelation,
+  findRoutines,
+  isSameName,
+  getVisibility,
   type Column,
   type Model,
   type QualifiedName,
@@ -17,7 +17,7 @@ import {
 import { isOfExtension } from "./extensions.ts";
 
 /** The size of a value in a response, which contains it twice: as JSON text inside JSON, and as structured content. */
-const bytesOf = (value: object): number => {
+const estimateBytes = (value: object): number => {
   const json = JSON.stringify(value);
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 };
@@ -31,53 +31,55 @@ export interface VisibleSchema {
 }
 
 /** The visibility of the REST surface, which runs the requests of the tools. */
-const visibilityFor = (model: Model, session: Session): Visibility =>
+const findRestVisibility = (model: Model, session: Session): Visibility =>
   (session.databaseRole === undefined ? undefined : model.loginRoles?.get("rest")?.get(session.role)) ??
-  visibilityOf(model, session, "rest");
+  getVisibility(model, session, "rest");
 
-const isReadable = (relation: Relation, { reads }: Visibility): boolean =>
-  relation.columns.some((column) => reads(relation, column));
+const isReadable = (relation: Relation, { mayRead }: Visibility): boolean =>
+  relation.columns.some((column) => mayRead(relation, column));
 
 const OPERATIONS: readonly TableOperation[] = ["select", "insert", "update", "delete"];
 
 /** The operations that both the role and the table allow. */
-export const operationsOf = (relation: Relation, sight: Visibility): readonly TableOperation[] =>
+export const listOperations = (relation: Relation, sight: Visibility): readonly TableOperation[] =>
   OPERATIONS.filter(
     (operation) =>
       sight.mayPerform(relation, operation) &&
       (operation === "select" ? isReadable(relation, sight) : relation.writable[operation]),
   );
 
-const namesOf = ({ parameters }: Routine): string => JSON.stringify(parameters.map(({ name }) => name).toSorted());
+const encodeParameterNames = ({ parameters }: Routine): string =>
+  JSON.stringify(parameters.map(({ name }) => name).toSorted());
 
 /** Whether named arguments can choose the overload, since tool arguments always have names. */
 const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boolean =>
   routine.parameters.every(({ name }) => name !== undefined && name !== "") &&
-  overloads.every((other) => other === routine || namesOf(other) !== namesOf(routine));
+  overloads.every((other) => other === routine || encodeParameterNames(other) !== encodeParameterNames(routine));
 
 /** The name without its schema if that is the first exposed one. */
-const displayName = (model: Model, { schema, name }: QualifiedName): string =>
+const formatName = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
 
-export const visibleSchema = (model: Model, session: Session): VisibleSchema => {
-  const sight = visibilityFor(model, session);
+export const buildVisibleSchema = (model: Model, session: Session): VisibleSchema => {
+  const sight = findRestVisibility(model, session);
   const isExposed = ({ schema }: QualifiedName): boolean => model.schemas.includes(schema);
   const tables = [...model.relations.values()]
     .filter(
-      (relation) => isExposed(relation) && !isOfExtension(model, relation) && operationsOf(relation, sight).length > 0,
+      (relation) =>
+        isExposed(relation) && !isOfExtension(model, relation) && listOperations(relation, sight).length > 0,
     )
-    .map((relation) => [displayName(model, relation), relation] as const);
+    .map((relation) => [formatName(model, relation), relation] as const);
   const isTrigger = ({ returns }: Routine): boolean =>
     ["trigger", "event_trigger"].includes(model.types.get(returns.type)?.name ?? "");
   const functions = [...model.routines.values()].flatMap((overloads) => {
-    const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.calls(routine));
+    const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.mayCall(routine));
     const callable = own.filter((routine) => !isOfExtension(model, routine) && isCalledByNames(routine, own));
     const [first] = callable;
-    return first === undefined ? [] : [[displayName(model, first), callable] as const];
+    return first === undefined ? [] : [[formatName(model, first), callable] as const];
   });
-  const sorted = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> =>
+  const sortByName = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> =>
     new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { model, visibility: sight, tables: sorted(tables), functions: sorted(functions) };
+  return { model, visibility: sight, tables: sortByName(tables), functions: sortByName(functions) };
 };
 
 /** Whether a call may write: one of the overloads is volatile. */
@@ -85,13 +87,13 @@ export const mayWrite = (overloads: readonly Routine[]): boolean =>
   overloads.some(({ volatility }) => volatility === "volatile");
 
 /** A comment from the database, marked as untrusted so that it is not followed as an instruction. @rule P-MCP-6 */
-const comment = (text: string | undefined): object => (text === undefined ? {} : { untrusted_comment: text });
+const encodeComment = (text: string | undefined): object => (text === undefined ? {} : { untrusted_comment: text });
 
 /** Lists cut comments to this number of characters; describe_table shows them whole. */
 const MAX_COMMENT = 200;
 
-const shortComment = (text: string | undefined): object =>
-  comment(text !== undefined && text.length > MAX_COMMENT ? `${text.slice(0, MAX_COMMENT)}…` : text);
+const encodeShortComment = (text: string | undefined): object =>
+  encodeComment(text !== undefined && text.length > MAX_COMMENT ? `${text.slice(0, MAX_COMMENT)}…` : text);
 
 /** A page of a list, with the offset of the next page if items remain. */
 export interface Page {
@@ -99,15 +101,15 @@ export interface Page {
 }
 
 /** Takes as many items from `offset` as the bytes allow, but at least one. `costOf` returns the bytes of an item. */
-export const pageOf = <Item>(
+export const takePage = <Item>(
   items: readonly Item[],
   offset: number,
   bytes: number,
-  costOf: (item: Item) => number,
+  estimateCost: (item: Item) => number,
 ): { readonly items: readonly Item[] } & Page => {
   let end = offset;
   for (let left = bytes; end < items.length; end++) {
-    left -= costOf(items[end] as Item); // the loop condition has checked the index
+    left -= estimateCost(items[end] as Item); // the loop condition has checked the index
     if (left < 0 && end > offset) break;
   }
   return { items: items.slice(offset, end), ...(end < items.length ? { next_offset: end } : {}) };
@@ -121,8 +123,8 @@ export const listVisible = (
   bytes: number,
 ): object => {
   const ofTables = [...tables].flatMap(([name, relation]) => {
-    const operations = operationsOf(relation, sight).filter((operation) => writes || operation === "select");
-    const entry = { name, kind: relation.kind, operations, ...shortComment(relation.comment) };
+    const operations = listOperations(relation, sight).filter((operation) => writes || operation === "select");
+    const entry = { name, kind: relation.kind, operations, ...encodeShortComment(relation.comment) };
     return operations.length === 0 ? [] : [{ list: "tables" as const, entry }];
   });
   const ofFunctions = [...functions]
@@ -140,34 +142,36 @@ export const listVisible = (
           returns: model.types.get(routine.returns.type)?.sqlName ?? "record",
           ...(routine.returns.isSet ? { returns_rows: true } : {}),
           ...(routine.volatility === "volatile" ? { may_write: true } : {}),
-          ...shortComment(routine.comment),
+          ...encodeShortComment(routine.comment),
         },
       })),
     );
-  const { items, ...page } = pageOf([...ofTables, ...ofFunctions], offset, bytes, ({ entry }) => bytesOf(entry));
-  const listEntry = (list: "tables" | "functions"): readonly object[] =>
+  const { items, ...page } = takePage([...ofTables, ...ofFunctions], offset, bytes, ({ entry }) =>
+    estimateBytes(entry),
+  );
+  const filterEntries = (list: "tables" | "functions"): readonly object[] =>
     items.filter((item) => item.list === list).map(({ entry }) => entry);
   return {
-    tables: listEntry("tables"),
-    functions: listEntry("functions"),
+    tables: filterEntries("tables"),
+    functions: filterEntries("functions"),
     ...("next_offset" in page ? { has_more: true, ...page } : {}),
   };
 };
 
 /** The columns that responses may contain. */
-export const readableColumns = ({ visibility: sight }: VisibleSchema, relation: Relation): readonly string[] =>
-  relation.columns.filter((column) => sight.reads(relation, column)).map(({ name }) => name);
+export const listReadableColumns = ({ visibility: sight }: VisibleSchema, relation: Relation): readonly string[] =>
+  relation.columns.filter((column) => sight.mayRead(relation, column)).map(({ name }) => name);
 
-const labelsOf = (model: Model, column: Column): object => {
+const encodeLabels = (model: Model, column: Column): object => {
   const { labels } = model.types.get(column.type) ?? {};
   return labels === undefined ? {} : { values: labels };
 };
 
 /** The embed of the relationship as `select` names it, with a hint if the name is ambiguous. */
-const embedOf = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
+const nameEmbed = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
   const others = relation.relationships.filter(
-    (other) => sameName(other.target, target) && other.routine === undefined,
+    (other) => isSameName(other.target, target) && other.routine === undefined,
   );
   const hint = junction?.relation.name ?? constraint;
   return others.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;
@@ -175,24 +179,24 @@ const embedOf = (relation: Relation, { target, constraint, junction, routine }: 
 
 /** Describes the columns that the role may name, and the related tables that it may read. */
 export const describeTable = ({ model, visibility: sight }: VisibleSchema, relation: Relation): object => {
-  const columns = relation.columns.filter((column) => sight.knows(relation, column));
+  const columns = relation.columns.filter((column) => sight.mayNameColumn(relation, column));
   const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
   const isJunctionRead = ({ junction }: Relationship): boolean => {
-    const through = junction && relationOf(model, junction.relation);
+    const through = junction && findRelation(model, junction.relation);
     return (
       junction === undefined ||
       (through !== undefined &&
         [...junction.source, ...junction.target].every(([, key]) =>
-          through.columns.some((column) => column.name === key && sight.reads(through, column)),
+          through.columns.some((column) => column.name === key && sight.mayRead(through, column)),
         ))
     );
   };
   const related = relation.relationships.flatMap((relationship) => {
-    const target = relationOf(model, relationship.target);
+    const target = findRelation(model, relationship.target);
     const isNamed =
       relationship.routine === undefined
         ? relationship.columns.every(([name]) => isKnown(name))
-        : routinesOf(model, relationship.routine).some(sight.calls);
+        : findRoutines(model, relationship.routine).some(sight.mayCall);
     const isSeen =
       target !== undefined &&
       target.schema === relation.schema &&
@@ -200,29 +204,31 @@ export const describeTable = ({ model, visibility: sight }: VisibleSchema, relat
       isNamed &&
       isJunctionRead(relationship);
     return isSeen
-      ? [{ embed: embedOf(relation, relationship), table: target.name, rows: relationship.isToOne ? "one" : "many" }]
+      ? [{ embed: nameEmbed(relation, relationship), table: target.name, rows: relationship.isToOne ? "one" : "many" }]
       : [];
   });
   return {
     schema: relation.schema,
     name: relation.name,
     kind: relation.kind,
-    operations: operationsOf(relation, sight),
-    ...comment(relation.comment),
+    operations: listOperations(relation, sight),
+    ...encodeComment(relation.comment),
     primary_key: relation.primaryKey.filter(isKnown),
     columns: columns.map((column) => ({
       name: column.name,
       type: column.sqlType,
       nullable: !column.notNull,
       ...(column.default === undefined && column.identity === undefined ? {} : { has_default: true }),
-      ...(sight.reads(relation, column) ? {} : { readable: false }),
-      ...labelsOf(model, column),
-      ...comment(column.comment),
+      ...(sight.mayRead(relation, column) ? {} : { readable: false }),
+      ...encodeLabels(model, column),
+      ...encodeComment(column.comment),
     })),
     related: [...new Map(related.map((one) => [one.embed, one])).values()],
   };
 };
 
 /** The text columns that a search covers. */
-export const textColumns = ({ model, visibility: sight }: VisibleSchema, relation: Relation): readonly Column[] =>
-  relation.columns.filter((column) => sight.reads(relation, column) && model.types.get(column.type)?.category === "S");
+export const listTextColumns = ({ model, visibility: sight }: VisibleSchema, relation: Relation): readonly Column[] =>
+  relation.columns.filter(
+    (column) => sight.mayRead(relation, column) && model.types.get(column.type)?.category === "S",
+  );

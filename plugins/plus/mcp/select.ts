@@ -1,10 +1,10 @@
 /** Replaces `*` in the `select` of a tool by the columns that the role may read. @rule P-MCP-8 */
-import { relationOf, type Relation } from "../../../core/index.ts";
-import { quoted } from "./query.ts";
-import { readableColumns, type VisibleSchema } from "./schema.ts";
+import { findRelation, type Relation } from "../../../core/index.ts";
+import { quote } from "./query.ts";
+import { listReadableColumns, type VisibleSchema } from "./schema.ts";
 
 /** The items between the commas of the outer level. */
-const itemsOf = (select: string): readonly string[] => {
+const splitItems = (select: string): readonly string[] => {
   const items: string[] = [];
   let [start, depth, isQuoted] = [0, 0, false];
   for (let i = 0; i < select.length; i++) {
@@ -26,23 +26,23 @@ const itemsOf = (select: string): readonly string[] => {
 const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})?\()(.*)\)$/s;
 
 /** The readable columns, or `*`, which is shorter, if the role may read every column. */
-const allOf = (seen: VisibleSchema, relation: Relation): string => {
-  const names = readableColumns(seen, relation);
-  return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quoted).join(",");
+const expandStar = (seen: VisibleSchema, relation: Relation): string => {
+  const names = listReadableColumns(seen, relation);
+  return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quote).join(",");
 };
 
 /** The limit on nested embeds, because each level is parsed again with the next. */
 const MAX_LEVELS = 10;
 
 /** The `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
-export const readableSelect = (seen: VisibleSchema, relation: Relation, select: string, level = 1): string =>
-  itemsOf(select)
+export const expandSelect = (seen: VisibleSchema, relation: Relation, select: string, level = 1): string =>
+  splitItems(select)
     .map((item) => {
       const text = item.trim();
-      if (text === "*") return allOf(seen, relation);
+      if (text === "*") return expandStar(seen, relation);
       const [, head = "", name = "", inner = ""] = (level < MAX_LEVELS && EMBED.exec(text)) || [];
       const way = name === "" ? undefined : relation.relationships.find(({ target }) => target.name === name);
-      const target = way && relationOf(seen.model, way.target);
-      return target === undefined ? item : `${head}${readableSelect(seen, target, inner, level + 1)})`;
+      const target = way && findRelation(seen.model, way.target);
+      return target === undefined ? item : `${head}${expandSelect(seen, target, inner, level + 1)})`;
     })
     .join(",");

@@ -3,13 +3,13 @@
  * transport, so that no state is kept. @rule P-MCP-1
  */
 import { presetError, VERSION } from "../../../core/index.ts";
-import { NOTICE } from "./answers.ts";
-import { describeTable, listVisible, pageOf } from "./schema.ts";
-import { callTool, listTools, maxListBytes, type Caller } from "./tools.ts";
+import { DATA_NOTICE } from "./answers.ts";
+import { describeTable, listVisible, takePage } from "./schema.ts";
+import { callTool, listTools, computeMaxListBytes, type Caller } from "./tools.ts";
 
 const PACKAGE = "@modelcontextprotocol/sdk";
 
-const INSTRUCTIONS = `Tools over a PostgreSQL database, with the rights of one role. Begin with list_tables and describe_table. ${NOTICE}`;
+const INSTRUCTIONS = `Tools over a PostgreSQL database, with the rights of one role. Begin with list_tables and describe_table. ${DATA_NOTICE}`;
 
 /** @throws RelApiError whose message says which package to install */
 const loadSdk = async () => {
@@ -36,14 +36,14 @@ const TABLE_URI = "relapi://tables/";
 
 const MIME_TYPE = "application/json";
 
-const tableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
+const buildTableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
 
 /** The resource of a URI as this caller may read it. Undefined if the URI is unknown. */
 const readResource = (uri: string, caller: Caller): object | undefined => {
-  const { seen, context } = caller;
-  if (uri === SCHEMA_URI) return listVisible(seen, context.options.mcpWrites, 0, maxListBytes(caller));
-  const found = [...seen.tables].find(([name]) => tableUri(name) === uri);
-  return found === undefined ? undefined : describeTable(seen, found[1]);
+  const { schema, context } = caller;
+  if (uri === SCHEMA_URI) return listVisible(schema, context.options.mcpWrites, 0, computeMaxListBytes(caller));
+  const found = [...schema.tables].find(([name]) => buildTableUri(name) === uri);
+  return found === undefined ? undefined : describeTable(schema, found[1]);
 };
 
 /** @rule P-MCP-2 P-MCP-4 */
@@ -63,19 +63,19 @@ const createServer = ({ Server, types, validator }: Sdk, caller: Caller) => {
   server.setRequestHandler(types.ListResourcesRequestSchema, ({ params }) => {
     const all = [
       { uri: SCHEMA_URI, name: "schema", mimeType: MIME_TYPE },
-      ...[...caller.seen.tables.keys()].map((name) => ({ uri: tableUri(name), name, mimeType: MIME_TYPE })),
+      ...[...caller.schema.tables.keys()].map((name) => ({ uri: buildTableUri(name), name, mimeType: MIME_TYPE })),
     ];
     const start = Number(params?.cursor ?? 0);
     if (!Number.isSafeInteger(start) || start < 0 || start > all.length)
       throw new McpError(ErrorCode.InvalidParams, "the cursor is not one of this list");
-    const { items, next_offset: next } = pageOf(all, start, mcpMaxBytes, (item) => JSON.stringify(item).length * 3);
+    const { items, next_offset: next } = takePage(all, start, mcpMaxBytes, (item) => JSON.stringify(item).length * 3);
     return { resources: [...items], ...(next === undefined ? {} : { nextCursor: String(next) }) };
   });
   server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
   server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
     const found = readResource(uri, caller);
     if (found === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such resource for this role");
-    const text = JSON.stringify({ notice: NOTICE, ...found });
+    const text = JSON.stringify({ notice: DATA_NOTICE, ...found });
     if (Buffer.byteLength(JSON.stringify(text)) > mcpMaxBytes)
       throw new McpError(ErrorCode.InvalidParams, `the resource has more than ${mcpMaxBytes} bytes`);
     return { contents: [{ uri, mimeType: MIME_TYPE, text }] };

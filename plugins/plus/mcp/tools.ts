@@ -5,7 +5,7 @@
 import {
   CallError,
   isRawNumber,
-  closestNames,
+  findClosestNames,
   numberText,
   parseJson,
   writeJson,
@@ -18,26 +18,26 @@ import {
 } from "../../../core/index.ts";
 import { restGuideService } from "../../rest/api.ts";
 import {
-  bytesAround,
-  dataResult,
-  failedResult,
-  moreRowsNotice,
-  tooLarge,
-  withinBytes,
+  estimateEmptyResultBytes,
+  buildDataResult,
+  buildErrorResult,
+  formatMoreRowsNotice,
+  buildTooLargeResult,
+  limitResultBytes,
   type ToolResult,
 } from "./answers.ts";
 import {
   addFilters,
   addSearch,
-  aggregateSelect,
-  isAboutArguments,
-  listIn,
-  numberIn,
-  objectIn,
+  buildAggregateSelect,
+  isArgumentsError,
+  readList,
+  readNumber,
+  readObject,
   OPERATORS,
-  quoted,
-  rowsIn,
-  textIn,
+  quote,
+  readRows,
+  readText,
   wrongArguments,
   type Arguments,
 } from "./query.ts";
@@ -45,12 +45,12 @@ import {
   describeTable,
   listVisible,
   mayWrite,
-  operationsOf,
-  readableColumns,
-  textColumns,
+  listOperations,
+  listReadableColumns,
+  listTextColumns,
   type VisibleSchema,
 } from "./schema.ts";
-import { readableSelect } from "./select.ts";
+import { expandSelect } from "./select.ts";
 
 /** The context in which a tool runs. */
 export interface Caller {
@@ -58,7 +58,7 @@ export interface Caller {
   /** The request that calls the tool. */
   readonly exchange: Exchange;
   readonly session: Session;
-  readonly seen: VisibleSchema;
+  readonly schema: VisibleSchema;
   readonly signal: AbortSignal;
 }
 
@@ -66,10 +66,10 @@ interface Tool {
   readonly name: string;
   readonly description: string;
   /** The JSON schemas of the arguments, and the names of the required ones. */
-  readonly takes: Readonly<Record<string, object>>;
-  readonly needs: readonly string[];
-  readonly writes?: TableOperation | "call";
-  isFor(caller: Caller): boolean;
+  readonly argumentSchemas: Readonly<Record<string, object>>;
+  readonly requiredArguments: readonly string[];
+  readonly writeOperation?: TableOperation | "call";
+  isAvailableTo(caller: Caller): boolean;
   run(args: Arguments, caller: Caller): Promise<ToolResult> | ToolResult;
 }
 
@@ -78,11 +78,11 @@ interface Tool {
 const SECOND_MS = 1000;
 
 /** Converts a number to a string if parsing it would lose digits. */
-const plain = (value: Json): unknown => {
+const toPlainJson = (value: Json): unknown => {
   if (isRawNumber(value)) return numberText(value);
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map(toPlainJson);
   return typeof value === "object" && value !== null
-    ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]))
+    ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toPlainJson(part)]))
     : value;
 };
 
@@ -104,29 +104,29 @@ const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResu
   const { mcpMaxBytes, mcpTimeout } = caller.context.options;
   const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
   try {
-    const text = await answerTo(caller, asked, timeout);
+    const text = await fetchBody(caller, asked, timeout);
     const bytes = Buffer.byteLength(text);
-    if (bytes > mcpMaxBytes) return tooLarge(bytes, mcpMaxBytes);
-    if (text === "") return dataResult("null", { value: null });
+    if (bytes > mcpMaxBytes) return buildTooLargeResult(bytes, mcpMaxBytes);
+    if (text === "") return buildDataResult("null", { value: null });
     const parsed = parseJson(text);
-    if (!Array.isArray(parsed)) return dataResult(text, { value: plain(parsed) });
+    if (!Array.isArray(parsed)) return buildDataResult(text, { value: toPlainJson(parsed) });
     const rows = parsed.slice(0, asked.page?.limit);
     const isCut = rows.length < parsed.length || (await hasMore(caller, asked, rows.length, timeout));
     const next = (asked.page?.offset ?? 0) + rows.length;
-    return dataResult(
+    return buildDataResult(
       rows.length < parsed.length ? writeJson(rows) : text,
       {
-        rows: rows.map(plain),
+        rows: rows.map(toPlainJson),
         row_count: rows.length,
         ...(asked.page === undefined ? {} : { has_more: isCut }),
         ...(isCut ? { next_offset: next } : {}),
       },
-      isCut ? moreRowsNotice(next) : undefined,
+      isCut ? formatMoreRowsNotice(next) : undefined,
     );
   } catch (error) {
-    if (timeout.aborted) return failedResult(`The request took longer than ${mcpTimeout} seconds. Ask for less.`);
+    if (timeout.aborted) return buildErrorResult(`The request took longer than ${mcpTimeout} seconds. Ask for less.`);
     if (error instanceof CallError)
-      return failedResult(`The request was refused with status ${error.status}:`, error.body);
+      return buildErrorResult(`The request was refused with status ${error.status}:`, error.body);
     throw error;
   }
 };
@@ -138,11 +138,11 @@ const hasMore = async (caller: Caller, asked: ToolRequest, count: number, timeou
   const next = new URLSearchParams(query);
   next.set("limit", "1");
   next.set("offset", String(page.offset + count));
-  return (await answerTo(caller, { ...asked, query: next }, timeout)).trim() !== "[]";
+  return (await fetchBody(caller, { ...asked, query: next }, timeout)).trim() !== "[]";
 };
 
 /** The body of the response. @throws CallError */
-const answerTo = async (
+const fetchBody = async (
   { context, exchange, session, signal }: Caller,
   asked: ToolRequest,
   timeout: AbortSignal,
@@ -160,7 +160,7 @@ const answerTo = async (
     },
     ...(body === undefined ? {} : { body }),
     session,
-    within: exchange,
+    parent: exchange,
     signal: AbortSignal.any([signal, timeout]),
   });
   return typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
@@ -168,14 +168,14 @@ const answerTo = async (
 
 // --- arguments ------------------------------------------------------------------------------------------------------
 
-const tableIn = (args: Arguments, { seen }: Caller): Relation => {
-  const name = textIn(args, "table") ?? "";
-  const relation = seen.tables.get(name);
+const readTable = (args: Arguments, { schema }: Caller): Relation => {
+  const name = readText(args, "table") ?? "";
+  const relation = schema.tables.get(name);
   if (relation === undefined) throw wrongArguments("there is no such table for this role: list_tables names them");
   return relation;
 };
 
-const targetOf = ({ schema, name }: Relation): ToolRequest["target"] => ({
+const buildTarget = ({ schema, name }: Relation): ToolRequest["target"] => ({
   schema,
   path: `/${encodeURIComponent(name)}`,
 });
@@ -186,19 +186,19 @@ const addWindow = (
   args: Arguments,
   { context: { options } }: Caller,
 ): NonNullable<ToolRequest["page"]> => {
-  const order = textIn(args, "order");
+  const order = readText(args, "order");
   if (order !== undefined && order !== "") query.set("order", order);
-  const limit = Math.min(numberIn(args, "limit") ?? options.mcpMaxRows, options.mcpMaxRows);
-  const offset = numberIn(args, "offset") ?? 0;
+  const limit = Math.min(readNumber(args, "limit") ?? options.mcpMaxRows, options.mcpMaxRows);
+  const offset = readNumber(args, "offset") ?? 0;
   query.set("limit", String(limit + 1));
   if (offset > 0) query.set("offset", String(offset));
   return { limit, offset };
 };
 
 /** @rule P-MCP-8 */
-const addSelect = (query: URLSearchParams, args: Arguments, { seen }: Caller, relation: Relation): void => {
-  const given = textIn(args, "select") ?? "";
-  const select = readableSelect(seen, relation, given === "" ? "*" : given);
+const addSelect = (query: URLSearchParams, args: Arguments, { schema }: Caller, relation: Relation): void => {
+  const given = readText(args, "select") ?? "";
+  const select = expandSelect(schema, relation, given === "" ? "*" : given);
   if (select !== "*") query.set("select", select);
 };
 
@@ -231,10 +231,10 @@ const filters = {
   },
 };
 
-const mayOnSomeTable =
+const createTableTest =
   (operation: TableOperation) =>
-  ({ seen }: Caller): boolean =>
-    [...seen.tables.values()].some((relation) => operationsOf(relation, seen.visibility).includes(operation));
+  ({ schema }: Caller): boolean =>
+    [...schema.tables.values()].some((relation) => listOperations(relation, schema.visibility).includes(operation));
 
 const WRITE_PREFERENCES = "return=representation, handling=strict, max-affected=";
 
@@ -245,65 +245,70 @@ const tools: readonly Tool[] = [
     name: "list_tables",
     description:
       "Lists the tables, views and functions that the caller's role may use. With has_more there are others, from next_offset on.",
-    takes: { offset },
-    needs: [],
-    isFor: () => true,
+    argumentSchemas: { offset },
+    requiredArguments: [],
+    isAvailableTo: () => true,
     run: (args, caller) => {
-      const { seen, context } = caller;
-      const listed = listVisible(seen, context.options.mcpWrites, numberIn(args, "offset") ?? 0, maxListBytes(caller));
-      return dataResult(JSON.stringify(listed), { ...listed });
+      const { schema, context } = caller;
+      const listed = listVisible(
+        schema,
+        context.options.mcpWrites,
+        readNumber(args, "offset") ?? 0,
+        computeMaxListBytes(caller),
+      );
+      return buildDataResult(JSON.stringify(listed), { ...listed });
     },
   },
   {
     name: "describe_table",
     description:
       "Describes a table: its columns with their types, its primary key, and the tables that can be embedded.",
-    takes: { table },
-    needs: ["table"],
-    isFor: ({ seen }) => seen.tables.size > 0,
+    argumentSchemas: { table },
+    requiredArguments: ["table"],
+    isAvailableTo: ({ schema }) => schema.tables.size > 0,
     run: (args, caller) => {
-      const described = describeTable(caller.seen, tableIn(args, caller));
-      return dataResult(JSON.stringify(described), { ...described });
+      const described = describeTable(caller.schema, readTable(args, caller));
+      return buildDataResult(JSON.stringify(described), { ...described });
     },
   },
   {
     name: "read_rows",
     description: "Reads rows of a table, with filters, related rows, an order and a window.",
-    takes: { table, select, filters, order, limit, offset },
-    needs: ["table"],
-    isFor: mayOnSomeTable("select"),
+    argumentSchemas: { table, select, filters, order, limit, offset },
+    requiredArguments: ["table"],
+    isAvailableTo: createTableTest("select"),
     run: (args, caller) => {
-      const relation = tableIn(args, caller);
+      const relation = readTable(args, caller);
       const query = new URLSearchParams();
       addSelect(query, args, caller, relation);
       addFilters(query, relation, args);
       const page = addWindow(query, args, caller);
-      return sendRequest(caller, { method: "GET", target: targetOf(relation), query, page });
+      return sendRequest(caller, { method: "GET", target: buildTarget(relation), query, page });
     },
   },
   {
     name: "search_rows",
     description: "Finds rows of a table that contain a text in one of their text columns, whatever its case.",
-    takes: { table, text: { type: "string" }, select, limit, offset },
-    needs: ["table", "text"],
-    isFor: mayOnSomeTable("select"),
+    argumentSchemas: { table, text: { type: "string" }, select, limit, offset },
+    requiredArguments: ["table", "text"],
+    isAvailableTo: createTableTest("select"),
     run: (args, caller) => {
-      const relation = tableIn(args, caller);
-      const columns = textColumns(caller.seen, relation).map(({ name }) => name);
-      const text = textIn(args, "text") ?? "";
+      const relation = readTable(args, caller);
+      const columns = listTextColumns(caller.schema, relation).map(({ name }) => name);
+      const text = readText(args, "text") ?? "";
       if (columns.length === 0) throw wrongArguments("the table has no text that could be searched");
       if (text === "") throw wrongArguments('"text" is what to look for');
       const query = new URLSearchParams();
       addSelect(query, args, caller, relation);
       addSearch(query, columns, text);
       const page = addWindow(query, args, caller);
-      return sendRequest(caller, { method: "GET", target: targetOf(relation), query, page });
+      return sendRequest(caller, { method: "GET", target: buildTarget(relation), query, page });
     },
   },
   {
     name: "aggregate_rows",
     description: "Counts rows, or computes sum, avg, min or max of columns, for all rows or by group.",
-    takes: {
+    argumentSchemas: {
       table,
       aggregates: {
         type: "array",
@@ -322,31 +327,31 @@ const tools: readonly Tool[] = [
       limit,
       offset,
     },
-    needs: ["table", "aggregates"],
-    isFor: mayOnSomeTable("select"),
+    requiredArguments: ["table", "aggregates"],
+    isAvailableTo: createTableTest("select"),
     run: (args, caller) => {
-      const relation = tableIn(args, caller);
-      const query = new URLSearchParams({ select: aggregateSelect(args) });
+      const relation = readTable(args, caller);
+      const query = new URLSearchParams({ select: buildAggregateSelect(args) });
       addFilters(query, relation, args);
       const page = addWindow(query, args, caller);
-      return sendRequest(caller, { method: "GET", target: targetOf(relation), query, page });
+      return sendRequest(caller, { method: "GET", target: buildTarget(relation), query, page });
     },
   },
   {
     name: "call_function",
     description: "Calls a function of the database with named arguments. list_tables names the functions.",
-    takes: { function: { type: "string" }, arguments: { type: "object" }, limit, offset },
-    needs: ["function"],
-    isFor: ({ seen, context }) =>
-      [...seen.functions.values()].some((overloads) => context.options.mcpWrites || !mayWrite(overloads)),
+    argumentSchemas: { function: { type: "string" }, arguments: { type: "object" }, limit, offset },
+    requiredArguments: ["function"],
+    isAvailableTo: ({ schema, context }) =>
+      [...schema.functions.values()].some((overloads) => context.options.mcpWrites || !mayWrite(overloads)),
     run: (args, caller) => {
-      const overloads = caller.seen.functions.get(textIn(args, "function") ?? "");
+      const overloads = caller.schema.functions.get(readText(args, "function") ?? "");
       const [first] = overloads ?? [];
       if (overloads === undefined || first === undefined)
         throw wrongArguments("there is no such function for this role: list_tables names them");
       if (!caller.context.options.mcpWrites && mayWrite(overloads))
         throw wrongArguments("the function may write, and writing is switched off");
-      const body = args["arguments"] === undefined ? {} : objectIn(args, "arguments");
+      const body = args["arguments"] === undefined ? {} : readObject(args, "arguments");
       const query = new URLSearchParams();
       // a function that returns a single value has no rows to limit
       const page = first.returns.isSet ? addWindow(query, { ...args, order: undefined }, caller) : undefined;
@@ -362,22 +367,22 @@ const tools: readonly Tool[] = [
   {
     name: "insert_rows",
     description: "Inserts rows into a table, all or none, and returns them.",
-    takes: { table, rows: { type: "array", items: { type: "object" } }, select },
-    needs: ["table", "rows"],
-    writes: "insert",
-    isFor: mayOnSomeTable("insert"),
+    argumentSchemas: { table, rows: { type: "array", items: { type: "object" } }, select },
+    requiredArguments: ["table", "rows"],
+    writeOperation: "insert",
+    isAvailableTo: createTableTest("insert"),
     run: (args, caller) => {
-      const relation = tableIn(args, caller);
-      const body = rowsIn(args, "rows", caller.context.options.mcpMaxRows);
+      const relation = readTable(args, caller);
+      const body = readRows(args, "rows", caller.context.options.mcpMaxRows);
       const query = new URLSearchParams();
-      const isRead = readableColumns(caller.seen, relation).length > 0;
+      const isRead = listReadableColumns(caller.schema, relation).length > 0;
       if (isRead) addSelect(query, args, caller, relation);
       // rows may have different keys: a missing one gets its default
-      const keys = new Set(listIn(args, "rows").flatMap((row) => Object.keys(row as object)));
-      query.set("columns", [...keys].map(quoted).join(","));
+      const keys = new Set(readList(args, "rows").flatMap((row) => Object.keys(row as object)));
+      query.set("columns", [...keys].map(quote).join(","));
       return sendRequest(caller, {
         method: "POST",
-        target: targetOf(relation),
+        target: buildTarget(relation),
         query,
         body,
         prefer: `return=${isRead ? "representation" : "minimal"}, missing=default`,
@@ -387,31 +392,31 @@ const tools: readonly Tool[] = [
   {
     name: "update_rows",
     description: "Changes columns of the rows that meet the filters, and returns them. Too many rows: none is changed.",
-    takes: { table, set: { type: "object" }, filters, select },
-    needs: ["table", "set", "filters"],
-    writes: "update",
-    isFor: mayOnSomeTable("update"),
-    run: (args, caller) => runWrite("PATCH", args, caller, objectIn(args, "set")),
+    argumentSchemas: { table, set: { type: "object" }, filters, select },
+    requiredArguments: ["table", "set", "filters"],
+    writeOperation: "update",
+    isAvailableTo: createTableTest("update"),
+    run: (args, caller) => runWrite("PATCH", args, caller, readObject(args, "set")),
   },
   {
     name: "delete_rows",
     description: "Deletes the rows that meet the filters, and returns them. Too many rows: none is deleted.",
-    takes: { table, filters, select },
-    needs: ["table", "filters"],
-    writes: "delete",
-    isFor: mayOnSomeTable("delete"),
+    argumentSchemas: { table, filters, select },
+    requiredArguments: ["table", "filters"],
+    writeOperation: "delete",
+    isAvailableTo: createTableTest("delete"),
     run: (args, caller) => runWrite("DELETE", args, caller),
   },
 ];
 
 const runWrite = (method: string, args: Arguments, caller: Caller, set?: Arguments): Promise<ToolResult> => {
-  const relation = tableIn(args, caller);
+  const relation = readTable(args, caller);
   const query = new URLSearchParams();
   addSelect(query, args, caller, relation);
   if (addFilters(query, relation, args) === 0) throw wrongArguments('"filters" says which rows: at least one');
   return sendRequest(caller, {
     method,
-    target: targetOf(relation),
+    target: buildTarget(relation),
     query,
     prefer: `${WRITE_PREFERENCES}${caller.context.options.mcpMaxRows}`,
     ...(set === undefined ? {} : { body: set as Json }), // the arguments were parsed from JSON
@@ -419,19 +424,20 @@ const runWrite = (method: string, args: Arguments, caller: Caller, set?: Argumen
 };
 
 /** The bytes that a response leaves for a list of tables and functions. */
-export const maxListBytes = ({ context }: Caller): number => context.options.mcpMaxBytes - bytesAround();
+export const computeMaxListBytes = ({ context }: Caller): number =>
+  context.options.mcpMaxBytes - estimateEmptyResultBytes();
 
-const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: number): void => {
+const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Arguments, maxBytes: number): void => {
   for (const [name, value] of Object.entries(args)) {
     // the value becomes part of a URL
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
-    if (Object.hasOwn(takes, name)) continue;
+    if (Object.hasOwn(argumentSchemas, name)) continue;
     const known = shortenText(name);
-    const [near] = closestNames(known, Object.keys(takes));
+    const [near] = findClosestNames(known, Object.keys(argumentSchemas));
     throw wrongArguments(`the tool has no argument "${known}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
   }
-  const missing = needs.find((name) => args[name] === undefined || args[name] === null);
+  const missing = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
   if (missing !== undefined) throw wrongArguments(`the argument "${missing}" is missing`);
 };
 
@@ -439,7 +445,7 @@ const MAX_SHOWN = 60;
 const shortenText = (name: string): string => (name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
 
 const isOffered = (tool: Tool, caller: Caller): boolean =>
-  (tool.writes === undefined || caller.context.options.mcpWrites) && tool.isFor(caller);
+  (tool.writeOperation === undefined || caller.context.options.mcpWrites) && tool.isAvailableTo(caller);
 
 /** The tools of the caller's role, in the protocol's format. */
 export const listTools = (caller: Caller) =>
@@ -448,10 +454,15 @@ export const listTools = (caller: Caller) =>
     .map((tool) => ({
       name: tool.name,
       description: tool.description,
-      inputSchema: { type: "object" as const, properties: { ...tool.takes }, required: [...tool.needs] },
+      inputSchema: {
+        type: "object" as const,
+        properties: { ...tool.argumentSchemas },
+        required: [...tool.requiredArguments],
+      },
       annotations: {
-        readOnlyHint: tool.writes === undefined && !(tool.name === "call_function" && caller.context.options.mcpWrites),
-        destructiveHint: tool.writes === "update" || tool.writes === "delete",
+        readOnlyHint:
+          tool.writeOperation === undefined && !(tool.name === "call_function" && caller.context.options.mcpWrites),
+        destructiveHint: tool.writeOperation === "update" || tool.writeOperation === "delete",
         openWorldHint: false,
       },
     }));
@@ -463,9 +474,9 @@ export const callTool = async (name: string, args: Arguments, caller: Caller): P
   try {
     const { maxUrlBytes, mcpMaxBytes } = caller.context.options;
     checkArguments(tool, args, maxUrlBytes);
-    return withinBytes(await tool.run(args, caller), mcpMaxBytes);
+    return limitResultBytes(await tool.run(args, caller), mcpMaxBytes);
   } catch (error) {
-    if (isAboutArguments(error)) return failedResult(error.message);
+    if (isArgumentsError(error)) return buildErrorResult(error.message);
     throw error;
   }
 };

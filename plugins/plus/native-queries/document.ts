@@ -65,15 +65,15 @@ const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 export const isEntry = (value: Json | undefined): value is Entry =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-const entryOf = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
-const textOf = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+const readEntry = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
+const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+const readText = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-const description = (value: Json | undefined): { readonly description?: string } =>
+const readDescription = (value: Json | undefined): { readonly description?: string } =>
   typeof value === "string" && value !== "" ? { description: value } : {};
 
 /** Finds types by any of their names: `integer`, `int4`, `timestamp with time zone`. */
-const typeFinder = (model: Model): ((name: string) => PgType | undefined) => {
+const createTypeFinder = (model: Model): ((name: string) => PgType | undefined) => {
   const found = new Map<string, PgType>();
   for (const type of model.types.values()) {
     for (const name of [type.sqlName, `${type.schema}.${type.name}`]) if (!found.has(name)) found.set(name, type);
@@ -95,14 +95,14 @@ const typeFinder = (model: Model): ((name: string) => PgType | undefined) => {
 /** The error that excludes one object. It is caught and reported as a metadata problem. */
 const excludedError = (reason: string): Error => new Error(reason);
 
-type TypeOf = (name: string) => PgType | undefined;
+type FindType = (name: string) => PgType | undefined;
 
 /** Parses a type: `"text"`, `{scalar}`, `{logical_model}`, or `{array}` of one of these. */
 const readType = (
   raw: Json | undefined,
 ): { readonly scalar?: string; readonly model?: string; readonly isArray: boolean } => {
   if (typeof raw === "string") return { scalar: raw, isArray: false };
-  const { scalar, logical_model: model, array } = entryOf(raw);
+  const { scalar, logical_model: model, array } = readEntry(raw);
   if (array !== undefined) return { ...readType(array), isArray: true };
   return {
     ...(typeof scalar === "string" && { scalar }),
@@ -114,14 +114,14 @@ const readType = (
 const isNullable = (raw: Entry): boolean =>
   (isEntry(raw["type"]) ? (raw["type"]["nullable"] ?? raw["nullable"]) : raw["nullable"]) === true;
 
-const readField = (name: string, raw: Entry, typeOf: TypeOf): NativeField => {
+const readField = (name: string, raw: Entry, findType: FindType): NativeField => {
   if (!GRAPHQL_NAME.test(name)) throw excludedError(`"${name}" is not a valid GraphQL name`);
   const { scalar, isArray } = readType(raw["type"]);
   if (scalar === undefined) throw excludedError(`${name}: it has no scalar type`);
-  const element = typeOf(scalar);
-  const found = element && isArray ? typeOf(`${element.sqlName}[]`) : element;
+  const element = findType(scalar);
+  const found = element && isArray ? findType(`${element.sqlName}[]`) : element;
   if (found === undefined) throw excludedError(`${name}: type "${scalar}" does not exist`);
-  return { name, type: found, isNullable: isNullable(raw), ...description(raw["description"]) };
+  return { name, type: found, isNullable: isNullable(raw), ...readDescription(raw["description"]) };
 };
 
 const NAME_BYTES = 63;
@@ -129,32 +129,32 @@ const NAME_BYTES = 63;
 const readNested = (name: string, raw: Entry, model: string): NestedField => {
   // the name becomes an output name of a statement
   if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw excludedError(`"${name}" is not a valid name`);
-  return { name, model, isArray: readType(raw["type"]).isArray, ...description(raw["description"]) };
+  return { name, model, isArray: readType(raw["type"]).isArray, ...readDescription(raw["description"]) };
 };
 
-const readModel = (raw: Entry, name: string, typeOf: TypeOf): LogicalModel => {
+const readModel = (raw: Entry, name: string, typeOf: FindType): LogicalModel => {
   const fields: NativeField[] = [];
   const nested: NestedField[] = [];
-  for (const one of listOf(raw["fields"])) {
-    const field = entryOf(one);
-    const own = textOf(field["name"]) ?? "";
+  for (const one of readList(raw["fields"])) {
+    const field = readEntry(one);
+    const own = readText(field["name"]) ?? "";
     const { model } = readType(field["type"]);
     if (model === undefined) fields.push(readField(own, field, typeOf));
     else nested.push(readNested(own, field, model));
   }
   if (fields.length === 0) throw excludedError("it has no fields");
-  const permissions = listOf(raw["select_permissions"]).map((entry) => {
-    const role = textOf(entryOf(entry)["role"]) ?? "";
-    const { columns, filter } = entryOf(entryOf(entry)["permission"]);
+  const permissions = readList(raw["select_permissions"]).map((entry) => {
+    const role = readText(readEntry(entry)["role"]) ?? "";
+    const { columns, filter } = readEntry(readEntry(entry)["permission"]);
     const known = new Set([...fields, ...nested].map((field) => field.name));
-    const named = columns === "*" ? [...known] : listOf(columns).map((column) => textOf(column) ?? "");
+    const named = columns === "*" ? [...known] : readList(columns).map((column) => readText(column) ?? "");
     const unknown = named.find((column) => !known.has(column));
     if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
     // a missing filter must not grant access to every row
     if (!isEntry(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(named), filter }] as const;
   });
-  return { name, ...description(raw["description"]), fields, nested, permissions: new Map(permissions) };
+  return { name, ...readDescription(raw["description"]), fields, nested, permissions: new Map(permissions) };
 };
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
@@ -174,13 +174,15 @@ const readCode = (text: string): NativeCode => {
 const readRelationships = (raw: Entry): NativeQuery["relationships"] => {
   const found = new Map<string, NativeRelationship>();
   for (const kind of ["object", "array"] as const)
-    for (const one of listOf(raw[`${kind}_relationships`])) {
-      const name = textOf(entryOf(one)["name"]) ?? "";
-      const using = entryOf(entryOf(one)["using"]);
-      const { column_mapping: mapping, remote_native_query: target } = entryOf(using["manual_configuration"] ?? using);
+    for (const one of readList(raw[`${kind}_relationships`])) {
+      const name = readText(readEntry(one)["name"]) ?? "";
+      const using = readEntry(readEntry(one)["using"]);
+      const { column_mapping: mapping, remote_native_query: target } = readEntry(
+        using["manual_configuration"] ?? using,
+      );
       if (found.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
       if (typeof target !== "string") throw excludedError(`relationship ${name}: it leads to no native query`);
-      const columns = Object.entries(entryOf(mapping)).map(([own, other]) => [own, textOf(other) ?? ""] as const);
+      const columns = Object.entries(readEntry(mapping)).map(([own, other]) => [own, readText(other) ?? ""] as const);
       if (columns.length === 0) throw excludedError(`relationship ${name}: it has no column_mapping`);
       found.set(name, { isArray: kind === "array", columns, target });
     }
@@ -191,21 +193,21 @@ const readQuery = (
   raw: Entry,
   name: string,
   models: ReadonlyMap<string, LogicalModel>,
-  typeOf: TypeOf,
+  typeOf: FindType,
 ): NativeQuery => {
-  const returns = models.get(textOf(raw["returns"]) ?? "");
-  if (returns === undefined) throw excludedError(`there is no logical model "${textOf(raw["returns"]) ?? ""}"`);
-  const text = textOf(raw["code"]);
+  const returns = models.get(readText(raw["returns"]) ?? "");
+  if (returns === undefined) throw excludedError(`there is no logical model "${readText(raw["returns"]) ?? ""}"`);
+  const text = readText(raw["code"]);
   if (text === undefined || text.trim() === "") throw excludedError("it has no code");
-  const args = Object.entries(entryOf(raw["arguments"])).map(([argument, one]) =>
-    readField(argument, entryOf(one), typeOf),
+  const args = Object.entries(readEntry(raw["arguments"])).map(([argument, one]) =>
+    readField(argument, readEntry(one), typeOf),
   );
   const code = readCode(text);
   const unknown = code.arguments.find((argument) => args.every((one) => one.name !== argument));
   if (unknown !== undefined) throw excludedError(`its code names an argument "${unknown}" that it does not have`);
   return {
     name,
-    ...description(raw["description"] ?? raw["comment"]),
+    ...readDescription(raw["description"] ?? raw["comment"]),
     code,
     arguments: args,
     returns,
@@ -217,7 +219,7 @@ const readQuery = (
  * Returns why the query cannot be served with these others: each nested field of its model needs a relationship.
  * @rule P-NAT-4
  */
-const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>): string | undefined => {
+const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>): string | undefined => {
   const { returns, relationships } = query;
   const hasColumn = ({ fields }: LogicalModel, name: string): boolean => fields.some((field) => field.name === name);
   for (const name of relationships.keys())
@@ -243,17 +245,17 @@ const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>
   return undefined;
 };
 
-type Kind = MetadataProblem["type"] & ("native_query" | "logical_model");
+type ProblemKind = MetadataProblem["type"] & ("native_query" | "logical_model");
 
 /** Called for each object that is left out. */
-type Note = (type: Kind, name: string, reason: string) => void;
+type ReportProblem = (type: ProblemKind, name: string, reason: string) => void;
 
 /** Removes every object that has a problem, then those that depended on it. */
-const withoutFaulty = <One>(
+const removeFaulty = <One>(
   known: Map<string, One>,
-  type: Kind,
+  type: ProblemKind,
   problem: (one: One) => string | undefined,
-  note: Note,
+  note: ReportProblem,
 ): void => {
   for (let isSettled = false; !isSettled;) {
     isSettled = true;
@@ -268,46 +270,49 @@ const withoutFaulty = <One>(
 };
 
 /** Removes the queries that the database refuses. `reasons` contains the reasons by query name. @rule P-NAT-6 */
-export const withoutRefused = (
+export const removeRefused = (
   queries: readonly NativeQuery[],
   reasons: ReadonlyMap<string, string>,
-  note: Note,
+  note: ReportProblem,
 ): readonly NativeQuery[] => {
   const known = new Map(queries.map((query) => [query.name, query]));
-  withoutFaulty(known, "native_query", (query) => reasons.get(query.name) ?? problemOf(query, known), note);
+  removeFaulty(known, "native_query", (query) => reasons.get(query.name) ?? findProblem(query, known), note);
   return [...known.values()];
 };
 
 /** Serves the objects that fit and reports the others with their location. */
-export const readNative = (
-  { queries, models, taken }: MetadataNative,
+export const readNativeQueries = (
+  { queries, models, takenNames }: MetadataNative,
   model: Model,
-  note: Note,
+  note: ReportProblem,
 ): readonly NativeQuery[] => {
-  const typeOf = typeFinder({ ...model, types: new Map([...model.types].filter(([, { kind }]) => kind !== "pseudo")) });
+  const typeOf = createTypeFinder({
+    ...model,
+    types: new Map([...model.types].filter(([, { kind }]) => kind !== "pseudo")),
+  });
   const read = <Value>(
     raws: readonly Json[],
-    type: Kind,
+    type: ProblemKind,
     key: string,
     ofTables: ReadonlySet<string>,
     make: (raw: Entry, name: string) => Value,
   ) => {
     const found = new Map<string, Value>();
     for (const raw of raws) {
-      const name = textOf(entryOf(raw)[key]) ?? "";
+      const name = readText(readEntry(raw)[key]) ?? "";
       try {
         if (!GRAPHQL_NAME.test(name)) throw excludedError("its name is not a valid GraphQL name");
         if (found.has(name)) throw excludedError("the name is taken");
         if (ofTables.has(name)) throw excludedError("a table or function has that name in GraphQL");
-        found.set(name, make(entryOf(raw), name));
+        found.set(name, make(readEntry(raw), name));
       } catch (error) {
         note(type, name, (error as Error).message); // only `leftOut` throws here
       }
     }
     return found;
   };
-  const known = read(models, "logical_model", "name", taken.types, (raw, name) => readModel(raw, name, typeOf));
-  withoutFaulty(
+  const known = read(models, "logical_model", "name", takenNames.types, (raw, name) => readModel(raw, name, typeOf));
+  removeFaulty(
     known,
     "logical_model",
     ({ nested }) => {
@@ -316,9 +321,9 @@ export const readNative = (
     },
     note,
   );
-  const made = read(queries, "native_query", "root_field_name", taken.roots, (raw, name) =>
+  const made = read(queries, "native_query", "root_field_name", takenNames.roots, (raw, name) =>
     readQuery(raw, name, known, typeOf),
   );
-  withoutFaulty(made, "native_query", (query) => problemOf(query, made), note);
+  removeFaulty(made, "native_query", (query) => findProblem(query, made), note);
   return [...made.values()];
 };

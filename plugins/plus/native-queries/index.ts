@@ -22,18 +22,18 @@ import {
   type GqlLiveField,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
-import { isEntry, readNative, withoutRefused, type NativeQuery } from "./document.ts";
-import { nativeProgram, trialOf } from "./statement.ts";
-import { described, queryTypes, rowsType } from "./types.ts";
+import { isEntry, readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
+import { buildProgram, compileTrial } from "./statement.ts";
+import { pickDescription, createQueryTypes, buildRowsType } from "./types.ts";
 
 const PART = "native-queries";
 const PROBLEMS = "metadata-problems";
 
 // only the tap below writes it
-const queriesOf = (model: Model): readonly NativeQuery[] => (model.parts[PART] ?? []) as readonly NativeQuery[];
+const getQueries = (model: Model): readonly NativeQuery[] => (model.pluginFacts[PART] ?? []) as readonly NativeQuery[];
 
 /** Errors about values are the client's and keep their message. Other messages reveal the SQL and are hidden. */
-const clientError = (error: unknown): unknown => {
+const toClientError = (error: unknown): unknown => {
   if (!isRelApiError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
   return error.code.startsWith("22")
     ? new RelApiError({ code: "data-exception", status: 400, message: error.message, cause: error })
@@ -41,13 +41,13 @@ const clientError = (error: unknown): unknown => {
 };
 
 /** SQLSTATE classes that concern the statement, not the connection or the server. */
-const SAYS_WHY = /^(?:0A|2[0-9A-F]|3[0-9A-F]|4[24]|54|P0|XX)[0-9A-Z]{3}$/;
+const STATEMENT_ERROR = /^(?:0A|2[0-9A-F]|3[0-9A-F]|4[24]|54|P0|XX)[0-9A-Z]{3}$/;
 
 /** Missing rights are ignored, because the caller's role may have rights that the login role lacks. */
-const NO_RIGHT = "42501";
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 /** Returns why the database refuses some of the queries, by query name. The queries are not executed. @rule P-NAT-6 */
-const refusedByDatabase = async (
+const findRefusedQueries = async (
   queries: readonly NativeQuery[],
   ask: IntrospectContext["query"],
 ): Promise<ReadonlyMap<string, string>> => {
@@ -58,12 +58,12 @@ const refusedByDatabase = async (
   for (const one of queries) {
     try {
       await ask(LOGIN_PATH);
-      await ask(trialOf(one));
+      await ask(compileTrial(one));
     } catch (error) {
       // database errors have these members
       const { code, message } = error as { readonly code?: unknown; readonly message: string };
-      if (typeof code !== "string" || !SAYS_WHY.test(code)) throw error;
-      if (code !== NO_RIGHT) reasons.set(one.name, message);
+      if (typeof code !== "string" || !STATEMENT_ERROR.test(code)) throw error;
+      if (code !== INSUFFICIENT_PRIVILEGE) reasons.set(one.name, message);
     }
     await ask(sql`rollback to savepoint native_queries`);
   }
@@ -84,7 +84,7 @@ const refuseNulls = (
   selection: GqlFunctionRequest["selection"],
   queries: ReadonlyMap<string, NativeQuery>,
 ): void => {
-  const refuse = (field: string, what: string): RelApiError =>
+  const buildError = (field: string, what: string): RelApiError =>
     new RelApiError({
       code: "postgres-error",
       status: 400,
@@ -96,24 +96,24 @@ const refuseNulls = (
       const value = row[key] ?? null;
       const field = query.returns.fields.find((one) => one.name === name);
       const target = queries.get(query.relationships.get(name)?.target ?? "");
-      if (field !== undefined && !field.isNullable && value === null) throw refuse(name, "null");
+      if (field !== undefined && !field.isNullable && value === null) throw buildError(name, "null");
       if (field?.type.element !== undefined && Array.isArray(value) && value.includes(null))
-        throw refuse(name, "a list with null in it");
+        throw buildError(name, "a list with null in it");
       if (target !== undefined) refuseNulls(target, value, inner, queries);
     }
   }
 };
 
 /** The statement of a query as the caller runs it. */
-const statementOf = (
+const buildLiveField = (
   context: PluginContext,
   query: NativeQuery,
   { arguments: args, session, selection }: Omit<GqlFunctionRequest, "signal">,
 ): GqlLiveField => {
   const model = context.model();
-  const queries = new Map(queriesOf(model).map((one) => [one.name, one]));
+  const queries = new Map(getQueries(model).map((one) => [one.name, one]));
   return {
-    program: nativeProgram(
+    program: buildProgram(
       query,
       { arguments: args, session, selection },
       { model, registry: context.registry, queries },
@@ -123,19 +123,19 @@ const statementOf = (
       refuseNulls(query, rows, selection, queries);
       return rows;
     },
-    told: (error) => {
+    convertError: (error) => {
       if (isRelApiError(error))
         context.logger.warn(`native query ${query.name} failed`, { code: error.code, reason: error.message });
-      return clientError(error);
+      return toClientError(error);
     },
   };
 };
 
 /** Runs a query as the caller, before the transaction of the request. */
-const run = async (context: PluginContext, query: NativeQuery, request: GqlFunctionRequest): Promise<Json> => {
+const runQuery = async (context: PluginContext, query: NativeQuery, request: GqlFunctionRequest): Promise<Json> => {
   const { session, signal } = request;
   const model = context.model();
-  const { program, read, told } = statementOf(context, query, request);
+  const { program, read, convertError } = buildLiveField(context, query, request);
   try {
     const [row] = await context.execute({
       session,
@@ -146,14 +146,14 @@ const run = async (context: PluginContext, query: NativeQuery, request: GqlFunct
       end: "commit",
       mayUseReplica: true,
       ...(request.exchange === undefined ? {} : { exchange: request.exchange }),
-      onGone: (listener) => {
+      onDisconnect: (listener) => {
         signal.addEventListener("abort", listener, { once: true });
         return () => signal.removeEventListener("abort", listener);
       },
     });
     return read(row?.["body"] ?? "[]");
   } catch (error) {
-    throw told(error);
+    throw convertError(error);
   }
 };
 
@@ -164,39 +164,39 @@ export const nativeQueries = definePlugin({
   before: ["metadata"], // that tap reports the metadata problems
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
-      const native = model.parts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes it
+      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes it
       if (native === undefined) return model;
       // only metadata plugins write this list
-      const problems = [...((model.parts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
-      const note = (type: "native_query" | "logical_model", name: string, reason: string): void => {
+      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const reportProblem = (type: "native_query" | "logical_model", name: string, reason: string): void => {
         warn(`metadata: ${type.replace("_", " ")} ${name}: ${reason}; ignored`);
         problems.push({ type, name, reason: `${type.replace("_", " ")} ${name}: ${reason}` });
       };
-      const read = readNative(native, model, note);
-      const queries = withoutRefused(read, await refusedByDatabase(read, query), note);
-      return { ...model, parts: { ...model.parts, [PART]: queries, [PROBLEMS]: problems } };
+      const read = readNativeQueries(native, model, reportProblem);
+      const queries = removeRefused(read, await findRefusedQueries(read, query), reportProblem);
+      return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [PROBLEMS]: problems } };
     });
 
-    const typesBy = new WeakMap<GqlBuild, ReturnType<typeof queryTypes>>();
+    const typesBy = new WeakMap<GqlBuild, ReturnType<typeof createQueryTypes>>();
     hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
-      const queries = queriesOf(model);
+      const queries = getQueries(model);
       if ((scope !== "query_root" && scope !== "subscription_root") || queries.length === 0) return fields;
-      let typesOf = typesBy.get(build);
-      if (typesOf === undefined) typesBy.set(build, (typesOf = queryTypes(build, queries)));
+      let getTypes = typesBy.get(build);
+      if (getTypes === undefined) typesBy.set(build, (getTypes = createQueryTypes(build, queries)));
       const added: Record<string, GqlField> = {};
       for (const query of queries) {
-        const types = typesOf(query);
+        const types = getTypes(query);
         if (types === undefined) continue;
         added[query.name] = {
           config: {
-            type: rowsType(types),
-            ...described(query),
+            type: buildRowsType(types),
+            ...pickDescription(query),
             args: { ...types.args, ...types.listArgs },
           },
           toPlan: {
             kind: "custom",
-            run: (request) => run(context, query, request),
-            live: (request) => statementOf(context, query, request),
+            run: (request) => runQuery(context, query, request),
+            live: (request) => buildLiveField(context, query, request),
           },
         };
       }

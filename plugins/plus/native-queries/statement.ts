@@ -34,41 +34,41 @@ export type Arguments = Readonly<Record<string, Json>>;
 const invalidArgument = (message: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message });
 
-const textOf = (given: Json): string | null =>
+const encodeValue = (given: Json): string | null =>
   given === null ? null : typeof given === "string" ? given : (numberText(given) ?? writeJson(given));
 
 const bindValue = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
   const text =
     Array.isArray(given) && type.kind === "array"
-      ? arrayLiteral((given as readonly Json[]).map(textOf))
-      : textOf(given);
+      ? arrayLiteral((given as readonly Json[]).map(encodeValue))
+      : encodeValue(given);
   return sql`(${value(text, "text")}::${catalogText(type.sqlName)})`;
 };
 
 // --- conditions -----------------------------------------------------------------------------------------------------
 
-interface Conditions {
+interface ConditionContext {
   /** The alias of the rows. */
   readonly alias: string;
   readonly model: Model;
   readonly registry: Registry;
   readonly fields: readonly NativeField[];
   /** The value of a string: in permissions it may name a session variable, in requests it is literal. */
-  readonly valueOf: (given: Json) => Json;
+  readonly resolveValue: (given: Json) => Json;
 }
 
-const nameOf = ({ graphql, name }: OperatorSpec): string | undefined =>
+const getGraphqlName = ({ graphql, name }: OperatorSpec): string | undefined =>
   graphql === false
     ? undefined
     : typeof graphql === "object"
       ? graphql.name
       : (graphql ?? `_${name.replaceAll("-", "_")}`);
 
-const compare = (field: NativeField, operator: string, operand: Json, conditions: Conditions): Sql => {
-  const { model, registry, valueOf } = conditions;
-  const spec = registry.operators.find((one) => nameOf(one) === operator && matchesType(one, field.type));
+const compileComparison = (field: NativeField, operator: string, operand: Json, conditions: ConditionContext): Sql => {
+  const { model, registry, resolveValue } = conditions;
+  const spec = registry.operators.find((one) => getGraphqlName(one) === operator && matchesType(one, field.type));
   const column = ident(conditions.alias, field.name);
-  const context = (more: Partial<FilterContext>): FilterContext => ({
+  const buildContext = (more: Partial<FilterContext>): FilterContext => ({
     model,
     column,
     type: field.type,
@@ -83,46 +83,48 @@ const compare = (field: NativeField, operator: string, operand: Json, conditions
   });
   if (spec?.operand === "keyword" && typeof spec.graphql === "object") {
     const keyword = spec.graphql.keywords[String(operand)];
-    if (keyword !== undefined) return spec.compile(column, empty, context({ keyword }));
+    if (keyword !== undefined) return spec.compile(column, empty, buildContext({ keyword }));
   }
-  const given = valueOf(operand);
+  const given = resolveValue(operand);
   if (spec !== undefined && given !== null && (spec.operand === "scalar" || spec.operand === "list")) {
     const type = catalogText(spec.operandType ?? field.type.sqlName);
     const right =
       spec.operand === "list"
-        ? sql`(${value(arrayLiteral((Array.isArray(given) ? given : [given]).map((one: Json) => textOf(valueOf(one)))), "text")}::${type}[])`
-        : sql`(${value(textOf(given), "text")}::${type})`;
-    return spec.compile(column, right, context({ operand: right }));
+        ? sql`(${value(arrayLiteral((Array.isArray(given) ? given : [given]).map((one: Json) => encodeValue(resolveValue(one)))), "text")}::${type}[])`
+        : sql`(${value(encodeValue(given), "text")}::${type})`;
+    return spec.compile(column, right, buildContext({ operand: right }));
   }
   throw invalidArgument(`${operator} of ${field.name} is not served for native queries`);
 };
 
 /** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
-const compileConditions = (filter: RawFilter, conditions: Conditions): Sql => {
+const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql => {
   const parts = Object.entries(filter).map(([key, given]): Sql => {
     const list = (Array.isArray(given) ? given : [given]).filter(isEntry);
-    if (key === "_and") return allOf(list.map((one) => compileConditions(one, conditions)));
-    if (key === "_or") return anyOf(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_and") return joinWithAnd(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_or") return joinWithOr(list.map((one) => compileConditions(one, conditions)));
     if (key === "_not")
-      return sql`not coalesce(${allOf(list.map((one) => compileConditions(one, conditions)))}, false)`;
+      return sql`not coalesce(${joinWithAnd(list.map((one) => compileConditions(one, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
     if (field === undefined || !isEntry(given)) throw invalidArgument(`"${key}" is no column of the logical model`);
-    return allOf(Object.entries(given).map(([operator, operand]) => compare(field, operator, operand, conditions)));
+    return joinWithAnd(
+      Object.entries(given).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
+    );
   });
-  return allOf(parts);
+  return joinWithAnd(parts);
 };
 
-const allOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`true` : sql`(${join(parts, " and ")})`);
-const anyOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${join(parts, " or ")})`);
+const joinWithAnd = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`true` : sql`(${join(parts, " and ")})`);
+const joinWithOr = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${join(parts, " or ")})`);
 
-const VARIABLE = /^x-(?:hasura|session)-/i;
+const SESSION_VARIABLE = /^x-(?:hasura|session)-/i;
 
 /** Replaces the name of a session variable by its value. @throws RelApiError if the variable is missing */
-const ofSession =
+const createVariableReader =
   ({ variables }: Session) =>
   (given: Json): Json => {
-    if (typeof given !== "string" || !VARIABLE.test(given)) return given;
-    const found = variables[given.toLowerCase().replace(VARIABLE, "x-session-")];
+    if (typeof given !== "string" || !SESSION_VARIABLE.test(given)) return given;
+    const found = variables[given.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
     if (found === undefined) throw missingSessionVariable(given.toLowerCase());
     return found;
   };
@@ -138,14 +140,14 @@ const DIRECTIONS: Readonly<Record<string, Sql>> = {
   desc_nulls_last: sql`desc nulls last`,
 };
 
-const entriesOf = (given: Json | undefined): readonly RawFilter[] =>
+const readEntries = (given: Json | undefined): readonly RawFilter[] =>
   (Array.isArray(given) ? given : given === undefined ? [] : [given]).filter(isEntry);
 
-const columnsOf = (given: Json | undefined): readonly string[] =>
+const readColumns = (given: Json | undefined): readonly string[] =>
   (Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]).map(String);
 
-const orderOf = (args: Arguments, fields: readonly NativeField[], alias: string): Sql => {
-  const terms = entriesOf(args["order_by"]).flatMap((entry) =>
+const compileOrder = (args: Arguments, fields: readonly NativeField[], alias: string): Sql => {
+  const terms = readEntries(args["order_by"]).flatMap((entry) =>
     Object.entries(entry).flatMap(([column, direction]) => {
       const written = DIRECTIONS[String(direction)];
       const isKnown = fields.some(({ name }) => name === column);
@@ -155,15 +157,15 @@ const orderOf = (args: Arguments, fields: readonly NativeField[], alias: string)
   return terms.length === 0 ? empty : sql` order by ${join(terms)}`;
 };
 
-const windowOf = (args: Arguments): Sql => {
+const compileWindow = (args: Arguments): Sql => {
   const { limit, offset } = args;
-  const part = (word: Sql, given: Json | undefined): Sql =>
-    given === undefined || given === null ? empty : sql` ${word} ${value(textOf(given), "text")}::bigint`;
-  return sql`${part(sql`limit`, limit)}${part(sql`offset`, offset)}`;
+  const compilePart = (word: Sql, given: Json | undefined): Sql =>
+    given === undefined || given === null ? empty : sql` ${word} ${value(encodeValue(given), "text")}::bigint`;
+  return sql`${compilePart(sql`limit`, limit)}${compilePart(sql`offset`, offset)}`;
 };
 
 /** The SQL of the query, with each placeholder as a bound value of its declared type. */
-const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): Sql =>
+const compileCode = ({ code, arguments: declared }: NativeQuery, given: Arguments): Sql =>
   join(
     code.texts.flatMap((text, i) => {
       const name = code.arguments[i];
@@ -175,9 +177,9 @@ const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): S
   );
 
 /** A statement that selects the model's columns but no row, with which the database checks that they exist. */
-export const trialOf = (query: NativeQuery): Sql => {
+export const compileTrial = (query: NativeQuery): Sql => {
   const columns = query.returns.fields.map(({ name }) => sql`_q.${ident(name)}`);
-  return sql`select ${join(columns)} from (${codeOf(query, {})}
+  return sql`select ${join(columns)} from (${compileCode(query, {})}
 ) as _q limit 0`;
 };
 
@@ -188,7 +190,7 @@ export interface NativeRequest {
   readonly selection: readonly GqlSelected[];
 }
 
-interface Compiling {
+interface QueryContext {
   readonly model: Model;
   readonly registry: Registry;
   readonly session: Session;
@@ -204,8 +206,8 @@ interface Parent {
 /**
  * The rows that the role may see, with the selected fields. `depth` counts nested queries from 1. @throws RelApiError
  */
-const rowsOf = (
-  compiling: Compiling,
+const compileRows = (
+  compiling: QueryContext,
   query: NativeQuery,
   {
     args,
@@ -224,45 +226,51 @@ const rowsOf = (
   const readable = isAdmin ? returns.fields : returns.fields.filter(({ name }) => permission?.columns.has(name));
   const alias = depth === 0 ? "_q" : `_q${depth}`;
   const common = { alias, model, registry };
-  const where = allOf([
+  const where = joinWithAnd([
     ...(parent?.columns ?? []).map(([own, other]) => sql`${ident(alias, other)} = ${ident(parent?.alias ?? "", own)}`),
     // the query's own columns are all needed, whichever of them the role may read
     ...(isAdmin || permission === undefined
       ? []
-      : [compileConditions(permission.filter, { ...common, fields: returns.fields, valueOf: ofSession(session) })]),
-    ...entriesOf(args["where"]).map((filter) =>
-      compileConditions(filter, { ...common, fields: readable, valueOf: (given) => given }),
+      : [
+          compileConditions(permission.filter, {
+            ...common,
+            fields: returns.fields,
+            resolveValue: createVariableReader(session),
+          }),
+        ]),
+    ...readEntries(args["where"]).map((filter) =>
+      compileConditions(filter, { ...common, fields: readable, resolveValue: (given) => given }),
     ),
   ]);
-  const distinct = columnsOf(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
+  const distinct = readColumns(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
   const chosen = readable.filter((field) => selection.some(({ name }) => name === field.name));
   const nested = selection.flatMap((selected) => {
     const way = query.relationships.get(selected.name);
     const target = way && queries.get(way.target);
     if (way === undefined || target === undefined) return [];
     const asked = { args: selected.arguments, selection: selected.selection, isOne: !way.isArray };
-    const rows = rowsOf(compiling, target, asked, depth + 1, { alias, columns: way.columns });
+    const rows = compileRows(compiling, target, asked, depth + 1, { alias, columns: way.columns });
     return [sql`(${rows}) as ${ident(selected.key)}`];
   });
   const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
   const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
   const on = distinct.length === 0 ? empty : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
-  const native = entryOf(args["args"]);
+  const native = readEntry(args["args"]);
   const row = ident(`_r${depth}`);
-  const rows = sql`(select ${on}${output} from (${codeOf(query, native)}
-) as ${ident(alias)} where ${where}${orderOf(args, readable, alias)}${windowOf(args)}) as ${row}`;
+  const rows = sql`(select ${on}${output} from (${compileCode(query, native)}
+) as ${ident(alias)} where ${where}${compileOrder(args, readable, alias)}${compileWindow(args)}) as ${row}`;
   return isOne
     ? sql`select pg_catalog.row_to_json(${row}.*) from ${rows} limit 1`
     : sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(${row}.*)), '[]') as body from ${rows}`;
 };
 
 /** @throws RelApiError */
-export const nativeProgram = (
+export const buildProgram = (
   query: NativeQuery,
   { arguments: args, session, selection }: NativeRequest,
-  compiling: Omit<Compiling, "session">,
+  compiling: Omit<QueryContext, "session">,
 ): Program => {
-  const rows = rowsOf({ ...compiling, session }, query, { args, selection, isOne: false });
+  const rows = compileRows({ ...compiling, session }, query, { args, selection, isOne: false });
   const fragment = sql`select (${rows})::text as body`;
   return {
     statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
@@ -273,4 +281,4 @@ export const nativeProgram = (
   };
 };
 
-const entryOf = (given: Json | undefined): Arguments => (isEntry(given) ? given : {});
+const readEntry = (given: Json | undefined): Arguments => (isEntry(given) ? given : {});

@@ -33,7 +33,7 @@ const DIRECTIONS = [
 ] as const;
 
 /** The enum of sort directions, shared by all orders. */
-const direction = (build: GqlBuild): GraphQLEnumType | undefined =>
+const getDirectionType = (build: GqlBuild): GraphQLEnumType | undefined =>
   build.enumeration({
     name: build.sharedTypeName("order_by"),
     description: "column ordering options",
@@ -46,18 +46,21 @@ const direction = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-export const described = ({ description }: { readonly description?: string }): { readonly description?: string } =>
-  description === undefined ? {} : { description };
+export const pickDescription = ({
+  description,
+}: {
+  readonly description?: string;
+}): { readonly description?: string } => (description === undefined ? {} : { description });
 
 /** Whether a table uses the type name. The logical model is left out then. */
-const isTaken = (build: GqlBuild, name: string): boolean =>
-  build.source.tables.some((table) => build.typeName(table.word) === name);
+const isTableTypeName = (build: GqlBuild, name: string): boolean =>
+  build.catalog.tables.some((table) => build.typeName(table.namePart) === name);
 
 /**
  * Makes the types with the fields that the role may read. Undefined if GraphQL has no type for them. `nested` is called
  * when the type's fields are first resolved.
  */
-const modelTypes = (
+const buildModelTypes = (
   build: GqlBuild,
   model: LogicalModel,
   fields: readonly NativeField[],
@@ -74,7 +77,7 @@ const modelTypes = (
       field.name,
       {
         type: field.isNullable || type instanceof GraphQLNonNull ? type : new GraphQLNonNull(type),
-        ...described(field),
+        ...pickDescription(field),
       },
     ] as const;
   });
@@ -92,11 +95,11 @@ const modelTypes = (
       ),
     }),
   });
-  const order = direction(build);
+  const order = getDirectionType(build);
   return {
     row: new GraphQLObjectType({
       name: model.name,
-      ...described(model),
+      ...pickDescription(model),
       fields: () => ({ ...Object.fromEntries(outputs), ...nested() }),
     }),
     where,
@@ -114,7 +117,7 @@ const modelTypes = (
 };
 
 /** The type of `args`. Undefined if GraphQL has no type for one of the arguments. */
-const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | undefined => {
+const buildArgumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | undefined => {
   const fields: Record<string, GraphQLInputFieldConfig> = {};
   for (const argument of query.arguments) {
     const value = build.valueType(argument.type.oid, argument.isNullable);
@@ -122,7 +125,7 @@ const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | 
     const type = build.valueInput(value);
     fields[argument.name] = {
       type: argument.isNullable || type instanceof GraphQLNonNull ? type : new GraphQLNonNull(type),
-      ...described(argument),
+      ...pickDescription(argument),
     };
   }
   const input = new GraphQLInputObjectType({ name: `${query.name}_arguments`, fields });
@@ -140,47 +143,47 @@ export interface QueryTypes extends ModelTypes {
  * The types of the native queries for a role schema, made on first use. Undefined if the role has no access to the
  * query.
  */
-export const queryTypes = (
+export const createQueryTypes = (
   build: GqlBuild,
   queries: readonly NativeQuery[],
 ): ((query: NativeQuery) => QueryTypes | undefined) => {
   const { role } = build.schema;
   const models = new Map<LogicalModel, ModelTypes | undefined>();
   const known = new Map<NativeQuery, QueryTypes | undefined>();
-  const has = ({ permissions }: LogicalModel, name: string): boolean =>
+  const mayRead = ({ permissions }: LogicalModel, name: string): boolean =>
     role === "admin" || permissions.get(role)?.columns.has(name) === true;
 
-  const nestedOf = (model: LogicalModel): GraphQLFieldConfigMap<unknown, unknown> => {
+  const buildNestedFields = (model: LogicalModel): GraphQLFieldConfigMap<unknown, unknown> => {
     const first = queries.find(({ returns }) => returns === model);
     const fields: GraphQLFieldConfigMap<unknown, unknown> = {};
     for (const { name, isArray, ...field } of model.nested) {
       const target = queries.find((query) => query.name === first?.relationships.get(name)?.target);
-      const types = target && has(model, name) ? typesOf(target) : undefined;
+      const types = target && mayRead(model, name) ? getQueryTypes(target) : undefined;
       if (types === undefined) continue;
       fields[name] = isArray
-        ? { type: rowsType(types), args: { ...types.args, ...types.listArgs }, ...described(field) }
-        : { type: types.row, args: types.args, ...described(field) };
+        ? { type: buildRowsType(types), args: { ...types.args, ...types.listArgs }, ...pickDescription(field) }
+        : { type: types.row, args: types.args, ...pickDescription(field) };
     }
     return fields;
   };
 
-  const modelOf = (model: LogicalModel): ModelTypes | undefined => {
+  const getModelTypes = (model: LogicalModel): ModelTypes | undefined => {
     if (models.has(model)) return models.get(model);
-    const readable = model.fields.filter(({ name }) => has(model, name));
-    const isOwn = (role === "admin" || model.permissions.has(role)) && !isTaken(build, model.name);
-    const made = isOwn ? modelTypes(build, model, readable, () => nestedOf(model)) : undefined;
+    const readable = model.fields.filter(({ name }) => mayRead(model, name));
+    const isOwn = (role === "admin" || model.permissions.has(role)) && !isTableTypeName(build, model.name);
+    const made = isOwn ? buildModelTypes(build, model, readable, () => buildNestedFields(model)) : undefined;
     models.set(model, made);
     return made;
   };
 
-  const typesOf = (query: NativeQuery): QueryTypes | undefined => {
+  const getQueryTypes = (query: NativeQuery): QueryTypes | undefined => {
     if (known.has(query)) return known.get(query);
-    const model = modelOf(query.returns);
-    const type = query.arguments.length === 0 ? undefined : argumentsType(build, query);
+    const model = getModelTypes(query.returns);
+    const type = query.arguments.length === 0 ? undefined : buildArgumentsType(build, query);
     const made = model &&
       (query.arguments.length === 0 || type !== undefined) && {
         ...model,
-        args: argumentsOf(type),
+        args: buildArguments(type),
         listArgs: {
           distinct_on: { type: new GraphQLList(new GraphQLNonNull(model.columns)) },
           limit: { type: GraphQLInt },
@@ -192,10 +195,10 @@ export const queryTypes = (
     known.set(query, made || undefined);
     return made || undefined;
   };
-  return typesOf;
+  return getQueryTypes;
 };
 
-const argumentsOf = (type: GraphQLInputType | undefined): GraphQLFieldConfigArgumentMap =>
+const buildArguments = (type: GraphQLInputType | undefined): GraphQLFieldConfigArgumentMap =>
   type === undefined ? {} : { args: { type } };
 
-export const rowsType = ({ row }: ModelTypes) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row)));
+export const buildRowsType = ({ row }: ModelTypes) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row)));

@@ -22,7 +22,7 @@ export const ndjson = definePlugin({
     context
       .use(receiveBodyHook)
       .tap("ndjson", ({ name }) =>
-        name === NDJSON ? createLinesReader((text) => context.use(hintsService)?.jsonFault(text)) : undefined,
+        name === NDJSON ? createLinesReader((text) => context.use(hintsService)?.findJsonError(text)) : undefined,
       );
   },
 });

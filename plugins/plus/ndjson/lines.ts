@@ -33,7 +33,7 @@ const isObject = (line: string): boolean => {
  * Converts the lines to a JSON array without changing their text. Line ends become commas or blanks.
  * @throws RelApiError `bad-body`
  */
-const toArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
+const convertToArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
   const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
   const end = bytes.length - 1;
   let from = 1 + byteOrderMarkBytes(bytes.subarray(1, end));
@@ -61,6 +61,6 @@ export const createLinesReader = (findFault: FindFault): BodyReader => {
     take: (piece) => {
       pieces.push(piece);
     },
-    end: () => ({ json: toArray(pieces, findFault) }),
+    end: () => ({ json: convertToArray(pieces, findFault) }),
   };
 };

@@ -13,13 +13,13 @@ import {
   type Plan,
 } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import { extensionTypes, IN_GEOJSON, IN_TIME, orderings } from "./orderings.ts";
+import { extensionTypes, GEOJSON_TYPES, INTERVAL_DISTANCE_TYPES, orderings } from "./orderings.ts";
 
 /** The orderings of distance fields: the first one of each type. */
 const distanceOrderings: readonly OrderingSpec[] = orderings.filter(({ name }) => name === "nearest");
 
 /** Adds fields such as `{ shop { name place_distance(from: "(1,2)") } }`. @rule P-NEA-4 */
-const distanceFields = (fields: GqlFields, { scope, relation, model, build }: GqlFieldContext): GqlFields => {
+const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }: GqlFieldContext): GqlFields => {
   const table = scope === "row" && relation !== undefined ? build.table(relation) : undefined;
   if (table === undefined) return fields;
   const readable = build.rights(table).select?.columns;
@@ -31,8 +31,13 @@ const distanceFields = (fields: GqlFields, { scope, relation, model, build }: Gq
     const spec = distanceOrderings.find((one) => matchesType(one, value.type) && isInstalled(one, model));
     const operand = spec?.operands[0];
     const from = operand?.type === undefined ? { ...value, isNullable: false } : build.valueType(operand.type, false);
-    const time = IN_TIME.has(value.type.name) ? build.valueType("interval", true) : undefined;
-    if (spec === undefined || from === undefined || (IN_TIME.has(value.type.name) && time === undefined)) continue;
+    const time = INTERVAL_DISTANCE_TYPES.has(value.type.name) ? build.valueType("interval", true) : undefined;
+    if (
+      spec === undefined ||
+      from === undefined ||
+      (INTERVAL_DISTANCE_TYPES.has(value.type.name) && time === undefined)
+    )
+      continue;
     added[build.fieldName({ text: name, isCustom: true }, "distance")] = {
       config: {
         type: time === undefined ? GraphQLFloat : build.valueOutput(time),
@@ -42,7 +47,7 @@ const distanceFields = (fields: GqlFields, { scope, relation, model, build }: Gq
       toPlan: {
         kind: "custom",
         output: ({ as }, context) => {
-          const isGeo = IN_GEOJSON.has(value.type.name);
+          const isGeo = GEOJSON_TYPES.has(value.type.name);
           const given = context.argument("from", isGeo ? "text" : from.type.sqlName) ?? { constant: null };
           const operands = [isGeo ? { ...given, apply: "from-geojson" } : given];
           const of: Expression = { kind: "column", name: column.name };
@@ -57,22 +62,22 @@ const distanceFields = (fields: GqlFields, { scope, relation, model, build }: Gq
 const isInstalled = ({ extension }: OrderingSpec, model: Model): boolean =>
   extension === undefined || model.extensions.has(extension);
 
-const distanceOf = (by: Expression): { readonly column: string; readonly value: Expression } | undefined =>
+const findDistance = (by: Expression): { readonly column: string; readonly value: Expression } | undefined =>
   by.kind === "ordering" && by.ordering.startsWith("nearest") && by.of.kind === "column"
     ? { column: by.of.name, value: by }
     : undefined;
 
 /** `Prefer: distance=column`: adds each distance that the rows are ordered by, as `<column>_distance`. @rule P-NEA-3 */
-const withDistances = (plan: Plan): Plan => {
+const addDistances = (plan: Plan): Plan => {
   if (plan.kind === "call" && plan.result !== undefined) {
-    const result = withDistances(plan.result);
+    const result = addDistances(plan.result);
     return result.kind === "read" && result !== plan.result ? { ...plan, result } : plan;
   }
   if (plan.kind !== "read" || plan.output.some(({ kind }) => kind === "aggregate")) return plan;
   const taken = new Set(plan.output.flatMap((output) => ("as" in output ? [output.as] : [])));
   const added: Output[] = [];
   for (const { by } of plan.orderBy ?? []) {
-    const distance = distanceOf(by);
+    const distance = findDistance(by);
     const as = distance && `${distance.column}_distance`;
     if (distance === undefined || as === undefined || taken.has(as)) continue;
     taken.add(as);
@@ -86,6 +91,6 @@ export const nearest = definePlugin({
   name: "nearest",
   orderings,
   extensionTypes,
-  preferences: [{ name: "distance", values: ["column"], plan: withDistances }],
-  apply: (hooks) => hooks.buildGqlField.tap("nearest", distanceFields),
+  preferences: [{ name: "distance", values: ["column"], plan: addDistances }],
+  apply: (hooks) => hooks.buildGqlField.tap("nearest", addDistanceFields),
 });

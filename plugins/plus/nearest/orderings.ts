@@ -2,24 +2,24 @@
 import { ident, sql, type Model, type OrderingSpec, type Sql } from "../../../core/index.ts";
 
 /** The operator of an extension, qualified with the extension's schema. */
-const operatorOf = (extension: string, model: Model): Sql =>
+const compileOperator = (extension: string, model: Model): Sql =>
   sql`operator(${ident(model.extensions.get(extension) ?? "public")}.<->)`;
 
-const FROM = [{ name: "from" }] as const;
+const FROM_OPERAND = [{ name: "from" }] as const;
 
 const none = sql`null`;
 
 /** An ordering by a built-in operator. */
-const builtInOrdering = (types: readonly string[], operand?: string): OrderingSpec => ({
+const buildBuiltInOrdering = (types: readonly string[], operand?: string): OrderingSpec => ({
   name: "nearest",
   types,
-  operands: operand === undefined ? FROM : [{ name: "from", type: operand }],
+  operands: operand === undefined ? FROM_OPERAND : [{ name: "from", type: operand }],
   description: "by the distance from a value, nearest first",
   builtIn: [],
   compile: (column, [from = none]) => sql`(${column} operator(pg_catalog.<->) ${from})`,
 });
 
-const extensionOrdering = (
+const buildExtensionOrdering = (
   extension: string,
   types: readonly string[],
   more: Partial<OrderingSpec> = {},
@@ -27,27 +27,27 @@ const extensionOrdering = (
   name: "nearest",
   types,
   extension,
-  operands: FROM,
+  operands: FROM_OPERAND,
   description: "by the distance from a value, nearest first",
-  compile: (column, [from = none], model) => sql`(${column} ${operatorOf(extension, model)} ${from})`,
+  compile: (column, [from = none], model) => sql`(${column} ${compileOperator(extension, model)} ${from})`,
   ...more,
 });
 
 /** An ordering of PostGIS values, whose operands arrive as geometry. */
-const postgis = (type: string): OrderingSpec =>
-  extensionOrdering("postgis", [type], {
+const buildPostgisOrdering = (type: string): OrderingSpec =>
+  buildExtensionOrdering("postgis", [type], {
     compile: (column, [from = none], model) => {
       const own = ident(model.extensions.get("postgis") ?? "public", type);
-      return sql`(${column} ${operatorOf("postgis", model)} (${from})::${own})`;
+      return sql`(${column} ${compileOperator("postgis", model)} (${from})::${own})`;
     },
   });
 
 /** An ordering of vectors by a distance other than the Euclidean one. */
-const vectors = (name: string, symbol: "<=>" | "<#>", description: string): OrderingSpec => ({
+const buildVectorOrdering = (name: string, symbol: "<=>" | "<#>", description: string): OrderingSpec => ({
   name,
-  types: VECTORS,
+  types: VECTOR_TYPES,
   extension: "vector",
-  operands: FROM,
+  operands: FROM_OPERAND,
   description,
   compile: (column, [from = none], model) => {
     const schema = ident(model.extensions.get("vector") ?? "public");
@@ -57,20 +57,20 @@ const vectors = (name: string, symbol: "<=>" | "<#>", description: string): Orde
   },
 });
 
-const VECTORS = ["vector", "halfvec", "sparsevec"];
+const VECTOR_TYPES = ["vector", "halfvec", "sparsevec"];
 
-const IN_RANGE = ["-", "<@", "isempty", "lower", "upper"];
+const RANGE_BUILT_INS = ["-", "<@", "isempty", "lower", "upper"];
 
 /**
  * The distance of a value from a range, 0 inside of it. Ranges of whole numbers exclude their upper bound. No index
  * supports this ordering.
  */
-const rangeOrdering = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
+const buildRangeOrdering = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
   name: "nearest",
   types: [range],
   operands: [{ name: "from", type: element }],
   description: "by the distance of a value from the range, nearest first",
-  builtIn: IN_RANGE,
+  builtIn: RANGE_BUILT_INS,
   compile: (column, [from = none]) => {
     const last = isWhole ? sql`(upper(${column}) - 1)` : sql`upper(${column})`;
     return sql`(case when isempty(${column}) then null when ${from} <@ ${column} then ${from} - ${from} else greatest(lower(${column}) - ${from}, ${from} - ${last}) end)`;
@@ -79,29 +79,43 @@ const rangeOrdering = (range: string, element: string, isWhole: boolean): Orderi
 
 /** The orderings named `nearest`, one for each type. */
 export const orderings: readonly OrderingSpec[] = [
-  builtInOrdering(["point"]),
-  builtInOrdering(["box", "circle", "polygon"], "point"),
-  postgis("geometry"),
-  postgis("geography"),
-  extensionOrdering("pg_trgm", ["text", "varchar"], { operands: [{ name: "from", type: "text" }] }),
-  extensionOrdering("btree_gist", ["int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz"]),
-  extensionOrdering("cube", ["cube"]),
-  extensionOrdering("vector", VECTORS),
-  vectors("nearest_cosine", "<=>", "by the cosine distance from a vector, nearest first"),
-  vectors("nearest_product", "<#>", "by the negative inner product with a vector, nearest first"),
-  rangeOrdering("int4range", "int4", true),
-  rangeOrdering("int8range", "int8", true),
-  rangeOrdering("numrange", "numeric", false),
-  rangeOrdering("daterange", "date", true),
-  rangeOrdering("tsrange", "timestamp", false),
-  rangeOrdering("tstzrange", "timestamptz", false),
+  buildBuiltInOrdering(["point"]),
+  buildBuiltInOrdering(["box", "circle", "polygon"], "point"),
+  buildPostgisOrdering("geometry"),
+  buildPostgisOrdering("geography"),
+  buildExtensionOrdering("pg_trgm", ["text", "varchar"], { operands: [{ name: "from", type: "text" }] }),
+  buildExtensionOrdering("btree_gist", [
+    "int2",
+    "int4",
+    "int8",
+    "float4",
+    "float8",
+    "date",
+    "timestamp",
+    "timestamptz",
+  ]),
+  buildExtensionOrdering("cube", ["cube"]),
+  buildExtensionOrdering("vector", VECTOR_TYPES),
+  buildVectorOrdering("nearest_cosine", "<=>", "by the cosine distance from a vector, nearest first"),
+  buildVectorOrdering("nearest_product", "<#>", "by the negative inner product with a vector, nearest first"),
+  buildRangeOrdering("int4range", "int4", true),
+  buildRangeOrdering("int8range", "int8", true),
+  buildRangeOrdering("numrange", "numeric", false),
+  buildRangeOrdering("daterange", "date", true),
+  buildRangeOrdering("tsrange", "timestamp", false),
+  buildRangeOrdering("tstzrange", "timestamptz", false),
 ];
 
 /** Types of extensions, which a database may lack. */
-export const extensionTypes = ["cube", "geography", "geometry", ...VECTORS];
+export const extensionTypes = ["cube", "geography", "geometry", ...VECTOR_TYPES];
 
 /** Types whose distances are intervals. */
-export const IN_TIME: ReadonlySet<string> = new Set(["timestamp", "timestamptz", "tsrange", "tstzrange"]);
+export const INTERVAL_DISTANCE_TYPES: ReadonlySet<string> = new Set([
+  "timestamp",
+  "timestamptz",
+  "tsrange",
+  "tstzrange",
+]);
 
 /** Types whose operands arrive as GeoJSON. */
-export const IN_GEOJSON: ReadonlySet<string> = new Set(["geography", "geometry"]);
+export const GEOJSON_TYPES: ReadonlySet<string> = new Set(["geography", "geometry"]);

@@ -1,11 +1,11 @@
 /** `update_artist_by_pk(pk_columns: { id: 1 }, _related: { albums: { insert: { data: [{ title: "x" }] }, delete: { sold:
  *  { _is_null: true } } } }) { name }` */
 import { definePlugin } from "../../../core/index.ts";
-import { withRelated } from "./types.ts";
+import { addRelatedWrites } from "./types.ts";
 
 /** @rule P-NST-1 … P-NST-9 */
 export const nestedWrites = definePlugin({
   name: "nested-writes",
   requires: ["graphql-inserts", "graphql-updates", "graphql-deletes", "comparison-operators", "set-operator"],
-  apply: (hooks) => hooks.buildGqlField.tap("nested-writes", withRelated),
+  apply: (hooks) => hooks.buildGqlField.tap("nested-writes", addRelatedWrites),
 });

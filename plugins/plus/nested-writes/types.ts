@@ -16,81 +16,87 @@ import type {
   GqlRelationshipField,
   GqlTable,
 } from "../../graphql/api.ts";
-import { keysOf, operationsOf, writableRelationshipOf } from "./writable-relationships.ts";
+import { listReadableKeys, findOperations, findWritableRelationship } from "./writable-relationships.ts";
 import { planRelated } from "./writes.ts";
 
-const NAME = "_related";
-const ABOUT = "writes to related rows, in the same transaction";
+const FIELD_NAME = "_related";
+const DESCRIPTION = "writes to related rows, in the same transaction";
 
 /** Which of the plugin's types it is: `fn` of the type; those along a relationship have its name behind it. */
 const RELATED = "related";
-const ALONG = "along:";
-const ONE = "one";
+const RELATIONSHIP_PREFIX = "along:";
+const TO_ONE = "one";
 const KEY = "key";
 
-const list = (type: GraphQLInputType): GraphQLInputType => new GraphQLList(new GraphQLNonNull(type));
+const buildListType = (type: GraphQLInputType): GraphQLInputType => new GraphQLList(new GraphQLNonNull(type));
 
-const inputOf = ({ build, table, fn }: { build: GqlBuild; table: GqlTable; fn: string }, name: string) =>
+const getInputType = ({ build, table, fn }: { build: GqlBuild; table: GqlTable; fn: string }, name: string) =>
   build.inputObject({ name, scope: "input", relation: table.relation, fn });
 
 /** The relationships along which the role may write. */
-const writableRelationshipsOf = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
+const listWritableRelationships = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
   table.relationships.filter((field) => {
     const target = build.table(field.target);
-    const way = writableRelationshipOf(table.relation, field);
+    const way = findWritableRelationship(table.relation, field);
     return (
-      target !== undefined && way !== undefined && Object.values(operationsOf(build, table, target, way)).includes(true)
+      target !== undefined &&
+      way !== undefined &&
+      Object.values(findOperations(build, table, target, way)).includes(true)
     );
   });
 
-const relatedInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  writableRelationshipsOf(build, table).length === 0
+const getRelatedInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  listWritableRelationships(build, table).length === 0
     ? undefined
-    : inputOf({ build, table, fn: RELATED }, build.typeName(table.word, "related_input"));
+    : getInputType({ build, table, fn: RELATED }, build.typeName(table.namePart, "related_input"));
 
-const alongInput = (build: GqlBuild, table: GqlTable, { name }: GqlRelationshipField) =>
-  inputOf(
-    { build, table, fn: ALONG + name },
-    build.typeName(table.word, "rel", { text: name, isCustom: true }, "update_input"),
+const getRelationshipInput = (build: GqlBuild, table: GqlTable, { name }: GqlRelationshipField) =>
+  getInputType(
+    { build, table, fn: RELATIONSHIP_PREFIX + name },
+    build.typeName(table.namePart, "rel", { text: name, isCustom: true }, "update_input"),
   );
 
 /** The input for the one row of a relationship, which is like an item of `updates` without a condition. */
-const oneInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  Object.keys(build.updateOperators(table)).length === 0 && writableRelationshipsOf(build, table).length === 0
+const getToOneInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  Object.keys(build.updateOperators(table)).length === 0 && listWritableRelationships(build, table).length === 0
     ? undefined
-    : inputOf({ build, table, fn: ONE }, build.typeName(table.word, "obj_rel_update_input"));
+    : getInputType({ build, table, fn: TO_ONE }, build.typeName(table.namePart, "obj_rel_update_input"));
 
-const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  inputOf({ build, table, fn: KEY }, build.typeName(table.word, "key_columns_input"));
+const getKeyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  getInputType({ build, table, fn: KEY }, build.typeName(table.namePart, "key_columns_input"));
 
-const relatedWritesPart = (build: GqlBuild, table: GqlTable): GqlPart => ({
+const buildRelatedWritesPart = (build: GqlBuild, table: GqlTable): GqlPart => ({
   kind: "further",
   writes: (input, writing) => planRelated(build, table, input, writing),
 });
 
-type Entry = readonly [
+type FieldEntry = readonly [
   name: string,
   type: GraphQLInputType | undefined | false,
   toPlan: GqlPart,
   description?: string | null,
 ];
 
-const named = (entries: readonly Entry[]): GqlFields =>
+const buildFields = (entries: readonly FieldEntry[]): GqlFields =>
   Object.fromEntries(
     entries.flatMap(([name, type, toPlan, description = null]) =>
       type === undefined || type === false ? [] : [[name, { config: { type, description }, toPlan }] as const],
     ),
   );
 
-const relatedFields = (build: GqlBuild, table: GqlTable): GqlFields =>
-  named(
-    writableRelationshipsOf(build, table).map((field) => {
+const buildRelatedFields = (build: GqlBuild, table: GqlTable): GqlFields =>
+  buildFields(
+    listWritableRelationships(build, table).map((field) => {
       const { relationship, target } = field;
-      return [field.name, alongInput(build, table, field), { kind: "relationship", relationship, target }] as const;
+      return [
+        field.name,
+        getRelationshipInput(build, table, field),
+        { kind: "relationship", relationship, target },
+      ] as const;
     }),
   );
 
-const ABOUT_MANY = {
+const TO_MANY_DESCRIPTIONS = {
   insert: "rows to be inserted, or upserted with on_conflict",
   update: "updates of related rows, in order",
   delete: "deletes the related rows that the condition holds for",
@@ -98,7 +104,7 @@ const ABOUT_MANY = {
   disconnect: "sets the key of the related rows to null that the condition holds for",
 } as const;
 
-const ABOUT_ONE = {
+const TO_ONE_DESCRIPTIONS = {
   insert: "the row to be inserted, or upserted with on_conflict",
   update: "an update of the related row",
   delete: "deletes the related row",
@@ -107,35 +113,35 @@ const ABOUT_ONE = {
 } as const;
 
 /** @rule P-NST-2 */
-const alongFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
+const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
   const field = table.relationships.find((each) => each.name === name);
   const target = field && build.table(field.target);
-  const way = field && writableRelationshipOf(table.relation, field);
+  const way = field && findWritableRelationship(table.relation, field);
   if (target === undefined || way === undefined) return {};
-  const may = operationsOf(build, table, target, way);
+  const may = findOperations(build, table, target, way);
   const { isToOne } = way.field.relationship;
-  const key = may.connect ? keyInput(build, target) : undefined;
+  const key = may.connect ? getKeyInput(build, target) : undefined;
   const where = isToOne ? GraphQLBoolean : build.boolExp(target);
-  const updated = may.update ? (isToOne ? oneInput(build, target) : build.updates(target)) : undefined;
-  const operation = (verb: keyof typeof ABOUT_ONE, type: Entry[1]): Entry => [
+  const updated = may.update ? (isToOne ? getToOneInput(build, target) : build.updates(target)) : undefined;
+  const buildOperation = (verb: keyof typeof TO_ONE_DESCRIPTIONS, type: FieldEntry[1]): FieldEntry => [
     verb,
     type,
     { kind: "own", name: verb },
-    (isToOne ? ABOUT_ONE : ABOUT_MANY)[verb],
+    (isToOne ? TO_ONE_DESCRIPTIONS : TO_MANY_DESCRIPTIONS)[verb],
   ];
-  return named([
-    operation("insert", may.insert && build.relatedInsert(target, isToOne)),
-    operation("update", isToOne ? updated : updated && list(updated)),
-    operation("delete", may.delete && where),
-    operation("connect", isToOne ? key : key && list(key)),
-    operation("disconnect", may.disconnect && where),
+  return buildFields([
+    buildOperation("insert", may.insert && build.relatedInsert(target, isToOne)),
+    buildOperation("update", isToOne ? updated : updated && buildListType(updated)),
+    buildOperation("delete", may.delete && where),
+    buildOperation("connect", isToOne ? key : key && buildListType(key)),
+    buildOperation("disconnect", may.disconnect && where),
   ]);
 };
 
-const keyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
-  const names = new Set(keysOf(build, table).flat());
-  return named(
-    table.columns.flatMap((each): readonly Entry[] => {
+const buildKeyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
+  const names = new Set(listReadableKeys(build, table).flat());
+  return buildFields(
+    table.columns.flatMap((each): readonly FieldEntry[] => {
       const { column, name, comment } = each;
       const value = names.has(column.name) ? build.columnValue(each) : undefined;
       if (value === undefined) return [];
@@ -145,15 +151,18 @@ const keyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
 };
 
 /** A field `_related` beside the operators. */
-const withField = (build: GqlBuild, table: GqlTable, fields: GqlFields): GqlFields => {
-  const type = relatedInput(build, table);
+const addRelatedField = (build: GqlBuild, table: GqlTable, fields: GqlFields): GqlFields => {
+  const type = getRelatedInput(build, table);
   return type === undefined
     ? fields
-    : { [NAME]: { config: { type, description: ABOUT }, toPlan: relatedWritesPart(build, table) }, ...fields };
+    : {
+        [FIELD_NAME]: { config: { type, description: DESCRIPTION }, toPlan: buildRelatedWritesPart(build, table) },
+        ...fields,
+      };
 };
 
 /** The same as an argument, made when it is first needed. */
-const withArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlField): GqlField => {
+const addRelatedArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlField): GqlField => {
   let args: GraphQLFieldConfigArgumentMap | undefined;
   return {
     toPlan,
@@ -162,10 +171,10 @@ const withArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlF
       description: config.description,
       get args() {
         if (args === undefined) {
-          const type = relatedInput(build, table);
+          const type = getRelatedInput(build, table);
           const given = "args" in config ? config.args : undefined;
-          const extensions = { relapi: relatedWritesPart(build, table) };
-          args = { ...given, ...(type && { [NAME]: { type, description: ABOUT, extensions } }) };
+          const extensions = { relapi: buildRelatedWritesPart(build, table) };
+          args = { ...given, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
         }
         return args;
       },
@@ -173,23 +182,25 @@ const withArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlF
   };
 };
 
-export const withRelated = (fields: GqlFields, { scope, relation, fn, build }: GqlFieldContext): GqlFields => {
+export const addRelatedWrites = (fields: GqlFields, { scope, relation, fn, build }: GqlFieldContext): GqlFields => {
   if (scope === "mutation_root")
     return Object.fromEntries(
       Object.entries(fields).map(([name, field]) => {
         const { toPlan } = field;
         const table =
           toPlan.kind === "update" || toPlan.kind === "update-by-pk" ? build.table(toPlan.relation) : undefined;
-        return [name, table === undefined ? field : withArgument(build, table, field)];
+        return [name, table === undefined ? field : addRelatedArgument(build, table, field)];
       }),
     );
   const table = relation && build.table(relation);
   if (table === undefined) return fields;
   // a role that may not update has no such fields
-  if (scope === "updates") return Object.keys(fields).length === 0 ? fields : withField(build, table, fields);
+  if (scope === "updates") return Object.keys(fields).length === 0 ? fields : addRelatedField(build, table, fields);
   if (scope !== "input" || fn === undefined) return fields;
-  if (fn === RELATED) return { ...fields, ...relatedFields(build, table) };
-  if (fn === ONE) return { ...fields, ...withField(build, table, build.updateOperators(table)) };
-  if (fn === KEY) return { ...fields, ...keyFields(build, table) };
-  return fn.startsWith(ALONG) ? { ...fields, ...alongFields(build, table, fn.slice(ALONG.length)) } : fields;
+  if (fn === RELATED) return { ...fields, ...buildRelatedFields(build, table) };
+  if (fn === TO_ONE) return { ...fields, ...addRelatedField(build, table, build.updateOperators(table)) };
+  if (fn === KEY) return { ...fields, ...buildKeyFields(build, table) };
+  return fn.startsWith(RELATIONSHIP_PREFIX)
+    ? { ...fields, ...buildRelationshipFields(build, table, fn.slice(RELATIONSHIP_PREFIX.length)) }
+    : fields;
 };

@@ -1,21 +1,21 @@
 /** The ways from a table to others that writes can take, and what a role may do on each. */
-import { columnOf, type ColumnPair, type Relation } from "../../../core/index.ts";
+import { findColumn, type ColumnPair, type Relation } from "../../../core/index.ts";
 import type { GqlBuild, GqlRelationshipField, GqlTable } from "../../graphql/api.ts";
 
 /** A relationship, seen from the table that is updated. */
 export interface WritableRelationship {
   readonly field: GqlRelationshipField;
   /** The table itself holds the key; otherwise the related rows do. */
-  readonly isOwn: boolean;
+  readonly isOwnKey: boolean;
   /** Own column, column of the related row. */
   readonly columns: readonly ColumnPair[];
   /** The columns of the key, where it is held, and those of them that may be null. */
-  readonly held: readonly string[];
-  readonly nullable: readonly string[];
+  readonly keyColumns: readonly string[];
+  readonly nullableKeyColumns: readonly string[];
 }
 
 /** Returns undefined for a relationship through a junction or by a function. */
-export const writableRelationshipOf = (
+export const findWritableRelationship = (
   source: Relation,
   field: GqlRelationshipField,
 ): WritableRelationship | undefined => {
@@ -25,7 +25,13 @@ export const writableRelationshipOf = (
   const isOwn = isToOne && (isManual === true ? isAfter !== true : isOwnKey);
   const held = columns.map(([own, other]) => (isOwn ? own : other));
   const holder = isOwn ? source : target;
-  return { field, isOwn, columns, held, nullable: held.filter((name) => columnOf(holder, name)?.notNull === false) };
+  return {
+    field,
+    isOwnKey: isOwn,
+    columns,
+    keyColumns: held,
+    nullableKeyColumns: held.filter((name) => findColumn(holder, name)?.notNull === false),
+  };
 };
 
 /** The operations that a role may use along a relationship. */
@@ -38,7 +44,7 @@ export interface Operations {
 }
 
 /** @rule P-NST-5 */
-export const operationsOf = (
+export const findOperations = (
   build: GqlBuild,
   source: GqlTable,
   target: GqlTable,
@@ -46,23 +52,25 @@ export const operationsOf = (
 ): Operations => {
   const there = build.rights(target);
   const own = build.rights(source).update?.columns;
-  const holder = way.isOwn ? own : there.update?.columns;
+  const holder = way.isOwnKey ? own : there.update?.columns;
   const maySet = (names: readonly string[]): boolean =>
     names.length > 0 && names.every((name) => holder?.has(name) === true);
   const canSee = there.select !== undefined;
   return {
-    insert: there.insert !== undefined && (!way.isOwn || maySet(way.held)),
+    insert: there.insert !== undefined && (!way.isOwnKey || maySet(way.keyColumns)),
     update: there.update !== undefined && canSee,
     // the rows that lead there are set to something else before, and found again by their key
     delete:
-      there.delete === true && canSee && (!way.isOwn || (maySet(way.held) && source.relation.primaryKey.length > 0)),
-    connect: maySet(way.held) && keysOf(build, target).length > 0,
-    disconnect: canSee && maySet(way.nullable),
+      there.delete === true &&
+      canSee &&
+      (!way.isOwnKey || (maySet(way.keyColumns) && source.relation.primaryKey.length > 0)),
+    connect: maySet(way.keyColumns) && listReadableKeys(build, target).length > 0,
+    disconnect: canSee && maySet(way.nullableKeyColumns),
   };
 };
 
 /** Columns that identify a row, which the role reads in every row. */
-export const keysOf = (build: GqlBuild, table: GqlTable): readonly (readonly string[])[] => {
+export const listReadableKeys = (build: GqlBuild, table: GqlTable): readonly (readonly string[])[] => {
   const { columns, masked } = build.rights(table).select ?? {};
   const { relation, primaryKey } = table;
   return [primaryKey, ...relation.uniqueKeys.filter(({ isPrimary }) => !isPrimary).map((key) => key.columns)].filter(

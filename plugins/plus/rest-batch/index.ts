@@ -29,9 +29,9 @@ import {
   ALLOW,
   batchMalformed,
   methodUnsupported,
-  readParts,
+  parseParts,
   batchRefused,
-  tookTooLong,
+  batchTimedOut,
   type BatchPart,
 } from "./requests.ts";
 import { batchSettings } from "./settings.ts";
@@ -49,37 +49,37 @@ const CANCELLED = "request-cancelled";
 const SECOND_MS = 1000;
 
 /** The body of a part is inside an object of a list. */
-const LEVELS_OF_LIST = 2;
+const LIST_DEPTH = 2;
 
 interface OpenBatch {
   readonly execute: PluginContext["execute"];
   end: Execution["end"];
   /** The number of the running request, counted from 1. */
-  place: number;
+  requestNumber: number;
   /** The reason why the running request cannot be part of a batch. */
-  refusal: RelApiError | undefined;
+  error: RelApiError | undefined;
 }
 
 /** The body of a response as JSON. Undefined if it is empty. */
-const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string | undefined => {
+const encodeBody = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string | undefined => {
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
   if (text === "") return undefined;
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
 /** CORS headers, which belong to the response that the browser receives. */
-const OF_CONNECTION = /^access-control-/;
+const CORS_HEADERS = /^access-control-/;
 
-const entryOf = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
-  const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
+const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
+  const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !CORS_HEADERS.test(name)));
   return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
 };
 
 /** Headers of a failed request that describe its own body. */
-const OF_BODY = /^content-/i;
+const BODY_HEADERS = /^content-/i;
 
 /** The error response of a request, with the request's number. @rule P-BAT-4 */
-const failureOf = (part: BatchPart, place: number, { status, headers, body }: Answer): Answer => {
+const buildErrorAnswer = (part: BatchPart, place: number, { status, headers, body }: Answer): Answer => {
   const text = String(body ?? "");
   let error: Json;
   try {
@@ -90,7 +90,10 @@ const failureOf = (part: BatchPart, place: number, { status, headers, body }: An
   const named = { ...(error as object), request: place, ...(part.id === undefined ? {} : { id: part.id }) };
   return {
     status,
-    headers: [["Content-Type", "application/json; charset=utf-8"], ...headers.filter(([name]) => !OF_BODY.test(name))],
+    headers: [
+      ["Content-Type", "application/json; charset=utf-8"],
+      ...headers.filter(([name]) => !BODY_HEADERS.test(name)),
+    ],
     body: writeJson(named as Json),
   };
 };
@@ -106,22 +109,22 @@ export const restBatch = definePlugin({
     const batches = new Map<string, OpenBatch>();
 
     /** The batch that a request is part of. */
-    const batchOf = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
+    const findBatch = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
       const id = batches.size === 0 ? undefined : exchange?.header(PART_HEADER);
       return id === undefined ? undefined : batches.get(id);
     };
 
     context.wrap({
       execute: (next) => (execution) => {
-        const batch = batchOf(execution.exchange);
+        const batch = findBatch(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
         // a plugin's own statements before or after this one run in the same transaction
-        return next({ ...execution, end: "commit", within: batch.execute });
+        return next({ ...execution, end: "commit", openTransaction: batch.execute });
       },
     });
 
-    const rootOf = (path: string): string | undefined => {
+    const findRoot = (path: string): string | undefined => {
       if (!path.endsWith("/batch")) return undefined;
       const root = path.slice(0, -"/batch".length);
       const isServed = context.use(restGuideService)?.roots().includes(root) === true;
@@ -131,7 +134,7 @@ export const restBatch = definePlugin({
         : undefined;
     };
 
-    const send = (
+    const sendPart = (
       exchange: Exchange,
       root: string,
       { method, path, headers, body }: BatchPart,
@@ -151,10 +154,10 @@ export const restBatch = definePlugin({
       const sent =
         body === undefined || (typeof body === "string" && !isReference(body))
           ? body
-          : fillBody(body, answered, { left: maxBodyBytes, exceeded: () => bodyTooLarge(maxBodyBytes) });
+          : fillBody(body, answered, { remaining: maxBodyBytes, exceeded: () => bodyTooLarge(maxBodyBytes) });
       return context.call({
         method,
-        path: root + fillPath(path, answered, { left: maxUrlBytes, exceeded: () => urlTooLong(maxUrlBytes) }),
+        path: root + fillPath(path, answered, { remaining: maxUrlBytes, exceeded: () => urlTooLong(maxUrlBytes) }),
         headers: {
           ...passed,
           ...(sent === undefined ? {} : { "content-type": "application/json" }),
@@ -163,23 +166,23 @@ export const restBatch = definePlugin({
           [PART_HEADER]: batch,
         },
         ...(sent === undefined ? {} : { body: sent }),
-        within: exchange,
+        parent: exchange,
       });
     };
 
-    const run = async (exchange: Exchange, root: string, parts: readonly BatchPart[]): Promise<Answer> => {
+    const runParts = async (exchange: Exchange, root: string, parts: readonly BatchPart[]): Promise<Answer> => {
       const id = randomUUID();
       const { databaseRole } = exchange.session;
       const isolation = databaseRole === undefined ? undefined : context.model().roles.get(databaseRole)?.isolation;
       const { maxJsonDepth, maxResultBytes, batchTimeout } = context.options;
       const bodies: (string | undefined)[] = [];
       let failed: Answer | undefined;
-      let underWay: BatchPart | undefined;
+      let currentPart: BatchPart | undefined;
       let isLate = false;
-      const encode = (error: RelApiError): Answer =>
+      const encodeError = (error: RelApiError): Answer =>
         (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // `rest` is a required plugin
       const runBatch = async (execute: PluginContext["execute"]) => {
-        const batch: OpenBatch = { execute, end: "commit", place: 0, refusal: undefined };
+        const batch: OpenBatch = { execute, end: "commit", requestNumber: 0, error: undefined };
         batches.set(id, batch);
         const entries: string[] = [];
         let bytes = 0;
@@ -194,30 +197,30 @@ export const restBatch = definePlugin({
           return (parsed[at] = parseJson(body));
         };
         for (const [i, part] of parts.entries()) {
-          batch.place = i + 1;
-          underWay = part;
+          batch.requestNumber = i + 1;
+          currentPart = part;
           try {
-            const answer = await send(exchange, root, part, id, i + 1, answered);
-            const body = jsonOf(answer);
+            const answer = await sendPart(exchange, root, part, id, i + 1, answered);
+            const body = encodeBody(answer);
             bytes += body === undefined ? 0 : Buffer.byteLength(body);
             if (bytes > maxResultBytes) throw batchRefused("the answers are too large together", i + 1);
             bodies.push(body);
-            entries.push(entryOf(part, answer, body ?? "null"));
+            entries.push(encodeEntry(part, answer, body ?? "null"));
           } catch (error) {
             const refusal =
-              batch.refusal ??
+              batch.error ??
               (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
             if (refusal instanceof CallError)
-              failed = failureOf(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
-            else if (isRelApiError(refusal)) failed = failureOf(part, i + 1, encode(refusal));
+              failed = buildErrorAnswer(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
+            else if (isRelApiError(refusal)) failed = buildErrorAnswer(part, i + 1, encodeError(refusal));
             throw refusal;
           }
         }
         return { result: entries, end: batch.end };
       };
       /** Cancels the running statement when the client disconnects or the time limit is reached. */
-      const onGone: Execution["onGone"] = (cancel) => {
-        const forget = exchange.onGone(cancel);
+      const onGone: Execution["onDisconnect"] = (cancel) => {
+        const forget = exchange.onDisconnect(cancel);
         const timer = setTimeout(() => {
           isLate = true;
           cancel();
@@ -228,15 +231,19 @@ export const restBatch = definePlugin({
         };
       };
       try {
-        const entries = await context.transaction({ isolation, onGone }, runBatch);
+        const entries = await context.transaction({ isolation, onDisconnect: onGone }, runBatch);
         return {
           status: 200,
           headers: [["Content-Type", "application/json; charset=utf-8"]],
           body: `[${entries.join(",\n ")}]`,
         };
       } catch (error) {
-        if (isLate && underWay !== undefined)
-          return failureOf(underWay, parts.indexOf(underWay) + 1, encode(tookTooLong(batchTimeout)));
+        if (isLate && currentPart !== undefined)
+          return buildErrorAnswer(
+            currentPart,
+            parts.indexOf(currentPart) + 1,
+            encodeError(batchTimedOut(batchTimeout)),
+          );
         if (failed === undefined || (isRelApiError(error) && error.code === CANCELLED)) throw error;
         return failed;
       } finally {
@@ -247,13 +254,13 @@ export const restBatch = definePlugin({
     context.addStep({
       name: "rest-batch",
       // the REST surface decides, because one path has several spellings
-      before: (exchange): undefined => {
-        const batch = batchOf(exchange);
-        if (batch === undefined || (exchange.surface === "rest" && rootOf(exchange.path) === undefined)) return;
-        throw (batch.refusal = batchMalformed("the path is not one of a table or function", batch.place));
+      beforeAuthorize: (exchange): undefined => {
+        const batch = findBatch(exchange);
+        if (batch === undefined || (exchange.surface === "rest" && findRoot(exchange.path) === undefined)) return;
+        throw (batch.error = batchMalformed("the path is not one of a table or function", batch.requestNumber));
       },
-      authorized: (exchange) => {
-        const root = exchange.surface === "rest" ? rootOf(exchange.path) : undefined;
+      afterAuthorize: (exchange) => {
+        const root = exchange.surface === "rest" ? findRoot(exchange.path) : undefined;
         if (root === undefined) return undefined;
         exchange.operation = { kind: "batch" };
         if (exchange.method === "OPTIONS") return { status: 200, headers: [ALLOW] };
@@ -262,7 +269,7 @@ export const restBatch = definePlugin({
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
             throw batchMalformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
-          if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LEVELS_OF_LIST))
+          if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH))
             throw batchRefused(`a body is nested deeper than ${maxJsonDepth} levels`);
           let given: Json;
           try {
@@ -270,7 +277,7 @@ export const restBatch = definePlugin({
           } catch {
             throw batchMalformed("the body is not JSON");
           }
-          return run(exchange, root, readParts(given, context.options.maxBatchRequests));
+          return runParts(exchange, root, parseParts(given, context.options.maxBatchRequests));
         });
       },
     });

@@ -21,27 +21,27 @@ export type AnswerLookup = (name: string) => Json | undefined;
 /** The limit on the length that inserted values add to a request. */
 export interface ByteBudget {
   /** The number of characters that remain. */
-  left: number;
+  remaining: number;
   /** Makes the error of an exceeded limit. */
   exceeded(): Error;
 }
 
 const takeBytes = (room: ByteBudget, characters: number): void => {
-  room.left -= characters;
-  if (room.left < 0) throw room.exceeded();
+  room.remaining -= characters;
+  if (room.remaining < 0) throw room.exceeded();
 };
 
 const missingValue = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
 
 /** The member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
-const keyOf = (step: string): string | number =>
+const parseStep = (step: string): string | number =>
   step.startsWith(".")
     ? step.slice(1)
     : step.startsWith('["')
       ? (JSON.parse(step.slice(1, -1)) as string) // the caller catches syntax errors
       : Number(step.slice(1, -1));
 
-const follow = (written: string, from: Json, keys: readonly (string | number)[]): Json => {
+const followKeys = (written: string, from: Json, keys: readonly (string | number)[]): Json => {
   let value = from;
   for (const key of keys) {
     // without an index, a list means its first row
@@ -62,7 +62,7 @@ const MAX_STEPS = 500;
 type ResolvedReference = { readonly one: Json } | { readonly each: readonly Json[] };
 
 /** @throws BadReference */
-const valueOf = (written: string, answered: AnswerLookup, room: ByteBudget): ResolvedReference => {
+const resolveReference = (written: string, answered: AnswerLookup, room: ByteBudget): ResolvedReference => {
   const [, name = "", path = ""] = WHOLE.exec(written) ?? [];
   const value = answered(name);
   if (value === undefined)
@@ -71,18 +71,18 @@ const valueOf = (written: string, answered: AnswerLookup, room: ByteBudget): Res
   if (steps.length > MAX_STEPS) throw new BadReference(`a reference to "${name}" has more than ${MAX_STEPS} steps`);
   let keys: readonly (string | number)[];
   try {
-    keys = steps.map((step) => (step === EACH ? EACH : keyOf(step)));
+    keys = steps.map((step) => (step === EACH ? EACH : parseStep(step)));
   } catch {
     throw new BadReference(`${written}: the text in brackets is not JSON`);
   }
   const at = steps.indexOf(EACH);
-  if (at === -1) return { one: follow(written, value, keys) };
+  if (at === -1) return { one: followKeys(written, value, keys) };
   if (steps.includes(EACH, at + 1)) throw new BadReference(`${written}: [*] can stand in it once`);
-  const rows = follow(written, value, keys.slice(0, at));
+  const rows = followKeys(written, value, keys.slice(0, at));
   if (!Array.isArray(rows)) throw new BadReference(`${written}: [*] is for lists, and this is none`);
   takeBytes(room, rows.length);
   const rest = keys.slice(at + 1);
-  return { each: rows.map((row: Json) => follow(written, row, rest)) };
+  return { each: rows.map((row: Json) => followKeys(written, row, rest)) };
 };
 
 /**
@@ -94,7 +94,7 @@ export const fillBody = (body: Json, answered: AnswerLookup, room: ByteBudget): 
       if (!value.startsWith("$")) return JSON.stringify(value);
       if (value.startsWith("$$")) return JSON.stringify(value.slice(1));
       if (!isReference(value)) return JSON.stringify(value);
-      const found = valueOf(value, answered, room);
+      const found = resolveReference(value, answered, room);
       const text = writeJson("one" in found ? found.one : (found.each as Json));
       takeBytes(room, text.length);
       return text;
@@ -108,14 +108,14 @@ export const fillBody = (body: Json, answered: AnswerLookup, room: ByteBudget): 
   return write(body);
 };
 
-const textOf = (written: string, value: Json): string => {
+const encodeText = (written: string, value: Json): string => {
   const text = typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
   if (text === undefined)
     throw new BadReference(`${written}: only texts, numbers and truth values can stand in a path`);
   return text;
 };
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 const IN_TEXT = new RegExp(`\\$\\$|${REFERENCE}`, "gs");
 
@@ -123,13 +123,13 @@ const IN_TEXT = new RegExp(`\\$\\$|${REFERENCE}`, "gs");
 const OPERATOR = /^(?:not\.)?([a-z]+)\.$/;
 
 /** Operators that interpret their operand as syntax. */
-const NO_PLAIN_OPERAND: ReadonlySet<string> = new Set(["in", "is"]);
+const SYNTAX_OPERATORS: ReadonlySet<string> = new Set(["in", "is"]);
 
 /** The text before the parenthesis of a list: `in.`, `.in.`. */
 const IN_LIST = /(?:^|[.,(])in\.$/;
 
 /** Parameters that contain names instead of values. */
-const NAMES = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offset)$/;
+const NAME_PARAMETERS = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offset)$/;
 
 /**
  * Replaces references in a filter by values: as whole operands, or as quoted elements of a list or tree. Values are
@@ -151,8 +151,9 @@ const fillParameter = (name: string, given: string, answered: AnswerLookup, room
       filled += "$";
       continue;
     }
-    if (NAMES.test(name)) throw new BadReference(`${written} stands where a name or a number of rows is expected`);
-    const found = valueOf(written, answered, room);
+    if (NAME_PARAMETERS.test(name))
+      throw new BadReference(`${written} stands where a name or a number of rows is expected`);
+    const found = resolveReference(written, answered, room);
     const operator = end === given.length ? OPERATOR.exec(given.slice(0, match.index))?.[1] : undefined;
     const [before = "", after = ""] = [given[match.index - 1], given[end]];
     const isElement = paren !== -1 && "(,.".includes(before) && (after === "," || after === ")");
@@ -160,15 +161,15 @@ const fillParameter = (name: string, given: string, answered: AnswerLookup, room
     let value: string;
     if ("each" in found) {
       if (!isListed) throw new BadReference(`${written} must be in a list: id=in.(${written})`);
-      const texts = found.each.flatMap((one) => (one === null ? [] : [quoted(textOf(written, one))]));
+      const texts = found.each.flatMap((one) => (one === null ? [] : [quote(encodeText(written, one))]));
       if (texts.length === 0) {
         // a missing element is removed together with its comma
         if (after === ",") end++;
         else if (filled.endsWith(",")) filled = filled.slice(0, -1);
       }
       value = texts.join(",");
-    } else if (operator !== undefined && !NO_PLAIN_OPERAND.has(operator)) value = textOf(written, found.one);
-    else if (isElement) value = quoted(textOf(written, found.one));
+    } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator)) value = encodeText(written, found.one);
+    else if (isElement) value = quote(encodeText(written, found.one));
     else throw new BadReference(`${written} must be the value of a filter: id=eq.${written}, id=in.(${written},2)`);
     takeBytes(room, value.length);
     filled += value;
@@ -187,8 +188,8 @@ export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget)
     .map((pair) => {
       const equals = pair.indexOf("=");
       if (equals === -1) return pair;
-      const decoded = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
-      const [name, given] = [decoded(pair.slice(0, equals)), decoded(pair.slice(equals + 1))];
+      const decode = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
+      const [name, given] = [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
       if (name.includes("$")) throw new BadReference("references stand in the values of filters, not in their names");
       const filled = fillParameter(name, given, answered, room);
       return filled === given ? pair : `${pair.slice(0, equals)}=${encodeURIComponent(filled)}`;

@@ -54,7 +54,7 @@ export const methodUnsupported = (method: string): RelApiError =>
   });
 
 /** @rule P-BAT-8 */
-export const tookTooLong = (seconds: number): RelApiError =>
+export const batchTimedOut = (seconds: number): RelApiError =>
   new RelApiError({
     code: "batch-timeout",
     status: 504,
@@ -67,7 +67,7 @@ type Fields = Readonly<Record<string, Json>>;
 const isObject = (value: Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-const readHeaders = (given: Json | undefined, part: number): Readonly<Record<string, string>> => {
+const parseHeaders = (given: Json | undefined, part: number): Readonly<Record<string, string>> => {
   if (given === undefined || given === null) return {};
   if (!isObject(given)) throw batchMalformed("headers is not an object", part);
   return Object.fromEntries(
@@ -83,7 +83,7 @@ const readHeaders = (given: Json | undefined, part: number): Readonly<Record<str
 };
 
 /** @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
-export const readParts = (given: Json, maxCount: number): readonly BatchPart[] => {
+export const parseParts = (given: Json, maxCount: number): readonly BatchPart[] => {
   if (!Array.isArray(given)) throw batchMalformed("the body is not a list of requests");
   if (given.length === 0) throw batchMalformed("the list of requests is empty");
   if (given.length > maxCount) throw batchRefused(`there are ${given.length} requests, and at most ${maxCount} may be`);
@@ -105,7 +105,7 @@ export const readParts = (given: Json, maxCount: number): readonly BatchPart[] =
     return {
       method: method.toUpperCase(),
       path,
-      headers: readHeaders(one["headers"], part),
+      headers: parseHeaders(one["headers"], part),
       ...(body === undefined ? {} : { body }),
       ...(typeof id === "string" ? { id } : {}),
     };

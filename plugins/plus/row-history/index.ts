@@ -4,13 +4,13 @@
  */
 import { GraphQLNonNull } from "graphql";
 import {
-  columnOf,
+  findColumn,
   compareColumn,
   definePlugin,
   literal,
   mapPlan,
   nameKey,
-  relationOf,
+  findRelation,
   RelApiError,
   restrictRows,
   sql,
@@ -39,10 +39,10 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d
 const historyMissing = (what: string): RelApiError =>
   new RelApiError({ code: "history-not-kept", status: 400, message: `${what} has no history`, path: "$" });
 
-const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
+const getQualifiedName = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
 
 /** @rule P-HIS-5 */
-const timeUnread = (time: string): RelApiError =>
+const timeInvalid = (time: string): RelApiError =>
   new RelApiError({
     code: "22007",
     status: 400,
@@ -52,83 +52,91 @@ const timeUnread = (time: string): RelApiError =>
   });
 
 /** Removes the quotes of a preference's value. */
-const unquoted = (text: string): string => /^"(.*)"$/.exec(text)?.[1] ?? text;
+const unquote = (text: string): string => /^"(.*)"$/.exec(text)?.[1] ?? text;
 
 const isTime = (text: string): boolean => TIME.test(text) && !Number.isNaN(Date.parse(text));
 
 /** The relation that contains the history. Undefined if the relation has no history. @rule P-HIS-1 */
-const historyOf = (model: Model, { schema, name }: QualifiedName): Relation | undefined => {
-  const history = relationOf(model, { schema: schema + SUFFIX, name });
-  const isKept = history && columnOf(history, "valid_from") && columnOf(history, "valid_to");
+const findHistory = (model: Model, { schema, name }: QualifiedName): Relation | undefined => {
+  const history = findRelation(model, { schema: schema + SUFFIX, name });
+  const isKept = history && findColumn(history, "valid_from") && findColumn(history, "valid_to");
   return isKept && !model.schemas.includes(history.schema) ? history : undefined;
 };
 
 /**
  * Adds relationships between histories. They lead to the current relation if the target has no history. @rule P-HIS-3
  */
-const withHistoryRelationships = (model: Model): Model => {
+const addHistoryRelationships = (model: Model): Model => {
   const relations = new Map(model.relations);
   for (const relation of model.relations.values()) {
-    const history = historyOf(model, relation);
+    const history = findHistory(model, relation);
     if (history === undefined) continue;
     const relationships = relation.relationships
       .filter(({ routine }) => routine === undefined)
       // manual, because no constraint guarantees a single version at a time
-      .map((way) => ({ ...way, source: history, target: historyOf(model, way.target) ?? way.target, isManual: true }));
+      .map((way) => ({
+        ...way,
+        source: history,
+        target: findHistory(model, way.target) ?? way.target,
+        isManual: true,
+      }));
     relations.set(nameKey(history), { ...history, uniqueKeys: [], relationships });
   }
   return { ...model, relations };
 };
 
 /** @rule P-HIS-2 */
-const isValidAt = (operand: ValueRef): Predicate => {
+const buildValidAt = (operand: ValueRef): Predicate => {
   const ends = [compareColumn("valid_to", "is", { keyword: "null" }), compareColumn("valid_to", "gt", { operand })];
   return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
 };
 
 /** Replaces the relations of a read by their histories. @throws RelApiError @rule P-HIS-3 P-HIS-4 */
-const readHistory = (read: Read, model: Model, at: ValueRef): Read => {
+const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
   const valid = restrictRows(read, model, (relation, way) => {
-    const [isKept, wasKept] = [relation, way?.from].map((one) => one && historyOf(model, one) !== undefined);
+    const [isKept, wasKept] = [relation, way?.from].map((one) => one && findHistory(model, one) !== undefined);
     if (way?.routine && (isKept || wasKept)) throw historyMissing(`the function ${way.routine.name}`);
     if (isKept && wasKept === false) throw historyMissing(way?.from.name ?? "");
-    return isKept ? isValidAt(at) : undefined;
+    return isKept ? buildValidAt(at) : undefined;
   });
-  const noFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
-    if ("routine" in node && relation && historyOf(model, relation))
+  const refuseFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
+    if ("routine" in node && relation && findHistory(model, relation))
       throw historyMissing(`the function ${node.routine.name}`);
     return node;
   };
   return mapPlan(valid, model, {
     read: (one, { relation }) => {
-      const history = relation && historyOf(model, relation);
+      const history = relation && findHistory(model, relation);
       if (relation === undefined || history === undefined) return one;
-      const kept = relation.columns.filter(({ name }) => columnOf(history, name) !== undefined);
+      const kept = relation.columns.filter(({ name }) => findColumn(history, name) !== undefined);
       const all = kept.map(({ name }): Output => ({ kind: "value", as: name, value: { kind: "column", name } }));
-      const isLacking = (each: Output): boolean =>
-        each.kind === "value" && each.isOfAll === true && columnOf(history, each.as) === undefined;
-      const output = one.output.flatMap((each) => (each.kind === "all" ? all : isLacking(each) ? [] : [each]));
-      return { ...one, from: { relation: nameOf(history) }, output };
+      const isMissingColumn = (each: Output): boolean =>
+        each.kind === "value" && each.isOfAll === true && findColumn(history, each.as) === undefined;
+      const output = one.output.flatMap((each) => (each.kind === "all" ? all : isMissingColumn(each) ? [] : [each]));
+      return { ...one, from: { relation: getQualifiedName(history) }, output };
     },
     predicate: (one, scope) =>
-      one.kind === "exists" ? { ...one, from: nameOf(historyOf(model, one.from) ?? one.from) } : noFunction(one, scope),
-    expression: noFunction,
+      one.kind === "exists"
+        ? { ...one, from: getQualifiedName(findHistory(model, one.from) ?? one.from) }
+        : refuseFunction(one, scope),
+    expression: refuseFunction,
   });
 };
 
 /** Adds fields such as `artist_as_of(at: "2024-05-01", where: …, order_by: …)`. @rule P-HIS-6 */
-const fieldsAsOf = (fields: GqlFields, { scope, build, model }: GqlFieldContext): GqlFields => {
+const addAsOfFields = (fields: GqlFields, { scope, build, model }: GqlFieldContext): GqlFields => {
   const time = build.valueType("timestamptz");
   if ((scope !== "query_root" && scope !== "subscription_root") || time === undefined) return fields;
   const args = { at: { type: new GraphQLNonNull(build.valueInput(time)) } };
-  const added = build.source.tables.flatMap((table) => {
+  const added = build.catalog.tables.flatMap((table) => {
     const description = `rows of the table "${table.relation.name}" as they were`;
-    const change = (read: Read, { argument }: GqlSelectionContext): Read => {
+    const addTime = (read: Read, { argument }: GqlSelectionContext): Read => {
       const at = argument("at", "timestamptz");
       return at === undefined ? read : { ...read, notes: { [AS_OF]: at } };
     };
-    const field = historyOf(model, table.relation) && build.rowsField(table, { description, args, change });
-    return field === undefined ? [] : [[build.rootName(table.word, "as_of"), field] as const];
+    const field =
+      findHistory(model, table.relation) && build.rowsField(table, { description, args, transformRead: addTime });
+    return field === undefined ? [] : [[build.rootName(table.namePart, "as_of"), field] as const];
   });
   return { ...fields, ...Object.fromEntries(added) };
 };
@@ -147,11 +155,11 @@ export const rowHistory = definePlugin({
       name: AS_OF,
       // current rows would be a wrong answer to an invalid time
       values: () => true,
-      settings: (time) => [[SETTING, unquoted(time)]],
+      settings: (time) => [[SETTING, unquote(time)]],
       plan: (plan, time, { model }) => {
-        if (!isTime(unquoted(time))) throw timeUnread(time);
+        if (!isTime(unquote(time))) throw timeInvalid(time);
         if (plan.kind !== "read" || !("relation" in plan.from)) throw historyMissing("a write or a call");
-        if (historyOf(model, plan.from.relation) === undefined) throw historyMissing(plan.from.relation.name);
+        if (findHistory(model, plan.from.relation) === undefined) throw historyMissing(plan.from.relation.name);
         return { ...plan, notes: { ...plan.notes, [AS_OF]: { constant: null, apply: "as-of-request" } } };
       },
     },
@@ -160,13 +168,13 @@ export const rowHistory = definePlugin({
     hooks.introspect.tapPromise(NAME, async (model, { schemas, warn }) => {
       const exposed = schemas.map((schema) => schema + SUFFIX).filter((schema) => schemas.includes(schema));
       for (const schema of exposed) warn(`no history is read from ${schema}: it is exposed`);
-      return withHistoryRelationships(model);
+      return addHistoryRelationships(model);
     });
     hooks.transformPlan.tap({ name: NAME, keepsRows: true }, (plan, { model }) =>
       mapPlan(plan, model, {
-        read: (read) => (read.notes?.[AS_OF] === undefined ? read : readHistory(read, model, read.notes[AS_OF])),
+        read: (read) => (read.notes?.[AS_OF] === undefined ? read : replaceByHistory(read, model, read.notes[AS_OF])),
       }),
     );
-    hooks.buildGqlField.tap(NAME, fieldsAsOf);
+    hooks.buildGqlField.tap(NAME, addAsOfFields);
   },
 });

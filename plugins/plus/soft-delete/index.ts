@@ -1,11 +1,11 @@
 /** `DELETE /album?id=eq.1` with `softDeleteColumn: "deleted_at"`: the row stays in the table but is hidden. */
 import {
-  columnOf,
+  findColumn,
   compareColumn,
   definePlugin,
   isRelApiError,
   mapPlan,
-  relationOf,
+  findRelation,
   RelApiError,
   restrictRows,
   sql,
@@ -31,9 +31,9 @@ const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"])
 const NOW = "soft-delete-now";
 
 /** Whether a condition on the row itself compares the column. */
-const asksFor = (where: Predicate, column: string): boolean => {
-  if (where.kind === "and" || where.kind === "or") return where.of.some((part) => asksFor(part, column));
-  if (where.kind === "not") return asksFor(where.of, column);
+const comparesColumn = (where: Predicate, column: string): boolean => {
+  if (where.kind === "and" || where.kind === "or") return where.of.some((part) => comparesColumn(part, column));
+  if (where.kind === "not") return comparesColumn(where.of, column);
   return where.kind === "compare" && where.left.kind === "column" && where.left.name === column;
 };
 
@@ -42,21 +42,19 @@ const asksFor = (where: Predicate, column: string): boolean => {
  * reach deleted rows.
  */
 const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
-  const isThere = compareColumn(column, "is", { keyword: "null" });
-  const isSoft = (relation: Relation | undefined): boolean => {
-    const found = relation && columnOf(relation, column);
+  const isNotDeleted = compareColumn(column, "is", { keyword: "null" });
+  const hasDeletionColumn = (relation: Relation | undefined): boolean => {
+    const found = relation && findColumn(relation, column);
     return found !== undefined && TIMES.has(model.types.get(found.type)?.name ?? "");
   };
-  const restricted = restrictRows(plan, model, (relation) => (isSoft(relation) ? isThere : undefined));
-  const withVisibleRows = <Node extends Read | Update>(node: Node): Node => {
+  const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
+  const revealRows = <Node extends Read | Update>(node: Node): Node => {
     const [added, own, ...more] = node.where?.kind === "and" ? node.where.of : [];
-    return added === isThere && own !== undefined && more.length === 0 && asksFor(own, column)
+    return added === isNotDeleted && own !== undefined && more.length === 0 && comparesColumn(own, column)
       ? { ...node, where: own }
       : node;
   };
-  const hidden = seesDeleted
-    ? mapPlan(restricted, model, { read: withVisibleRows, update: withVisibleRows })
-    : restricted;
+  const hidden = seesDeleted ? mapPlan(restricted, model, { read: revealRows, update: revealRows }) : restricted;
 
   const markDeleted = (remove: Delete): Update => ({
     kind: "update",
@@ -66,10 +64,11 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
     ...(remove.returning && { returning: remove.returning }),
     assignments: [{ column, operator: "set", operand: { constant: null, apply: NOW } }],
   });
-  if (hidden.kind === "delete") return isSoft(relationOf(model, hidden.from)) ? markDeleted(hidden) : hidden;
+  if (hidden.kind === "delete")
+    return hasDeletionColumn(findRelation(model, hidden.from)) ? markDeleted(hidden) : hidden;
   if (hidden.kind !== "sequence") return hidden;
   const steps = hidden.steps.map((step) =>
-    step.write.kind === "delete" && isSoft(relationOf(model, step.write.from))
+    step.write.kind === "delete" && hasDeletionColumn(findRelation(model, step.write.from))
       ? { ...step, write: markDeleted(step.write) }
       : step,
   );
@@ -81,13 +80,13 @@ const maySeeDeletedRows = ({ isAdmin, role }: Session, roles: readonly string[])
   (isAdmin && role === "admin") || roles.includes(role);
 
 /** Removes relationships through junctions with deletable rows, because a relationship cannot filter its junction. */
-const withoutSoftJunctions = (model: Model, column: string): Model => ({
+const removeSoftJunctions = (model: Model, column: string): Model => ({
   ...model,
   relations: new Map(
     [...model.relations].map(([key, relation]) => {
       const kept = relation.relationships.filter(({ junction }) => {
-        const through = junction && relationOf(model, junction.relation);
-        return through === undefined || columnOf(through, column) === undefined;
+        const through = junction && findRelation(model, junction.relation);
+        return through === undefined || findColumn(through, column) === undefined;
       });
       return [key, kept.length === relation.relationships.length ? relation : { ...relation, relationships: kept }];
     }),
@@ -104,7 +103,7 @@ const rowDeleted = (): RelApiError =>
   });
 
 /** Reads the deleted row with the key of a PUT. */
-const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
+const buildDeletedRead = ({ into, onlyKeys = [] }: Insert, column: string): Read => ({
   kind: "read",
   from: { relation: into },
   shape: "rows",
@@ -112,15 +111,15 @@ const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
   where: {
     kind: "and",
     of: [
-      ...only.map(({ column: name, value }) => compareColumn(name, "eq", { operand: value })),
+      ...onlyKeys.map(({ column: name, value }) => compareColumn(name, "eq", { operand: value })),
       { kind: "not", of: compareColumn(column, "is", { keyword: "null" }) },
     ],
   },
 });
 
 /** The insert of the program if it is a PUT. */
-const putInsertOf = ({ planned }: Program): Insert | undefined =>
-  planned?.plan.kind === "insert" && planned.plan.only !== undefined ? planned.plan : undefined;
+const findPutInsert = ({ planned }: Program): Insert | undefined =>
+  planned?.plan.kind === "insert" && planned.plan.onlyKeys !== undefined ? planned.plan : undefined;
 
 /** Reports a PUT of a deleted row, which writes nothing, just like a PUT whose key differs. @rule P-DEL-7 */
 const reportDeletedPuts = (context: PluginContext, column: string): void => {
@@ -129,14 +128,14 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
       try {
         return await next(execution);
       } catch (error) {
-        const ran = execution.programs.find(({ program }) => putInsertOf(program) !== undefined);
-        const put = ran && putInsertOf(ran.program);
+        const ran = execution.programs.find(({ program }) => findPutInsert(program) !== undefined);
+        const put = ran && findPutInsert(ran.program);
         if (put === undefined || !isRelApiError(error) || error.code !== "put-key-mismatch") throw error;
-        const relation = relationOf(context.model(), put.into);
-        if (relation === undefined || columnOf(relation, column) === undefined) throw error;
+        const relation = findRelation(context.model(), put.into);
+        if (relation === undefined || findColumn(relation, column) === undefined) throw error;
         // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
-        const program = context.prepare({ plan: deletedAt(put, column), envelope: {} }, session, "rest");
+        const program = context.prepare({ plan: buildDeletedRead(put, column), envelope: {} }, session, "rest");
         const { check: _, ...rest } = execution;
         const [row] = await next({
           ...rest,
@@ -160,7 +159,7 @@ export const softDelete = definePlugin({
     const { softDeleteColumn: column } = context.options;
     if (column === undefined) return;
     reportDeletedPuts(context, column);
-    hooks.introspect.tapPromise("soft-delete", async (model) => withoutSoftJunctions(model, column));
+    hooks.introspect.tapPromise("soft-delete", async (model) => removeSoftJunctions(model, column));
     hooks.transformPlan.tap("soft-delete", (plan, { model, session, options }) =>
       applySoftDelete(plan, model, column, maySeeDeletedRows(session, options.softDeleteRoles)),
     );

@@ -18,47 +18,47 @@ export interface KnownValues {
 
 const MAX_LENGTH = 200;
 
-const shown = (bound: BoundValue | undefined): string => {
+const formatBound = (bound: BoundValue | undefined): string => {
   if (bound === undefined || bound === null) return "null";
   if (typeof bound !== "string") return `${bound.length} bytes`;
   return JSON.stringify(bound.length > MAX_LENGTH ? `${bound.slice(0, MAX_LENGTH)}…` : bound);
 };
 
-export const valueText = (ref: ValueRef, { values, session }: KnownValues): string => {
-  if ("param" in ref) return shown(values[ref.param]);
-  if ("constant" in ref) return shown(ref.constant);
+export const formatValue = (ref: ValueRef, { values, session }: KnownValues): string => {
+  if ("param" in ref) return formatBound(values[ref.param]);
+  if ("constant" in ref) return formatBound(ref.constant);
   if ("step" in ref) return `${ref.column} of step ${ref.step + 1}`;
   if (ref.session === true) return "the session";
-  return `${ref.session} (${shown(session.variables[ref.session])})`;
+  return `${ref.session} (${formatBound(session.variables[ref.session])})`;
 };
 
-const keyText = ({ arrow, key }: PathKey, given: KnownValues): string =>
-  `${arrow}${valueText(key, given).replace(/^"(.*)"$/, "$1")}`;
+const formatKey = ({ arrow, key }: PathKey, given: KnownValues): string =>
+  `${arrow}${formatValue(key, given).replace(/^"(.*)"$/, "$1")}`;
 
-const pathText = (path: readonly PathKey[] | undefined, given: KnownValues): string =>
-  (path ?? []).map((step) => keyText(step, given)).join("");
+const formatPath = (path: readonly PathKey[] | undefined, given: KnownValues): string =>
+  (path ?? []).map((step) => formatKey(step, given)).join("");
 
-export const expressionText = (expression: Expression, given: KnownValues): string => {
+export const formatExpression = (expression: Expression, given: KnownValues): string => {
   switch (expression.kind) {
     case "output":
       return expression.as;
     case "column":
     case "embedded":
-      return `${expression.name}${pathText(expression.path, given)}`;
+      return `${expression.name}${formatPath(expression.path, given)}`;
     case "computed":
-      return `${expression.routine.name}${pathText(expression.path, given)}`;
+      return `${expression.routine.name}${formatPath(expression.path, given)}`;
     case "cast":
-      return `${expressionText(expression.of, given)}::${expression.type}`;
+      return `${formatExpression(expression.of, given)}::${expression.type}`;
     case "apply":
-      return `${expression.function}(${expressionText(expression.of, given)})`;
+      return `${expression.function}(${formatExpression(expression.of, given)})`;
     case "ordering":
-      return `${expressionText(expression.of, given)}.${expression.ordering}`;
+      return `${formatExpression(expression.of, given)}.${expression.ordering}`;
     case "aggregate":
-      return `${expression.fn}(${expression.of.map((one) => expressionText(one, given)).join(", ")})`;
+      return `${expression.fn}(${expression.of.map((one) => formatExpression(one, given)).join(", ")})`;
     case "masked":
-      return expressionText(expression.of, given);
+      return formatExpression(expression.of, given);
     case "related":
-      return `${expression.relationship}.${expressionText(expression.value, given)}`;
+      return `${expression.relationship}.${formatExpression(expression.value, given)}`;
     case "related-aggregate":
       return `${expression.fn} of ${expression.relationship}`;
     case "computed-aggregate":
@@ -66,55 +66,55 @@ export const expressionText = (expression: Expression, given: KnownValues): stri
   }
 };
 
-const operandText = (operand: Operand, given: KnownValues): string => {
-  if ("expression" in operand) return expressionText(operand.expression, given);
-  if ("items" in operand) return `(${operand.items.map((item) => operandText(item, given)).join(", ")})`;
-  if (!("fields" in operand)) return valueText(operand, given);
-  const fields = Object.entries(operand.fields).map(([name, part]) => `${name}: ${operandText(part, given)}`);
+const formatOperand = (operand: Operand, given: KnownValues): string => {
+  if ("expression" in operand) return formatExpression(operand.expression, given);
+  if ("items" in operand) return `(${operand.items.map((item) => formatOperand(item, given)).join(", ")})`;
+  if (!("fields" in operand)) return formatValue(operand, given);
+  const fields = Object.entries(operand.fields).map(([name, part]) => `${name}: ${formatOperand(part, given)}`);
   return `{ ${fields.join(", ")} }`;
 };
 
-const comparisonText = (comparison: Comparison, given: KnownValues): string => {
+const formatComparison = (comparison: Comparison, given: KnownValues): string => {
   const { left, operator, quantifier, option, operand, keyword } = comparison;
-  const more = quantifier ?? (option === undefined ? undefined : valueText(option, given));
-  const right = operand === undefined ? keyword : operandText(operand, given);
+  const more = quantifier ?? (option === undefined ? undefined : formatValue(option, given));
+  const right = operand === undefined ? keyword : formatOperand(operand, given);
   return [
-    expressionText(left, given),
+    formatExpression(left, given),
     more === undefined ? operator : `${operator}(${more})`,
     ...(right === undefined ? [] : [right]),
   ].join(" ");
 };
 
-const conditionOrTrue = (where: Predicate | undefined, given: KnownValues): string =>
-  where === undefined ? "" : `: (${conditionText(where, given)})`;
+const formatOptionalCondition = (where: Predicate | undefined, given: KnownValues): string =>
+  where === undefined ? "" : `: (${formatCondition(where, given)})`;
 
-export const conditionText = (predicate: Predicate, given: KnownValues): string => {
+export const formatCondition = (predicate: Predicate, given: KnownValues): string => {
   switch (predicate.kind) {
     case "and":
     case "or": {
       const [only] = predicate.of;
       if (only === undefined) return predicate.kind === "and" ? "true" : "false";
-      if (predicate.of.length === 1) return conditionText(only, given);
+      if (predicate.of.length === 1) return formatCondition(only, given);
       return predicate.of
-        .map((part) => (isList(part) ? `(${conditionText(part, given)})` : conditionText(part, given)))
+        .map((part) => (isAndOr(part) ? `(${formatCondition(part, given)})` : formatCondition(part, given)))
         .join(` ${predicate.kind} `);
     }
     case "not":
-      return `not (${conditionText(predicate.of, given)})`;
+      return `not (${formatCondition(predicate.of, given)})`;
     case "compare":
-      return comparisonText(predicate, given);
+      return formatComparison(predicate, given);
     case "related":
-      return `some ${predicate.relationship}${conditionOrTrue(predicate.where, given)}`;
+      return `some ${predicate.relationship}${formatOptionalCondition(predicate.where, given)}`;
     case "computed-rows":
-      return `some ${predicate.routine.name}${conditionOrTrue(predicate.where, given)}`;
+      return `some ${predicate.routine.name}${formatOptionalCondition(predicate.where, given)}`;
     case "exists":
-      return `some row of ${predicate.from.schema}.${predicate.from.name}${conditionOrTrue(predicate.where, given)}`;
+      return `some row of ${predicate.from.schema}.${predicate.from.name}${formatOptionalCondition(predicate.where, given)}`;
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
     case "beyond": {
       const place = predicate.order.map(({ by }, i) => {
         const ref = predicate.values[i] ?? null;
-        return `${expressionText(by, given)} ${ref === null ? "null" : valueText(ref, given)}`;
+        return `${formatExpression(by, given)} ${ref === null ? "null" : formatValue(ref, given)}`;
       });
       return `behind (${place.join(", ")})`;
     }
@@ -125,8 +125,8 @@ export const conditionText = (predicate: Predicate, given: KnownValues): string 
   }
 };
 
-const isList = ({ kind }: Predicate): boolean => kind === "and" || kind === "or";
+const isAndOr = ({ kind }: Predicate): boolean => kind === "and" || kind === "or";
 
 /** The conditions that must all hold. */
-export const conjunctsOf = (where: Predicate | undefined): readonly Predicate[] =>
-  where === undefined ? [] : where.kind === "and" && where.isRoot !== true ? where.of.flatMap(conjunctsOf) : [where];
+export const listConjuncts = (where: Predicate | undefined): readonly Predicate[] =>
+  where === undefined ? [] : where.kind === "and" && where.isRoot !== true ? where.of.flatMap(listConjuncts) : [where];

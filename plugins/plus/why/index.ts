@@ -2,21 +2,21 @@
 import type { IncomingMessage } from "node:http";
 import {
   definePlugin,
-  faultFacts,
+  buildErrorFields,
   type Credentials,
   type Execution,
   type Exchange,
   type OpenExchange,
   type PluginContext,
 } from "../../../core/index.ts";
-import { relationsOf, type ReportParts } from "./relations.ts";
+import { reportExecution, type ReportParts } from "./relations.ts";
 import type { RelationReport } from "./rows.ts";
 import { whySettings } from "./settings.ts";
 
 /** Exported for the command line, whose explanations include the same report. */
-export { relationsOf } from "./relations.ts";
+export { reportExecution } from "./relations.ts";
 export type { Policy, RowSecurity } from "./policies.ts";
-export type { RelationReport, Step } from "./rows.ts";
+export type { RelationReport, RemainingRows } from "./rows.ts";
 
 const HEADER = "x-relapi-why";
 
@@ -24,13 +24,13 @@ const HEADER = "x-relapi-why";
 const MAX_LENGTH = 4000;
 
 /** The note that replaces reports beyond that length. */
-const CUT = "the rest is too long for a header: relapi explain tells it";
+const CUT_NOTE = "the rest is too long for a header: relapi explain tells it";
 
 const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** The report of one relation in short form. */
-const shortReport = ({ relation, command, isEmbedded, security, steps, note }: RelationReport) => ({
+const buildShortReport = ({ relation, command, isEmbedded, security, steps, note }: RelationReport) => ({
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
   ...(isEmbedded ? { of: "all parents" } : {}),
@@ -48,20 +48,20 @@ const shortReport = ({ relation, command, isEmbedded, security, steps, note }: R
   ...(note === undefined && security?.note === undefined ? {} : { note: note ?? `policies ${security?.note ?? ""}` }),
 });
 
-const headerOf = (role: string, reports: readonly RelationReport[]): string => {
+const encodeHeader = (role: string, reports: readonly RelationReport[]): string => {
   const relations: object[] = [];
   const text = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
   for (const report of reports) {
-    relations.push(shortReport(report));
+    relations.push(buildShortReport(report));
     if (text().length <= MAX_LENGTH) continue;
     relations.pop();
-    return text({ note: CUT });
+    return text({ note: CUT_NOTE });
   }
   return text();
 };
 
 /** Reads the admin secret, and no other credential, of a request. */
-const secretOf = (exchange: Pick<OpenExchange, "request" | "header" | "surface">): Credentials | undefined => {
+const readAdminSecret = (exchange: Pick<OpenExchange, "request" | "header" | "surface">): Credentials | undefined => {
   const names = ["x-session-admin-secret", "x-hasura-admin-secret"];
   const header = (name: string): string | undefined =>
     names.includes(name.toLowerCase()) ? exchange.header(name) : undefined;
@@ -72,12 +72,12 @@ const secretOf = (exchange: Pick<OpenExchange, "request" | "header" | "surface">
 
 const isAdministrator = async (context: PluginContext, exchange: Exchange): Promise<boolean> => {
   if (exchange.session.isAdmin) return true;
-  const credentials = secretOf(exchange);
+  const credentials = readAdminSecret(exchange);
   return credentials !== undefined && (await context.authorize(credentials)).isAdmin;
 };
 
 /** Whether the caller may see everything, only what its role sees, or nothing. @rule P-WHY-1 P-WHY-3 */
-const mayKnow = async (context: PluginContext, exchange: Exchange): Promise<"all" | "own" | undefined> => {
+const findReportScope = async (context: PluginContext, exchange: Exchange): Promise<"all" | "own" | undefined> => {
   const { explainEmpty } = context.options;
   if (explainEmpty === "off") return undefined;
   if (await isAdministrator(context, exchange)) return "all";
@@ -100,7 +100,7 @@ export const whyEmpty = definePlugin({
       knows: "all" | "own",
     ): Promise<readonly RelationReport[]> => {
       try {
-        return await relationsOf(
+        return await reportExecution(
           {
             prepare: context.prepare,
             model: context.model(),
@@ -114,7 +114,7 @@ export const whyEmpty = definePlugin({
         );
       } catch (error) {
         // the response is still correct
-        context.logger.warn("what took rows away could not be counted", faultFacts(error));
+        context.logger.warn("what took rows away could not be counted", buildErrorFields(error));
         return [];
       }
     };
@@ -136,15 +136,15 @@ export const whyEmpty = definePlugin({
     });
     context.addStep({
       name: "why-empty",
-      authorized: async (exchange) => {
+      afterAuthorize: async (exchange) => {
         if (exchange.header(HEADER) === undefined) return undefined;
-        const knows = await mayKnow(context, exchange);
+        const knows = await findReportScope(context, exchange);
         if (knows !== undefined) knowing.set(exchange.request, knows);
         return undefined;
       },
       headers: ({ request, session }) => {
         const reports = answers.get(request);
-        return reports === undefined ? [] : [["X-Relapi-Why", headerOf(session?.role ?? "", reports)]];
+        return reports === undefined ? [] : [["X-Relapi-Why", encodeHeader(session?.role ?? "", reports)]];
       },
     });
   },

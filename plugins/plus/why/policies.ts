@@ -48,9 +48,12 @@ export interface RowSecurity {
   readonly note?: string;
 }
 
-const statement = (text: Sql, columns: readonly string[] = []): ProgramStatement => ({ ...toStatement(text), columns });
+const buildStatement = (text: Sql, columns: readonly string[] = []): ProgramStatement => ({
+  ...toStatement(text),
+  columns,
+});
 
-const programOf = (...statements: readonly ProgramStatement[]): Program => ({
+const buildProgram = (...statements: readonly ProgramStatement[]): Program => ({
   statements,
   main: statements.length - 1,
   checks: [],
@@ -80,10 +83,10 @@ const runSeparately = async (
 };
 
 /** Runs as the role itself. Names are schema-qualified, because the search path is empty. */
-const aboutTable = ({ schema, name }: QualifiedName, command: Command): Program =>
-  programOf(
-    statement(sql`select pg_catalog.set_config('search_path', '', true)`),
-    statement(
+const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): Program =>
+  buildProgram(
+    buildStatement(sql`select pg_catalog.set_config('search_path', '', true)`),
+    buildStatement(
       sql`
         with held as (
           select *, roles && array['public'::name]
@@ -116,22 +119,22 @@ const aboutTable = ({ schema, name }: QualifiedName, command: Command): Program 
   );
 
 /** PostgreSQL's catalog provides the expression. */
-const expressionOf = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
+const compileExpression = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
 
 /**
  * Counts rows through a view of the login role, which no policy restricts, so each condition is evaluated as the
  * caller.
  */
-const countingProgram = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
-  programOf(
-    statement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
-    statement(sql`set local role none`),
-    statement(sql`create temporary view relapi_explained as select * from ${ident(schema, name)}`),
-    statement(sql`grant select on pg_temp.relapi_explained to public`),
-    statement(sql`select pg_catalog.set_config('role', pg_catalog.current_setting('relapi.role'), true)`),
-    statement(
+const buildCountingProgram = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
+  buildProgram(
+    buildStatement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
+    buildStatement(sql`set local role none`),
+    buildStatement(sql`create temporary view relapi_explained as select * from ${ident(schema, name)}`),
+    buildStatement(sql`grant select on pg_temp.relapi_explained to public`),
+    buildStatement(sql`select pg_catalog.set_config('role', pg_catalog.current_setting('relapi.role'), true)`),
+    buildStatement(
       sql`select pg_catalog.json_build_object('total', count(*), 'each', pg_catalog.json_build_array(${join(
-        policies.map(({ using }) => sql`count(*) filter (where ${expressionOf(using)})`),
+        policies.map(({ using }) => sql`count(*) filter (where ${compileExpression(using)})`),
       )})) as body
         from pg_temp.relapi_explained as ${ident(name)}`,
       ["body"],
@@ -140,7 +143,7 @@ const countingProgram = ({ schema, name }: QualifiedName, policies: readonly Pol
 
 type PolicyFacts = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
 
-const NOTHING: PolicyFacts = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
+const NO_FACTS: PolicyFacts = { bypass: "it is not in the catalog", policies: [], forOthers: [] };
 
 const readPolicies = async (
   run: RunStatement,
@@ -148,12 +151,12 @@ const readPolicies = async (
   table: QualifiedName,
   command: Command,
 ): Promise<PolicyFacts> => {
-  const { body } = await runSeparately(run, execution, aboutTable(table, command));
-  return typeof body === "string" ? (JSON.parse(body) as PolicyFacts) : NOTHING; // the statement wrote this JSON
+  const { body } = await runSeparately(run, execution, buildPolicyProgram(table, command));
+  return typeof body === "string" ? (JSON.parse(body) as PolicyFacts) : NO_FACTS; // the statement wrote this JSON
 };
 
 /** Reports the row security of a table. Without `counts`, rows are not counted. @rule C-EXP-3 */
-export const rowSecurityOf = async (
+export const findRowSecurity = async (
   run: RunStatement,
   execution: Execution,
   table: QualifiedName,
@@ -168,7 +171,7 @@ export const rowSecurityOf = async (
   if (login.bypass === null)
     return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
   try {
-    const { body } = await runSeparately(run, execution, countingProgram(table, policies));
+    const { body } = await runSeparately(run, execution, buildCountingProgram(table, policies));
     // the statement wrote this JSON
     const counted = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
     return {

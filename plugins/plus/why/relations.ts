@@ -1,7 +1,7 @@
 /** Reports the rows that a finished transaction read: one report for each position of its plans. */
-import { boundOf } from "../../../core/index.ts";
+import { getBoundValue } from "../../../core/index.ts";
 import type { Execution, Model, Plan, PluginContext, Read, ResultRow, Session } from "../../../core/index.ts";
-import { rowSecurityOf, type RunStatement } from "./policies.ts";
+import { findRowSecurity, type RunStatement } from "./policies.ts";
 import { reportRelations, type ReportContext, type RelationReport } from "./rows.ts";
 
 /** The context of a report. */
@@ -21,10 +21,10 @@ interface CountedPart {
 }
 
 /** Splits a plan into parts that are reported separately. */
-const partsOf = (plan: Plan): readonly CountedPart[] => {
+const splitPlan = (plan: Plan): readonly CountedPart[] => {
   if (plan.kind === "bundle")
     return plan.fields.flatMap((field) =>
-      "read" in field ? [{ plan: field.read, column: "" }] : "bundle" in field ? partsOf(field.bundle) : [],
+      "read" in field ? [{ plan: field.read, column: "" }] : "bundle" in field ? splitPlan(field.bundle) : [],
     );
   if (plan.kind !== "sequence") return [{ plan, column: "page_total" }];
   return [
@@ -34,16 +34,16 @@ const partsOf = (plan: Plan): readonly CountedPart[] => {
 };
 
 /** Reads a count from the row of the program. */
-const countOf = (rows: readonly ResultRow[] | undefined, at: number, column: string): number | undefined => {
+const readCount = (rows: readonly ResultRow[] | undefined, at: number, column: string): number | undefined => {
   const counted = rows?.[at]?.[column];
   return counted === undefined || counted === null ? undefined : Number(counted);
 };
 
-const countRows =
+const createRowCounter =
   ({ prepare, run, surface }: ReportParts, execution: Execution, { values }: ProgramRun) =>
   async (read: Read, session: Session): Promise<number> => {
     const program = prepare({ plan: read, envelope: {} }, session, surface);
-    const { check: _, onGone: __, exchange: ___, ...rest } = execution;
+    const { check: _, onDisconnect: __, exchange: ___, ...rest } = execution;
     const [row] = await run({ ...rest, session, programs: [{ program, values }] });
     return Number(row?.["page_total"] ?? 0);
   };
@@ -52,7 +52,7 @@ const countRows =
  * Reports the relations of a plan. `rows` is the result of its programs, absent if the transaction failed.
  * @rule C-EXP-3 P-WHY-2 P-WHY-3
  */
-export const relationsOf = async (
+export const reportExecution = async (
   looking: ReportParts,
   execution: Execution,
   rows: readonly ResultRow[] | undefined,
@@ -62,21 +62,21 @@ export const relationsOf = async (
   for (const [i, ran] of execution.programs.entries()) {
     const { planned } = ran.program;
     if (planned === undefined) continue;
-    for (const { plan, column } of partsOf(planned.plan))
+    for (const { plan, column } of splitPlan(planned.plan))
       reports.push(
         ...(await reportRelations(
           plan,
           {
             model,
             execution,
-            values: ran.values.map(boundOf),
+            values: ran.values.map(getBoundValue),
             counts,
             tellsAll,
-            countRows: countRows(looking, execution, ran),
+            countRows: createRowCounter(looking, execution, ran),
             security: async (table, command) =>
-              tellsAll ? rowSecurityOf(run, execution, table, command, counts) : undefined,
+              tellsAll ? findRowSecurity(run, execution, table, command, counts) : undefined,
           },
-          countOf(rows, i, column),
+          readCount(rows, i, column),
         )),
       );
   }

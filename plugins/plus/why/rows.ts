@@ -2,7 +2,7 @@
 import {
   isRelApiError,
   nameKey,
-  relationOf,
+  findRelation,
   visitPlan,
   type BoundValue,
   type Embed,
@@ -17,11 +17,11 @@ import {
   type Session,
   type ValueRef,
 } from "../../../core/index.ts";
-import { conditionText, conjunctsOf, valueText } from "./conditions.ts";
+import { formatCondition, listConjuncts, formatValue } from "./conditions.ts";
 import type { Command, RowSecurity } from "./policies.ts";
 
 /** The number of rows that remain after a condition. */
-export interface Step {
+export interface RemainingRows {
   readonly kind:
     | "table"
     | "seen"
@@ -48,7 +48,7 @@ export interface RelationReport {
   readonly security?: RowSecurity;
   /** The permission's check of written rows. */
   readonly check?: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RemainingRows[];
   readonly note?: string;
 }
 
@@ -79,18 +79,18 @@ export interface ReportContext {
   readonly tellsAll: boolean;
 }
 
-const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
+const listEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) => (output.kind === "embed" ? [output] : []));
 
 /** Every position at which the plan reads or writes a relation, the outermost first. */
-const reportedReadsOf = (plan: Plan, model: Model): readonly ReportedRead[] => {
+const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] => {
   const places: ReportedRead[] = [];
   const embedded = new Set<Read>();
-  const add = (command: Command, name: QualifiedName, read: Read): void => {
-    const relation = relationOf(model, name);
+  const addRead = (command: Command, name: QualifiedName, read: Read): void => {
+    const relation = findRelation(model, name);
     if (relation !== undefined) places.push({ command, name, relation, read, isEmbedded: false });
   };
-  const rowsWhere = (relation: QualifiedName, where: Predicate | undefined): Read => ({
+  const buildRead = (relation: QualifiedName, where: Predicate | undefined): Read => ({
     kind: "read",
     from: { relation },
     shape: "rows",
@@ -100,7 +100,7 @@ const reportedReadsOf = (plan: Plan, model: Model): readonly ReportedRead[] => {
   visitPlan(plan, model, {
     embed: ({ read }) => void embedded.add(read),
     read: (read) => {
-      if ("relation" in read.from) add("SELECT", read.from.relation, read);
+      if ("relation" in read.from) addRead("SELECT", read.from.relation, read);
       if ("call" in read.from)
         places.push({
           command: "SELECT",
@@ -110,16 +110,16 @@ const reportedReadsOf = (plan: Plan, model: Model): readonly ReportedRead[] => {
           isEmbedded: false,
         });
     },
-    insert: ({ into }) => add("INSERT", into, rowsWhere(into, undefined)),
-    update: ({ relation, where }) => add("UPDATE", relation, rowsWhere(relation, where)),
-    delete: ({ from, where }) => add("DELETE", from, rowsWhere(from, where)),
+    insert: ({ into }) => addRead("INSERT", into, buildRead(into, undefined)),
+    update: ({ relation, where }) => addRead("UPDATE", relation, buildRead(relation, where)),
+    delete: ({ from, where }) => addRead("DELETE", from, buildRead(from, where)),
   });
   // inner reads are visited before outer ones, and the read of an embed before the embed
   return places.map((place) => ({ ...place, isEmbedded: embedded.has(place.read) })).reverse();
 };
 
 /** A session for which no metadata permissions are added, while SQL sees the same caller. */
-const withoutPermissions = (session: Session): Session => ({
+const createAdminSession = (session: Session): Session => ({
   ...session,
   role: "admin",
   isAdmin: true,
@@ -141,17 +141,17 @@ interface MetadataPart {
   >;
 }
 
-const rightsOf = (
+const findRights = (
   { model, execution: { session }, tellsAll }: ReportContext,
   { relation, command }: ReportedRead,
 ): Rights => {
   if (!tellsAll) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
-  const part = model.parts["metadata"] as MetadataPart | undefined; // only that plugin writes it
+  const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes it
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
 };
 
-const stepsOf = async (
+const countSteps = async (
   counting: ReportContext,
   place: ReportedRead,
   security: RowSecurity | undefined,
@@ -160,35 +160,35 @@ const stepsOf = async (
   const { execution, values, countRows } = counting;
   const { read, command } = place;
   const given = { values, session: execution.session };
-  const reader = counting.tellsAll ? withoutPermissions(execution.session) : execution.session;
-  const embeds = embedsOf(read.output);
+  const reader = counting.tellsAll ? createAdminSession(execution.session) : execution.session;
+  const embeds = listEmbeds(read.output);
   const base: Read = {
     kind: "read",
     from: read.from,
     shape: "rows",
     output: [{ kind: "constant", as: "_", value: "" }, ...embeds.map((embed) => ({ ...embed, join: "left" }) as const)],
   };
-  const steps: Step[] = [];
+  const steps: RemainingRows[] = [];
   const held: Predicate[] = [];
-  const next = async (kind: Step["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
+  const addStep = async (kind: RemainingRows["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
     const where: Predicate | undefined = held.length === 0 ? undefined : { kind: "and", of: [...held] };
     const left = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), left });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
   // a write's own count shows which rows it could not change
-  await next(firstOf(counting, place, security));
+  await addStep(chooseFirstKind(counting, place, security));
   if (rights.filter !== undefined) {
     held.push({ kind: "and", of: [rights.filter], isRoot: true });
-    await next("permission", {}, conditionText(rights.filter, given));
+    await addStep("permission", {}, formatCondition(rights.filter, given));
   }
-  for (const condition of conjunctsOf(read.where)) {
+  for (const condition of listConjuncts(read.where)) {
     held.push(condition);
-    await next("filter", {}, conditionText(condition, given));
+    await addStep("filter", {}, formatCondition(condition, given));
   }
   const inner = embeds.filter(({ join }) => join === "inner");
   if (inner.length > 0)
-    await next(
+    await addStep(
       "embed",
       { output: [{ kind: "constant", as: "_", value: "" }, ...embeds] },
       inner.map(({ as }) => as).join(", "),
@@ -196,7 +196,7 @@ const stepsOf = async (
   if (command === "SELECT" && !place.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
     const { limit, offset, ...unlimited } = read;
-    const unquotedValue = (ref: ValueRef): string => valueText(ref, given).replaceAll('"', "");
+    const unquotedValue = (ref: ValueRef): string => formatValue(ref, given).replaceAll('"', "");
     if (offset !== undefined) {
       const left = await countRows({ ...unlimited, output, offset }, execution.session);
       steps.push({ kind: "offset", condition: unquotedValue(offset), left });
@@ -208,18 +208,18 @@ const stepsOf = async (
   return steps;
 };
 
-const firstOf = (
+const chooseFirstKind = (
   { tellsAll }: ReportContext,
   { relation }: ReportedRead,
   security: RowSecurity | undefined,
-): Step["kind"] => {
+): RemainingRows["kind"] => {
   if (relation === undefined) return "function";
   if (!tellsAll) return "seen";
   return security?.bypass === undefined ? "policies" : "table";
 };
 
 /** Explains an error. A condition of an embed may refer to the outer row and cannot be compiled without it. */
-const noteOf = (error: unknown): string => {
+const formatNote = (error: unknown): string => {
   if (isRelApiError(error)) return `not counted: ${error.message}`;
   if (error instanceof Error && error.message.startsWith("bad plan: "))
     return "not counted: a condition needs the row around it";
@@ -235,20 +235,20 @@ export const reportRelations = async (
   written: number | undefined,
 ): Promise<readonly RelationReport[]> => {
   const reports: RelationReport[] = [];
-  const places = reportedReadsOf(plan, counting.model);
+  const places = listReportedReads(plan, counting.model);
   for (const place of places) {
     const { name, relation, command, isEmbedded } = place;
     const security = relation === undefined ? undefined : await counting.security(relation, command);
-    const rights = rightsOf(counting, place);
+    const rights = findRights(counting, place);
     const { check } = rights;
     const given = { values: counting.values, session: counting.execution.session };
-    let steps: readonly Step[] = [];
+    let steps: readonly RemainingRows[] = [];
     let note: string | undefined;
     if (counting.counts && command !== "INSERT") {
       try {
-        steps = await stepsOf(counting, place, security, rights);
+        steps = await countSteps(counting, place, security, rights);
       } catch (error) {
-        note = noteOf(error);
+        note = formatNote(error);
       }
     }
     if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", left: written }];
@@ -257,7 +257,7 @@ export const reportRelations = async (
       command,
       isEmbedded,
       ...(security === undefined ? {} : { security }),
-      ...(check === undefined ? {} : { check: conditionText(check, given) }),
+      ...(check === undefined ? {} : { check: formatCondition(check, given) }),
       steps,
       ...(note === undefined ? {} : { note }),
     });

@@ -2,7 +2,7 @@
 import {
   bearerChallenge,
   RelApiError,
-  visibilityOf,
+  getVisibility,
   type Answer,
   type Exchange,
   type Headers,
@@ -12,10 +12,10 @@ import {
   type Session,
 } from "../../../core/index.ts";
 import { CORE_MESSAGES } from "../errors.ts";
-import { headerText } from "./header-text.ts";
-import type { Rest } from "../request.ts";
+import { encodeHeaderText } from "./header-text.ts";
+import type { RestSurface } from "../request.ts";
 import { overrideHeaders } from "./headers.ts";
-import { dependsOnRights, shownError } from "./visible-error.ts";
+import { dependsOnRights, removeInvisibleFacts } from "./visible-error.ts";
 
 /** Maps this project's error codes to those of PostgREST. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 export const encodeErrorBody = (
   options: Pick<ResolvedOptions, "clientErrorVerbosity">,
   error: RelApiError,
-  code = codeOf(error),
+  code = findDialectCode(error),
 ): string => {
   const { message, details, hint } = error;
   return JSON.stringify(
@@ -99,12 +99,12 @@ export const encodeErrorBody = (
   );
 };
 
-const worded = (error: RelApiError): RelApiError => {
+const applyDialectMessage = (error: RelApiError): RelApiError => {
   const message = CORE_MESSAGES[error.code]?.(error.facts);
   return message === undefined ? error : new RelApiError({ ...error, message });
 };
 
-const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
+const findDialectCode = ({ code }: RelApiError): string => CODES[code] ?? code;
 
 /** The parts of the request that the encoder uses. */
 export interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
@@ -118,46 +118,46 @@ export interface ErrorContext extends Pick<Exchange, "method" | "path" | "header
  * R-AUT-10
  */
 export const encodeError = (
-  { context: { options, model }, readRaised, hints }: Pick<Rest, "context" | "readRaised" | "hints">,
+  { context: { options, model }, readRaised, findHints }: Pick<RestSurface, "context" | "readRaised" | "findHints">,
   given: RelApiError,
-  place: ErrorContext,
+  exchange: ErrorContext,
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised.call(given) : undefined;
-  const shown = raised?.error ?? asShownToCaller(worded(given), model, place);
-  const error = raised === undefined ? (hints()?.explain(shown, place) ?? shown) : shown;
-  const code = codeOf(error);
-  place.errorCode = code;
-  const status = statusOf(error, code, place);
-  const own: Headers = [
+  const shown = raised?.error ?? removeInvisible(applyDialectMessage(given), model, exchange);
+  const error = raised === undefined ? (findHints()?.addHint(shown, exchange) ?? shown) : shown;
+  const code = findDialectCode(error);
+  exchange.errorCode = code;
+  const status = findStatus(error, code, exchange);
+  const defaultHeaders: Headers = [
     ["Content-Type", "application/json; charset=utf-8"],
-    ["Proxy-Status", `PostgREST; error=${headerText(code)}`],
-    ...challenge(status, code, error.message),
+    ["Proxy-Status", `PostgREST; error=${encodeHeaderText(code)}`],
+    ...buildChallenge(status, code, error.message),
   ];
   const headers = overrideHeaders(
-    own,
-    error.headers.map(([name, value]) => [name, headerText(value)]),
+    defaultHeaders,
+    error.headers.map(([name, value]) => [name, encodeHeaderText(value)]),
     ignored,
   );
   return {
     status,
     statusText: raised?.statusText ?? error.statusText,
     headers,
-    body: place.method === "HEAD" ? undefined : encodeErrorBody(options, error, code),
+    body: exchange.method === "HEAD" ? undefined : encodeErrorBody(options, error, code),
   };
 };
 
-const asShownToCaller = (error: RelApiError, model: () => Model, { session }: ErrorContext): RelApiError =>
+const removeInvisible = (error: RelApiError, model: () => Model, { session }: ErrorContext): RelApiError =>
   dependsOnRights(error) && session !== undefined
-    ? shownError(error, model(), visibilityOf(model(), session, "rest"))
+    ? removeInvisibleFacts(error, model(), getVisibility(model(), session, "rest"))
     : error;
 
 /** Anonymous callers that lack a privilege get 401. @rule R-AUT-10 */
-const statusOf = (error: RelApiError, code: string, { session }: ErrorContext): number => {
+const findStatus = (error: RelApiError, code: string, { session }: ErrorContext): number => {
   if (code !== "42501" || error.code === "role-not-allowed") return error.status;
   return session?.isAnonymous === true ? 401 : 403;
 };
 
 /** @rule R-AUT-9 */
-const challenge = (status: number, code: string, message: string): Headers =>
-  status === 401 ? [bearerChallenge(REFUSED_TOKEN_CODES.has(code) ? headerText(message) : undefined)] : [];
+const buildChallenge = (status: number, code: string, message: string): Headers =>
+  status === 401 ? [bearerChallenge(REFUSED_TOKEN_CODES.has(code) ? encodeHeaderText(message) : undefined)] : [];

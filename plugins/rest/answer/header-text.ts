@@ -2,7 +2,7 @@
  * Encodes text for a header: as UTF-8 bytes, with control characters percent-encoded, so that no value can start
  * another header.
  */
-export const headerText = (text: string): string => {
+export const encodeHeaderText = (text: string): string => {
   if (/^[ -~]*$/.test(text)) return text;
   const bytes = Buffer.from(text, "utf8").toString("latin1");
   return bytes.replace(

@@ -1,7 +1,7 @@
 /** Response headers, and the finished response. */
 import { VERSION, type Answer, type Headers, type Logger, type ResultRow } from "../../../core/index.ts";
 import type { AppliedPreferences, ParsedQuery, ResolvedRead, RestRequest } from "../request.ts";
-import { headerText } from "./header-text.ts";
+import { encodeHeaderText } from "./header-text.ts";
 
 export interface AnswerParts {
   readonly status: number;
@@ -29,22 +29,26 @@ export interface TransactionResult {
 
 /** A successful response, with the headers common to all. @throws RelApiError of taps of `finishAnswer` @rule R-HDR-1
  *  R-HDR-5 R-HDR-8 R-HDR-10 X-RES-2 */
-export const buildAnswer = (request: RestRequest, parts: AnswerParts, ran?: TransactionResult): Answer => {
+export const buildAnswer = (
+  request: RestRequest,
+  parts: AnswerParts,
+  transactionResult?: TransactionResult,
+): Answer => {
   const { exchange, schema, rest } = request;
   const { options } = rest.context;
   const { contentType, headers, body } = parts;
   const own: (readonly [string, string])[] = [];
   if (contentType !== undefined) {
     own.push(["Content-Type", contentType]);
-    if (request.isProfileNamed) own.push(["Content-Profile", headerText(schema)]);
+    if (request.isProfileNamed) own.push(["Content-Profile", encodeHeaderText(schema)]);
   }
   if (headers !== undefined) own.push(...headers);
-  if (ran !== undefined) addTransactionResult(own, request, ran);
+  if (transactionResult !== undefined) addTransactionResult(own, request, transactionResult);
   own.push(["Vary", "Accept, Prefer, Range"]);
-  exchange.mark("response");
+  exchange.endPhase("response");
   if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
   const answer = { status: parts.status, headers: own, body: request.method === "HEAD" ? undefined : body };
-  return ran === undefined ? answer : rest.finishAnswer.call(answer, ran.row);
+  return transactionResult === undefined ? answer : rest.finishAnswer.call(answer, transactionResult.row);
 };
 
 const addTransactionResult = (
@@ -55,7 +59,7 @@ const addTransactionResult = (
   const { headers, applied = {}, legacyNames = [] } = ran;
   if (headers !== undefined) own.push(...headers);
   if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
-  const honoured = request.preferences.given.size === 0 ? undefined : buildPreferenceApplied(request, applied);
+  const honoured = request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, applied);
   if (honoured !== undefined) own.push(["Preference-Applied", honoured]);
 };
 
@@ -77,14 +81,14 @@ export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"])
     values.set(parameter, before === undefined ? percentEncode(value) : `${before},${percentEncode(value)}`);
   }
   const query = [...values].map(([parameter, value]) => `${percentEncode(parameter)}=${value}`).join("&");
-  return headerText(`/${name}${query === "" ? "" : `?${query}`}`);
+  return encodeHeaderText(`/${name}${query === "" ? "" : `?${query}`}`);
 };
 
 /** @rule R-HDR-9 R-EMB-7 */
 const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
   const list = names.map(({ name, alias }) => `\`${name}\` to \`${alias}\``).join(", ");
   const text = `Embedded resource was referenced by relation name even though it has an alias. This is deprecated and will stop working in a future release. Update ${list} in query string filters, orders or limits.`;
-  return headerText(`299 PostgRESTv${VERSION} "${text}"`);
+  return encodeHeaderText(`299 PostgRESTv${VERSION} "${text}"`);
 };
 
 /** The order of preferences in PostgREST. */
@@ -107,15 +111,15 @@ const buildPreferenceApplied = (
   { preferences, rest, end }: RestRequest,
   applied: AppliedPreferences,
 ): string | undefined => {
-  const { given } = preferences;
-  const honoured: AppliedPreferences = { count: true, handling: true, tx: end.isChosen, ...applied };
+  const { acceptedValues } = preferences;
+  const honoured: AppliedPreferences = { count: true, handling: true, tx: end.isChosenByClient, ...applied };
   const items: string[] = [];
-  for (const name of [...ORDER, ...[...given.keys()].filter((each) => !ORDER.includes(each))]) {
-    const sent = name === "max-affected" ? preferences.maxAffected : given.get(name);
+  for (const name of [...ORDER, ...[...acceptedValues.keys()].filter((each) => !ORDER.includes(each))]) {
+    const sent = name === "max-affected" ? preferences.maxAffected : acceptedValues.get(name);
     const isHonoured = honoured[name] === true || rest.grammar.preferences.get(name)?.settings !== undefined;
     if (sent !== undefined && isHonoured) items.push(`${name}=${sent}`);
   }
-  return items.length === 0 ? undefined : headerText(items.join(", "));
+  return items.length === 0 ? undefined : encodeHeaderText(items.join(", "));
 };
 
 // --- headers that SQL sets --------------------------------------------------------------------------------------------
@@ -141,13 +145,13 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
  * Replaces response headers by those that SQL has set. `ignored` is called for each header that SQL may not set.
  * @rule R-GUC-1 R-GUC-5 R-ERR-5
  */
-export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: string) => void): Headers => {
-  if (set.length === 0) return own;
+export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (name: string) => void): Headers => {
+  if (sqlHeaders.length === 0) return own;
   const names = new Set<string>();
-  const taken = set.filter(([name]) => {
+  const taken = sqlHeaders.filter(([name]) => {
     const lower = name.toLowerCase();
     if (CONNECTION_HEADERS.has(lower)) {
-      ignored(lower);
+      onIgnored(lower);
       return false;
     }
     names.add(lower);
@@ -157,7 +161,7 @@ export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: stri
 };
 
 /** @rule R-GUC-5 */
-export const warnOfHeader =
+export const createHeaderWarning =
   (logger: Logger) =>
   (name: string): void =>
     logger.warn("ignored a connection header set by SQL: only the server sets those", { header: name });

@@ -9,7 +9,7 @@ import type { AnswerParts } from "./headers.ts";
  * Answers rows that may be part of a larger result. `total` is undefined if no count was requested. @rule R-RNG-7
  * R-RNG-8
  */
-export const answerRows = (
+export const buildRowsParts = (
   { range: { offset }, rest }: RestRequest,
   media: MediaChoice,
   row: ResultRow,
@@ -18,7 +18,7 @@ export const answerRows = (
 ): AnswerParts => {
   const { contentType } = media;
   const window = rows === 0n || total === 0n ? "*" : `${offset}-${offset + rows - 1n}`;
-  const headers = contentRange(`${window}/${total ?? "*"}`);
+  const headers = buildContentRange(`${window}/${total ?? "*"}`);
   if (total !== undefined && offset > total)
     return {
       status: 416,
@@ -26,17 +26,22 @@ export const answerRows = (
       body: encodeErrorBody(rest.context.options, offsetBeyondRows(offset, total)),
       headers,
     };
-  return { status: total !== undefined && rows < total ? 206 : 200, contentType, body: bodyOf(row, media), headers };
+  return {
+    status: total !== undefined && rows < total ? 206 : 200,
+    contentType,
+    body: decodeBody(row, media),
+    headers,
+  };
 };
 
 /** @rule R-RNG-6 */
-export const contentRange = (value: string): Headers => [
+export const buildContentRange = (value: string): Headers => [
   ["Content-Range", value],
   ["Range-Unit", "items"],
 ];
 
 /** The body of a response. Binary media arrive as base64. */
-export const bodyOf = ({ body }: ResultRow, { isBinary }: MediaChoice): string | Uint8Array =>
+export const decodeBody = ({ body }: ResultRow, { isBinary }: MediaChoice): string | Uint8Array =>
   isBinary ? Buffer.from(body ?? "", "base64") : (body ?? "");
 
 /** The total of a read, from the result of its statement. `cap` is `dbMaxRows`. @rule R-CNT-1 R-CNT-2 R-CNT-3 */

@@ -1,9 +1,9 @@
 /** Removes from errors the rows and columns that the caller may not see. */
 import {
-  columnOf,
-  relationOf,
+  findColumn,
+  findRelation,
   RelApiError,
-  routinesOf,
+  findRoutines,
   type Json,
   type Model,
   type Relation,
@@ -34,17 +34,19 @@ export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRais
  * The details of a constraint error. Null if the caller may not see all of them, or if that is unknown. PostgreSQL
  * itself hides values under grants, but with metadata permissions statements run as the login role. @rule R-NAM-4
  */
-const shownDetails = (error: RelApiError, model: Model, sight: Visibility): Json => {
+const findVisibleDetails = (error: RelApiError, model: Model, visibility: Visibility): Json => {
   const { code, details, facts } = error;
-  const relation = relationOfError(error, model);
+  const relation = findRelationOfError(error, model);
   if (code === "23503" || code === "23001")
-    return relation !== undefined && showsForeignKey(model, sight, relation, facts["constraint"]) ? details : null;
-  if (sight.isByGrants) return details;
-  return relation !== undefined && showsRow(sight, relation, code, facts["constraint"]) ? details : null;
+    return relation !== undefined && isForeignKeyVisible(model, visibility, relation, facts["constraint"])
+      ? details
+      : null;
+  if (visibility.isByGrants) return details;
+  return relation !== undefined && isRowVisible(visibility, relation, code, facts["constraint"]) ? details : null;
 };
 
 /** Removes relationships of hidden columns from the error. @rule R-NAM-3 */
-const visibleCandidates = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
+const removeInvisibleCandidates = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (sight.isByGrants) return error;
   const { source, target, ways } = error.facts as {
     readonly source: string;
@@ -52,9 +54,9 @@ const visibleCandidates = (error: RelApiError, model: Model, sight: Visibility):
     readonly ways: readonly RelationshipCandidate[];
   }; // the function that made the error set this type
   const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
-    const relation = relationOf(model, { schema, name });
-    const found = relation && columnOf(relation, column);
-    return relation !== undefined && found !== undefined && sight.knows(relation, found);
+    const relation = findRelation(model, { schema, name });
+    const found = relation && findColumn(relation, column);
+    return relation !== undefined && found !== undefined && sight.mayNameColumn(relation, found);
   };
   return relationshipAmbiguous(
     source,
@@ -67,65 +69,70 @@ const visibleCandidates = (error: RelApiError, model: Model, sight: Visibility):
  * Whether the suggested name may be shown. As in PostgREST, grants hide no names; metadata permissions do.
  * @rule R-NAM-3
  */
-const isSuggestionShown = (
+const isSuggestionVisible = (
   { code, facts: { schema, suggestion } }: RelApiError,
   model: Model,
   sight: Visibility,
 ): boolean => {
   if (sight.isByGrants) return true;
   const name = { schema: String(schema), name: String(suggestion) };
-  if (code === "routine-not-found") return routinesOf(model, name).some((routine) => sight.calls(routine));
-  const relation = relationOf(model, name);
-  return relation !== undefined && sight.knowsRelation(relation);
+  if (code === "routine-not-found") return findRoutines(model, name).some((routine) => sight.mayCall(routine));
+  const relation = findRelation(model, name);
+  return relation !== undefined && sight.mayNameRelation(relation);
 };
 
 /** Limits an error that depends on rights to visible facts. */
-export const shownError = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
+export const removeInvisibleFacts = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (ERRORS_WITH_SUGGESTIONS.has(error.code))
-    return isSuggestionShown(error, model, sight)
+    return isSuggestionVisible(error, model, sight)
       ? error
       : new RelApiError({ ...error, message: error.message, hint: null });
-  if (error.code === "relationship-ambiguous") return visibleCandidates(error, model, sight);
-  const details = shownDetails(error, model, sight);
+  if (error.code === "relationship-ambiguous") return removeInvisibleCandidates(error, model, sight);
+  const details = findVisibleDetails(error, model, sight);
   return details === error.details ? error : new RelApiError({ ...error, message: error.message, details });
 };
 
-const relationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
-  typeof schema === "string" && typeof table === "string" ? relationOf(model, { schema, name: table }) : undefined;
+const findRelationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
+  typeof schema === "string" && typeof table === "string" ? findRelation(model, { schema, name: table }) : undefined;
 
-const readsAllColumns = (sight: Visibility, relation: Relation, names: readonly string[]): boolean =>
+const mayReadColumns = (sight: Visibility, relation: Relation, names: readonly string[]): boolean =>
   names.every((name) => {
-    const column = columnOf(relation, name);
-    return column !== undefined && sight.readsAlways(relation, column);
+    const column = findColumn(relation, name);
+    return column !== undefined && sight.mayReadEveryRow(relation, column);
   });
 
 /**
  * Whether all shown values are visible. `Key (name)=(Oslo) already exists.` shows the key, `Failing row contains (…)`
  * every column.
  */
-const showsRow = (sight: Visibility, relation: Relation, sqlstate: string, constraint: Json | undefined): boolean => {
+const isRowVisible = (
+  sight: Visibility,
+  relation: Relation,
+  sqlstate: string,
+  constraint: Json | undefined,
+): boolean => {
   if (sqlstate === "23502" || sqlstate === "23514")
-    return relation.columns.every((column) => sight.readsAlways(relation, column));
+    return relation.columns.every((column) => sight.mayReadEveryRow(relation, column));
   const key = relation.uniqueKeys.find((one) => one.name === constraint);
-  return key !== undefined && readsAllColumns(sight, relation, key.columns);
+  return key !== undefined && mayReadColumns(sight, relation, key.columns);
 };
 
 /**
  * Whether the foreign key error is visible. `Key (id)=(1) is still referenced from table "vessels".` names the
  * referencing side, whichever side was written.
  */
-const showsForeignKey = (
+const isForeignKeyVisible = (
   model: Model,
   sight: Visibility,
   relation: Relation,
   constraint: Json | undefined,
 ): boolean => {
   const key = relation.foreignKeys.find((one) => one.name === constraint);
-  const target = key && relationOf(model, key.target);
-  if (key === undefined || target === undefined || !sight.knowsRelation(relation) || !sight.knowsRelation(target))
+  const target = key && findRelation(model, key.target);
+  if (key === undefined || target === undefined || !sight.mayNameRelation(relation) || !sight.mayNameRelation(target))
     return false;
   return (
     sight.isByGrants ||
-    (readsAllColumns(sight, relation, key.columns) && readsAllColumns(sight, target, key.targetColumns))
+    (mayReadColumns(sight, relation, key.columns) && mayReadColumns(sight, target, key.targetColumns))
   );
 };

@@ -3,25 +3,25 @@ import { definePlugin, literal, sql, type MediaContext, type Sql } from "../../.
 import { chooseMediaHook } from "../api.ts";
 
 /** The column name for a function that returns values. */
-const SCALAR = "pgrst_scalar";
+const VALUE_COLUMN = "pgrst_scalar";
 
 /** Quotes a name that would otherwise be read as more than one field. */
-const headerField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+const quoteHeaderField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.replace(_key, '"', '""') || '"' else _key end`;
 
 /** The header line. If the statement does not name its columns, the names come from the first row. The table may have
  *  changed since its columns were read. */
-const header = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
-  const names = returns === "value" || returns === "values" ? [SCALAR] : areOutputsNamed ? outputs : [];
+const compileHeader = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
+  const names = returns === "value" || returns === "values" ? [VALUE_COLUMN] : areOutputsNamed ? outputs : [];
   if (names.length > 0)
-    return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(headerField).join(","))} end`;
+    return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(quoteHeaderField).join(","))} end`;
   const first = sql`pg_catalog.row_to_json((pg_catalog.array_agg(${row}))[1])`;
   return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };
 
 /** A row's text without its parentheses, with backslashes unescaped. A field with the text `NULL` is quoted, because an
  *  unquoted one means NULL. For the same reason, an empty line of one field becomes `NULL`. @rule R-MED-2 R-BODY-6 */
-const plainLine = (line: Sql): Sql => sql`(
+const compilePlainLine = (line: Sql): Sql => sql`(
   select case
       when _l.line = '' then 'NULL'
       when _l.line ~ '(^|,)NULL(,|$)' then (
@@ -46,8 +46,8 @@ export const csvMedia = definePlugin({
     hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", "~", "||"] }, (context) => {
       // the row's text without its parentheses
       const text = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
-      const line = options.compatMode ? text : plainLine(text);
-      return sql`${header(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;
+      const line = options.compatMode ? text : compilePlainLine(text);
+      return sql`${compileHeader(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;
     });
   },
 });

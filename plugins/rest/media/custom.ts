@@ -1,10 +1,10 @@
 /** Builds the body with aggregates and functions of the database, if it has a domain with the name of the media type:
  *  `Accept: text/html`. */
 import {
-  baseTypeOf,
+  findBaseType,
   definePlugin,
   ident,
-  sameName,
+  isSameName,
   sql,
   type Json,
   type MediaContext,
@@ -13,7 +13,7 @@ import {
   type Routine,
   type Sql,
 } from "../../../core/index.ts";
-import { chooseMediaHook, type MediaChosen, type MediaType, type MediaContext as Wanted } from "../api.ts";
+import { chooseMediaHook, type ChosenMedia, type MediaType, type MediaNegotiation as Wanted } from "../api.ts";
 
 interface HandlerOptions {
   readonly schema: string;
@@ -22,15 +22,15 @@ interface HandlerOptions {
 }
 
 // `choose` wrote the options
-const handlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions;
+const readHandlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions;
 
 /** Bytes are transferred as base64, other values as their type prints them, because a cast to text would keep parts
  *  that `xml` omits. A null value is an empty body (R-MED-6). */
-const bodyText = (body: Sql, isBytea: boolean): Sql =>
+const compileBody = (body: Sql, isBytea: boolean): Sql =>
   isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`pg_catalog.concat(${body})`;
 
 /** The argument of the aggregate. The rows of a statement have lost the row type of the relation. */
-const handlerArgument = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
+const compileHandlerArgument = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
   if (returns === "value" || returns === "values") return ident(rowAlias, "value");
   return relation !== undefined && envelope.domains === "stored"
     ? sql`${row}::${ident(relation.schema, relation.name)}`
@@ -42,34 +42,34 @@ const AGGREGATE = "custom-aggregate";
 const VALUE = "custom-value";
 
 /** Chooses a handler that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
-const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): MediaChosen | undefined => {
+const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): ChosenMedia | undefined => {
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
-    const served = routine === undefined ? undefined : valueHandler(model, routine);
+    const served = routine === undefined ? undefined : findValueHandler(model, routine);
     for (const name of type.name === "*/*" ? ["*/*"] : ["*/*", type.name]) {
-      if (served?.mediaType === name) return choiceOfHandler(name, VALUE, { isBytea: served.isBytea });
+      if (served?.mediaType === name) return buildHandlerMedia(name, VALUE, { isBytea: served.isBytea });
       const own =
         relation &&
         model.mediaHandlers.find(
           (handler) =>
-            handler.mediaType === name && handler.relation !== undefined && sameName(handler.relation, relation),
+            handler.mediaType === name && handler.relation !== undefined && isSameName(handler.relation, relation),
         );
-      if (own !== undefined) return aggregateChoice(name, own);
+      if (own !== undefined) return chooseAggregate(name, own);
     }
   }
   const general = model.mediaHandlers.find(
     (handler) => handler.relation === undefined && handler.mediaType === type.name,
   );
-  return general && aggregateChoice(type.name, general);
+  return general && chooseAggregate(type.name, general);
 };
 
-const aggregateChoice = (name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChosen => {
-  const chosen = choiceOfHandler(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
+const chooseAggregate = (name: string, { aggregate, relation, isBytea }: MediaHandler): ChosenMedia => {
+  const chosen = buildHandlerMedia(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
   return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, domains: "stored" } };
 };
 
 /** A response of a handler for any type has the generic content type. */
-const choiceOfHandler = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): MediaChosen => ({
+const buildHandlerMedia = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): ChosenMedia => ({
   envelope: { media, mediaOptions },
   ...(name === "*/*" ? { contentType: "application/octet-stream" } : {}),
   isBinary: mediaOptions.isBytea === true,
@@ -79,14 +79,14 @@ const choiceOfHandler = (name: string, media: string, mediaOptions: Partial<Hand
 const MEDIA_NAME = /^(?:[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+|\*\/\*)$/;
 
 /** The media type of a function's result, from the name of its domain. */
-const valueHandler = (
+const findValueHandler = (
   model: Model,
   routine: Routine,
 ): { readonly mediaType: string; readonly isBytea: boolean } | undefined => {
   if (routine.returns.isSet || routine.returns.kind !== "scalar") return undefined;
   const type = model.types.get(routine.returns.type);
   if (type?.kind !== "domain" || !MEDIA_NAME.test(type.name)) return undefined;
-  return { mediaType: type.name.toLowerCase(), isBytea: baseTypeOf(model, type.oid)?.name === "bytea" };
+  return { mediaType: type.name.toLowerCase(), isBytea: findBaseType(model, type.oid)?.name === "bytea" };
 };
 
 /** @rule R-MED-4 R-MED-5 R-MED-6 */
@@ -96,15 +96,15 @@ export const customMedia = definePlugin({
   apply: (hooks, context) => {
     context.use(chooseMediaHook).tap("custom-media", chooseHandler);
     hooks.compileMedia.for(AGGREGATE).tap("custom-media", (context) => {
-      const { schema, name, isBytea } = handlerOptions(context.options);
-      return bodyText(sql`${ident(schema, name)}(${handlerArgument(context)})`, isBytea);
+      const { schema, name, isBytea } = readHandlerOptions(context.options);
+      return compileBody(sql`${ident(schema, name)}(${compileHandlerArgument(context)})`, isBytea);
     });
     hooks.compileMedia
       .for(VALUE)
       .tap("custom-media", (context) =>
-        bodyText(
+        compileBody(
           sql`(pg_catalog.array_agg(${ident(context.rowAlias, "value")}))[1]`,
-          handlerOptions(context.options).isBytea,
+          readHandlerOptions(context.options).isBytea,
         ),
       );
   },

@@ -12,7 +12,7 @@ interface ExplainOptions {
 const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
 
 /** Only options of this list become keywords of EXPLAIN. */
-const wordOf = (option: string): string => {
+const checkOption = (option: string): string => {
   if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
   return option;
 };
@@ -29,7 +29,7 @@ export const explainMedia = definePlugin({
       compile: (statement, given) => {
         const { format, options } = given as unknown as ExplainOptions; // the tap below writes it
         const words = [
-          ...options.map((option) => sql`${catalogText(wordOf(option))}`),
+          ...options.map((option) => sql`${catalogText(checkOption(option))}`),
           sql`format ${catalogText(format === "json" ? "json" : "text")}`,
         ];
         return sql`explain (${join(words)}) ${statement}`;
@@ -41,7 +41,7 @@ export const explainMedia = definePlugin({
       if (plan === undefined || !context.options.dbPlanEnabled) return undefined;
       if (plan.of.plan !== undefined || !wanted.maySeePlans) return undefined;
       const { format, of, options } = plan;
-      const inner = wanted.choose(of);
+      const inner = wanted.chooseFor(of);
       return inner && { envelope: { ...inner.envelope, wrapper: { name: "explain", options: { format, options } } } };
     });
   },

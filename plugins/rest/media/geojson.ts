@@ -1,7 +1,7 @@
 /** Returns rows as a FeatureCollection, which needs PostGIS: `Accept: application/geo+json`. */
 import { definePlugin, ident, literal, UNNAMED, RelApiError, sql, type Sql } from "../../../core/index.ts";
 
-const withoutPostgis = (): RelApiError =>
+const postgisMissing = (): RelApiError =>
   new RelApiError({
     code: "media-type-unavailable",
     status: 406,
@@ -10,7 +10,7 @@ const withoutPostgis = (): RelApiError =>
   });
 
 /** Restores the empty key, for which the column has a placeholder name. @rule R-SEL-5 */
-const withEmptyKey = (feature: Sql): Sql => sql`(
+const restoreEmptyKey = (feature: Sql): Sql => sql`(
   select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
     select pg_catalog.json_object_agg(case _p.key when ${literal(UNNAMED)} then '' else _p.key end, _p.value)
     from pg_catalog.json_each(_m.value) as _p
@@ -24,9 +24,9 @@ export const geojsonMedia = definePlugin({
   apply: (hooks) => {
     hooks.compileMedia.for("application/geo+json").tap("geojson-media", ({ model, row, object }) => {
       const schema = model.extensions.get("postgis");
-      if (schema === undefined) throw withoutPostgis();
+      if (schema === undefined) throw postgisMissing();
       const feature = sql`${ident(schema, "st_asgeojson")}(${row})::json`;
-      const shown = object === undefined ? feature : withEmptyKey(feature);
+      const shown = object === undefined ? feature : restoreEmptyKey(feature);
       const features = sql`coalesce(pg_catalog.json_agg(${shown}), '[]')`;
       return sql`pg_catalog.json_build_object('type', 'FeatureCollection', 'features', ${features})::text`;
     });

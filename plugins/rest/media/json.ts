@@ -1,6 +1,6 @@
 /** Returns rows as an array of objects, and the value of a function unchanged: `Accept: application/json`. */
 import { definePlugin, sql } from "../../../core/index.ts";
-import { emptyJson, jsonRows } from "./json-body.ts";
+import { compileEmptyBody, compileJsonRows } from "./json-body.ts";
 
 /** @rule R-FMT-1 R-MED-1 */
 export const jsonMedia = definePlugin({
@@ -10,7 +10,7 @@ export const jsonMedia = definePlugin({
       .for("application/json")
       .tap(
         { name: "json-media", builtIn: [] },
-        (context) => sql`coalesce(${jsonRows(context)}::text, ${emptyJson(context)})`,
+        (context) => sql`coalesce(${compileJsonRows(context)}::text, ${compileEmptyBody(context)})`,
       );
   },
 });

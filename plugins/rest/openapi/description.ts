@@ -1,7 +1,7 @@
 /** The description of a schema for one role, independent of the OpenAPI version. */
 import {
-  relationOf,
-  routinesOf,
+  findRelation,
+  findRoutines,
   type Model,
   type Relation,
   type Routine,
@@ -9,7 +9,7 @@ import {
   type Visibility,
 } from "../../../core/index.ts";
 import type { RestTarget } from "../api.ts";
-import { isCallable, takesRaw } from "../plan/overload.ts";
+import { isCallable, takesBodyAsArgument } from "../plan/overload.ts";
 
 export interface Description {
   readonly model: Model;
@@ -19,16 +19,16 @@ export interface Description {
   readonly hasSecurity: boolean;
   readonly version: string;
   /** The methods that plugins serve for a target. */
-  readonly methodsOf: (target: RestTarget) => ReadonlyMap<string, unknown>;
+  readonly findMethods: (target: RestTarget) => ReadonlyMap<string, unknown>;
   /** Whether a relation or function is left out. */
-  readonly leavesOut?: (member: Relation | Routine) => boolean;
+  readonly isLeftOut?: (member: Relation | Routine) => boolean;
 }
 
 /** A JSON object. Undefined members are not written. */
-export type Part = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The members of the document. Undefined items mark points at which other work may run. */
-export type Parts = Generator<readonly [string, unknown] | undefined, void, void>;
+export type MemberGenerator = Generator<readonly [string, unknown] | undefined, void, void>;
 
 /** Splits a comment into the first line and the rest without leading line ends. @rule R-OAS-3 */
 export const splitComment = (
@@ -40,79 +40,79 @@ export const splitComment = (
   return { summary, ...(description !== "" && { description }) };
 };
 
-export const objectSchema = (
-  properties: readonly (readonly [string, Part])[],
+export const buildObjectSchema = (
+  properties: readonly (readonly [string, JsonObject])[],
   required: readonly string[],
   description?: string,
-): Part => ({
+): JsonObject => ({
   type: "object",
   description,
   required: required.length === 0 ? undefined : required,
   properties: Object.fromEntries(properties),
 });
 
-const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+const compareNames = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
 /** The relations with their visible columns, sorted by name. @rule R-OAS-2 R-NAM-3 */
-export const describedRelations = function* ({
+export const findDescribedRelations = function* ({
   model,
   schema,
   visibility,
-  leavesOut,
+  isLeftOut,
 }: Description): Generator<undefined, readonly Relation[], void> {
   const relations: Relation[] = [];
   for (const relation of model.relations.values()) {
     yield;
-    if (relation.schema !== schema || leavesOut?.(relation) === true) continue;
-    if (visibility?.knowsRelation(relation) === false) continue;
-    const columns = relation.columns.filter((column) => visibility?.knows(relation, column) !== false);
+    if (relation.schema !== schema || isLeftOut?.(relation) === true) continue;
+    if (visibility?.mayNameRelation(relation) === false) continue;
+    const columns = relation.columns.filter((column) => visibility?.mayNameColumn(relation, column) !== false);
     relations.push(columns.length === relation.columns.length ? relation : { ...relation, columns });
   }
-  return relations.sort(byName);
+  return relations.sort(compareNames);
 };
 
 /** One function per name, because overloads share a path. */
-const describedRoutines = ({ model, schema, visibility, leavesOut }: Description): readonly Routine[] =>
+const findDescribedRoutines = ({ model, schema, visibility, isLeftOut }: Description): readonly Routine[] =>
   [...model.routines.values()]
     .flatMap(
       (overloads) =>
         overloads.find(
           (routine) =>
             routine.schema === schema &&
-            leavesOut?.(routine) !== true &&
+            isLeftOut?.(routine) !== true &&
             isCallable(model, routine) &&
-            visibility?.calls(routine) !== false,
+            visibility?.mayCall(routine) !== false,
         ) ?? [],
     )
-    .sort(byName);
+    .sort(compareNames);
 
 /** The path with the operations that plugins serve. Undefined if they serve none of them. */
-const pathOf = (
+const buildPath = (
   path: string,
-  operations: Part,
+  operations: JsonObject,
   methods: ReadonlyMap<string, unknown>,
-): readonly [string, Part] | undefined => {
+): readonly [string, JsonObject] | undefined => {
   const served = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
   return served.length === 0 ? undefined : [path, Object.fromEntries(served)];
 };
 
 /** The paths of relations. `operationsOf` has a member for each method. */
-export const relationPaths = function* (
-  { model, methodsOf }: Description,
+export const buildRelationPaths = function* (
+  { model, findMethods }: Description,
   relations: readonly Relation[],
-  operationsOf: (relation: Relation) => Part,
-): Parts {
+  buildOperations: (relation: Relation) => JsonObject,
+): MemberGenerator {
   for (const relation of relations)
-    yield pathOf(
+    yield buildPath(
       `/${relation.name}`,
-      operationsOf(relation),
-      methodsOf({ kind: "relation", relation: relationOf(model, relation) ?? relation }),
+      buildOperations(relation),
+      findMethods({ kind: "relation", relation: findRelation(model, relation) ?? relation }),
     );
 };
 
 /** How a function is called. */
-export interface Call {
+export interface DescribedCall {
   readonly routine: Routine;
   /** Whether the whole body is the only argument. */
   readonly takesBody: boolean;
@@ -121,26 +121,26 @@ export interface Call {
   readonly required: readonly string[];
 }
 
-const callOf = (routine: Routine): Call => {
-  const takesBody = takesRaw(routine);
+const buildCall = (routine: Routine): DescribedCall => {
+  const takesBody = takesBodyAsArgument(routine);
   const parameters = takesBody ? [] : routine.parameters;
   const required = parameters.filter(({ hasDefault }) => !hasDefault).map(({ name }) => name);
   return { routine, takesBody, parameters, required };
 };
 
 /** The paths of functions. A function that may write has only POST. */
-export const routinePaths = function* (
+export const buildRoutinePaths = function* (
   description: Description,
-  operationsOf: (call: Call) => { readonly get: Part; readonly post: Part },
-): Parts {
-  const { model, methodsOf } = description;
-  for (const routine of describedRoutines(description)) {
-    const call = callOf(routine);
+  operationsOf: (call: DescribedCall) => { readonly get: JsonObject; readonly post: JsonObject },
+): MemberGenerator {
+  const { model, findMethods } = description;
+  for (const routine of findDescribedRoutines(description)) {
+    const call = buildCall(routine);
     const { get, post } = operationsOf(call);
-    yield pathOf(
+    yield buildPath(
       `/rpc/${routine.name}`,
       routine.volatility === "volatile" || call.takesBody ? { post } : { get, post },
-      methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(model, routine) }),
+      findMethods({ kind: "routine", name: routine.name, routines: findRoutines(model, routine) }),
     );
   }
 };

@@ -3,18 +3,18 @@
 /** An object whose members are made one after another, as they are written. A name that comes twice stands twice, and
  *  the second counts. */
 export class DocumentMembers {
-  readonly of: Iterable<readonly [name: string, value: unknown] | undefined>;
+  readonly members: Iterable<readonly [name: string, value: unknown] | undefined>;
 
   /** An `undefined` in place of a member lets other work interrupt the writing. */
-  constructor(of: DocumentMembers["of"]) {
-    this.of = of;
+  constructor(of: DocumentMembers["members"]) {
+    this.members = of;
   }
 }
 
 /** Members that are undefined are left out, as JSON does. Pieces may be empty. */
-export const writeText = function* ({ of }: DocumentMembers): Generator<string> {
+export const writeText = function* ({ members }: DocumentMembers): Generator<string> {
   let before = "{";
-  for (const member of of) {
+  for (const member of members) {
     if (member === undefined || member[1] === undefined) {
       yield "";
       continue;

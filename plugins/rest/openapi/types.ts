@@ -1,6 +1,6 @@
 /** Converts PostgreSQL types to schema objects of OpenAPI. */
-import { baseTypeOf, type Column, type Model, type PgType, type RoutineParameter } from "../../../core/index.ts";
-import { declaredName } from "../plan/overload.ts";
+import { findBaseType, type Column, type Model, type PgType, type RoutineParameter } from "../../../core/index.ts";
+import { buildDeclaredName } from "../plan/overload.ts";
 
 /** The parts of a schema object that describe a value. */
 export interface TypeSchema {
@@ -23,70 +23,75 @@ const TYPES: Readonly<Record<string, TypeSchema>> = {
 };
 
 /** The `type` and `items` of a type. The caller adds the format. */
-const typeSchema = (model: Model, type: PgType): TypeSchema => {
+const buildTypeSchema = (model: Model, type: PgType): TypeSchema => {
   if (type.kind !== "array")
     return type.schema === "pg_catalog" ? (TYPES[type.name] ?? { type: "string" }) : { type: "string" };
   const element = type.element === undefined ? undefined : model.types.get(type.element);
-  const items = element === undefined ? { type: "string" } : typeSchema(model, element);
+  const items = element === undefined ? { type: "string" } : buildTypeSchema(model, element);
   return { type: "array", items: items.type === undefined ? {} : { type: items.type } };
 };
 
 /** The type below all domains if it is in `pg_catalog`, otherwise the type itself. */
-const shownType = (model: Model, oid: number): PgType | undefined => {
-  const base = baseTypeOf(model, oid);
+const findShownType = (model: Model, oid: number): PgType | undefined => {
+  const base = findBaseType(model, oid);
   return base?.schema === "pg_catalog" ? base : model.types.get(oid);
 };
 
 /** @rule R-OAS-4 */
-export const columnSchema = (model: Model, column: Column): TypeSchema => {
-  const type = shownType(model, column.type);
+export const buildColumnSchema = (model: Model, column: Column): TypeSchema => {
+  const type = findShownType(model, column.type);
   if (type === undefined) return { type: "string" };
-  if (isRepresented(model, column.type)) return { format: declaredName(type) };
-  const schema = typeSchema(model, type);
-  const labels = baseTypeOf(model, column.type)?.labels;
-  return { format: declaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
+  if (isRepresented(model, column.type)) return { format: buildDeclaredName(type) };
+  const schema = buildTypeSchema(model, type);
+  const labels = findBaseType(model, column.type)?.labels;
+  return { format: buildDeclaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
 /** Whether a cast to json represents the domain, so that its JSON may be of any kind. @rule R-REP-2 */
 const isRepresented = (model: Model, oid: number): boolean => model.representations.get(oid)?.toJson !== undefined;
 
 /** The schema of a value that is not a column. */
-export const typeOf = (model: Model, oid: number): TypeSchema => {
+export const buildValueSchema = (model: Model, oid: number): TypeSchema => {
   if (isRepresented(model, oid)) return {};
-  const type = shownType(model, oid);
-  return type === undefined ? { type: "string" } : typeSchema(model, type);
+  const type = findShownType(model, oid);
+  return type === undefined ? { type: "string" } : buildTypeSchema(model, type);
 };
 
 /** The type's name without its schema. */
-const plainName = (model: Model, type: PgType): string => {
-  if (type.schema === "pg_catalog") return declaredName(type);
+const findPlainName = (model: Model, type: PgType): string => {
+  if (type.schema === "pg_catalog") return buildDeclaredName(type);
   const element = type.element === undefined ? undefined : model.types.get(type.element);
-  return element === undefined ? type.name : `${plainName(model, element)}[]`;
+  return element === undefined ? type.name : `${findPlainName(model, element)}[]`;
 };
 
 /**
  * A parameter as a property of the arguments' object, with its declared type.
  * @rule R-OAS-4
  */
-export const parameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
+export const buildParameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
   const type = model.types.get(parameter.type);
-  return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
+  return type === undefined
+    ? { type: "string" }
+    : { format: findPlainName(model, type), ...buildTypeSchema(model, type) };
 };
 
 /** The type in a query string, where arrays and documents are strings. */
-export const queryType = ({ type }: TypeSchema): string => (type === undefined || type === "array" ? "string" : type);
+export const findQueryType = ({ type }: TypeSchema): string =>
+  type === undefined || type === "array" ? "string" : type;
 
 /** A parameter as a string in a query string. */
-export const queryParameterSchema = (
+export const buildQueryParameterSchema = (
   model: Model,
   parameter: RoutineParameter,
 ): TypeSchema & { readonly collectionFormat?: string } => {
-  const schema = parameterSchema(model, parameter);
-  if (parameter.mode !== "variadic") return { format: schema.format, type: queryType(schema) };
+  const schema = buildParameterSchema(model, parameter);
+  if (parameter.mode !== "variadic") return { format: schema.format, type: findQueryType(schema) };
   const array = model.types.get(parameter.type);
   const element = array?.element === undefined ? undefined : model.types.get(array.element);
   const items =
-    element === undefined ? { type: "string" } : { format: plainName(model, element), ...typeSchema(model, element) };
+    element === undefined
+      ? { type: "string" }
+      : { format: findPlainName(model, element), ...buildTypeSchema(model, element) };
   return { type: "array", items: { ...items, type: items.type ?? "string" }, collectionFormat: "multi" };
 };
 
@@ -94,7 +99,7 @@ export const queryParameterSchema = (
 const TEXT_CONSTANT = /^'((?:[^']|'')*)'::[^']+$/;
 
 /** The default as a JSON value, if it is a literal. @rule R-OAS-6 */
-export const literalDefault = (text: string | undefined, type: string | undefined): unknown => {
+export const parseDefault = (text: string | undefined, type: string | undefined): unknown => {
   if (text === undefined) return undefined;
   if (type === "string") return TEXT_CONSTANT.exec(text)?.[1]?.replaceAll("''", "'");
   try {

@@ -1,7 +1,7 @@
 /** The Swagger 2.0 document of one schema for one role (docs/reference/rest/openapi.md). */
 import {
-  columnOf,
-  relationOf,
+  findColumn,
+  findRelation,
   type Column,
   type Model,
   type QualifiedName,
@@ -9,20 +9,20 @@ import {
   type Visibility,
 } from "../../../core/index.ts";
 import {
-  describedRelations,
-  objectSchema,
-  relationPaths,
-  routinePaths,
+  findDescribedRelations,
+  buildObjectSchema,
+  buildRelationPaths,
+  buildRoutinePaths,
   splitComment,
-  type Call,
+  type DescribedCall,
   type Description,
-  type Part,
-  type Parts,
+  type JsonObject,
+  type MemberGenerator,
 } from "./description.ts";
 import { DocumentMembers } from "./sliced-text.ts";
-import { columnSchema, literalDefault, parameterSchema, queryParameterSchema } from "./types.ts";
+import { buildColumnSchema, parseDefault, buildParameterSchema, buildQueryParameterSchema } from "./types.ts";
 
-export interface DocumentPlace {
+export interface DocumentAddress {
   readonly host: string;
   readonly basePath: string;
   readonly scheme: string;
@@ -35,19 +35,19 @@ const JSON_TYPES = [
 ];
 const ROW_TYPES = [...JSON_TYPES, "text/csv"];
 
-const DEFAULT_INFO: Part = { title: "relapi", description: "REST API of a PostgreSQL schema" };
+const DEFAULT_INFO: JsonObject = { title: "relapi", description: "REST API of a PostgreSQL schema" };
 
 const escapeReference = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
-const parameterReference = (name: string): Part => ({ $ref: `#/parameters/${escapeReference(name)}` });
-const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
+const parameterReference = (name: string): JsonObject => ({ $ref: `#/parameters/${escapeReference(name)}` });
+const definitionReference = (name: string): JsonObject => ({ $ref: `#/definitions/${escapeReference(name)}` });
 
 /** @rule R-OAS-1 R-OAS-2 R-OAS-3 */
-export const buildVersion2 = (description: Description, place: DocumentPlace): DocumentMembers =>
-  new DocumentMembers(documentMembers(description, place));
+export const buildVersion2 = (description: Description, address: DocumentAddress): DocumentMembers =>
+  new DocumentMembers(writeDocumentMembers(description, address));
 
-const documentMembers = function* (description: Description, place: DocumentPlace): Parts {
+const writeDocumentMembers = function* (description: Description, place: DocumentAddress): MemberGenerator {
   const { model, visibility } = description;
-  const relations = yield* describedRelations(description);
+  const relations = yield* findDescribedRelations(description);
   const { summary: title, ...rest } = splitComment(model.schemaComments.get(description.schema));
   yield* Object.entries({
     swagger: "2.0",
@@ -63,24 +63,24 @@ const documentMembers = function* (description: Description, place: DocumentPlac
     externalDocs: { description: "REST reference", url: "https://docs.postgrest.org/en/stable/references/api.html" },
     ...(description.hasSecurity ? SECURITY : {}),
   });
-  const paths = function* (): Parts {
+  const paths = function* (): MemberGenerator {
     yield ["/", ROOT_PATH];
-    yield* relationPaths(description, relations, relationOperations);
-    yield* routinePaths(description, (call) => routineOperations(description, call));
+    yield* buildRelationPaths(description, relations, buildRelationOperations);
+    yield* buildRoutinePaths(description, (call) => buildRoutineOperations(description, call));
   };
-  const definitions = function* (): Parts {
-    for (const relation of relations) yield [relation.name, relationDefinition(model, relation, visibility)];
+  const definitions = function* (): MemberGenerator {
+    for (const relation of relations) yield [relation.name, buildRelationDefinition(model, relation, visibility)];
   };
-  const parameters = function* (): Parts {
+  const parameters = function* (): MemberGenerator {
     yield* Object.entries(SHARED_PARAMETERS);
-    for (const relation of relations) yield* relationParameters(relation);
+    for (const relation of relations) yield* buildRelationParameters(relation);
   };
   yield ["paths", new DocumentMembers(paths())];
   yield ["definitions", new DocumentMembers(definitions())];
   yield ["parameters", new DocumentMembers(parameters())];
 };
 
-const SECURITY: Part = {
+const SECURITY: JsonObject = {
   security: [{ JWT: [] }],
   securityDefinitions: {
     JWT: {
@@ -92,7 +92,7 @@ const SECURITY: Part = {
   },
 };
 
-const ROOT_PATH: Part = {
+const ROOT_PATH: JsonObject = {
   get: {
     tags: ["Introspection"],
     summary: "OpenAPI description (this document)",
@@ -101,7 +101,7 @@ const ROOT_PATH: Part = {
   },
 };
 
-const query = (name: string, description: string): Part => ({
+const buildQueryParameter = (name: string, description: string): JsonObject => ({
   name,
   description,
   required: false,
@@ -109,7 +109,7 @@ const query = (name: string, description: string): Part => ({
   type: "string",
 });
 
-const prefer = (values?: readonly string[]): Part => ({
+const buildPreferParameter = (values?: readonly string[]): JsonObject => ({
   name: "Prefer",
   description: "Preference",
   required: false,
@@ -122,14 +122,14 @@ const RETURNS = ["return=representation", "return=minimal", "return=none"];
 
 const PAGINATION = "Limiting and Pagination";
 
-const SHARED_PARAMETERS: Part = {
-  preferParams: prefer(),
-  preferReturn: prefer(RETURNS),
-  preferCount: prefer(["count=none"]),
-  preferPost: prefer([...RETURNS, "resolution=ignore-duplicates", "resolution=merge-duplicates"]),
-  select: query("select", "Filtering Columns"),
-  on_conflict: query("on_conflict", "On Conflict"),
-  order: query("order", "Ordering"),
+const SHARED_PARAMETERS: JsonObject = {
+  preferParams: buildPreferParameter(),
+  preferReturn: buildPreferParameter(RETURNS),
+  preferCount: buildPreferParameter(["count=none"]),
+  preferPost: buildPreferParameter([...RETURNS, "resolution=ignore-duplicates", "resolution=merge-duplicates"]),
+  select: buildQueryParameter("select", "Filtering Columns"),
+  on_conflict: buildQueryParameter("on_conflict", "On Conflict"),
+  order: buildQueryParameter("order", "Ordering"),
   range: { name: "Range", description: PAGINATION, required: false, in: "header", type: "string" },
   rangeUnit: {
     name: "Range-Unit",
@@ -139,13 +139,13 @@ const SHARED_PARAMETERS: Part = {
     in: "header",
     type: "string",
   },
-  offset: query("offset", PAGINATION),
-  limit: query("limit", PAGINATION),
+  offset: buildQueryParameter("offset", PAGINATION),
+  limit: buildQueryParameter("limit", PAGINATION),
 };
 
-const rowFilter = (relation: Relation, column: string): string => `rowFilter.${relation.name}.${column}`;
+const buildFilterName = (relation: Relation, column: string): string => `rowFilter.${relation.name}.${column}`;
 
-const relationParameters = (relation: Relation): readonly (readonly [string, Part])[] => [
+const buildRelationParameters = (relation: Relation): readonly (readonly [string, JsonObject])[] => [
   [
     `body.${relation.name}`,
     {
@@ -156,22 +156,22 @@ const relationParameters = (relation: Relation): readonly (readonly [string, Par
       schema: definitionReference(relation.name),
     },
   ],
-  ...relation.columns.map((column): readonly [string, Part] => [
-    rowFilter(relation, column.name),
+  ...relation.columns.map((column): readonly [string, JsonObject] => [
+    buildFilterName(relation, column.name),
     { name: column.name, description: column.comment, required: false, in: "query", type: "string" },
   ]),
 ];
 
-const relationOperations = (relation: Relation): Part => {
-  const operation = (parameters: readonly string[], responses: Part): Part => ({
+const buildRelationOperations = (relation: Relation): JsonObject => {
+  const buildOperation = (parameters: readonly string[], responses: JsonObject): JsonObject => ({
     tags: [relation.name],
     ...splitComment(relation.comment),
     parameters: parameters.map(parameterReference),
     responses,
   });
-  const filters = relation.columns.map((column) => rowFilter(relation, column.name));
+  const filters = relation.columns.map((column) => buildFilterName(relation, column.name));
   const body = `body.${relation.name}`;
-  const get = operation([...filters, "select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"], {
+  const get = buildOperation([...filters, "select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"], {
     200: { description: "OK", schema: { type: "array", items: definitionReference(relation.name) } },
     206: { description: "Partial Content" },
   });
@@ -180,27 +180,29 @@ const relationOperations = (relation: Relation): Part => {
   const noContent = { 204: { description: "No Content" } };
   return {
     get,
-    post: operation([body, "select", "preferPost"], { 201: { description: "Created" } }),
-    patch: operation([...filters, body, "preferReturn"], noContent),
-    delete: operation([...filters, "preferReturn"], noContent),
+    post: buildOperation([body, "select", "preferPost"], { 201: { description: "Created" } }),
+    patch: buildOperation([...filters, body, "preferReturn"], noContent),
+    delete: buildOperation([...filters, "preferReturn"], noContent),
   };
 };
 
-const routineOperations = (
+const buildRoutineOperations = (
   { model }: Description,
-  { routine, parameters, required }: Call,
-): { readonly get: Part; readonly post: Part } => {
-  const operation = (sent: readonly Part[]): Part => ({
+  { routine, parameters, required }: DescribedCall,
+): { readonly get: JsonObject; readonly post: JsonObject } => {
+  const operation = (sent: readonly JsonObject[]): JsonObject => ({
     tags: [`(rpc) ${routine.name}`],
     ...splitComment(routine.comment),
     produces: JSON_TYPES,
     parameters: sent,
     responses: { 200: { description: "OK" } },
   });
-  const schema: Part = {
+  const schema: JsonObject = {
     type: "object",
     description: routine.comment,
-    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameterSchema(model, parameter)])),
+    properties: Object.fromEntries(
+      parameters.map((parameter) => [parameter.name, buildParameterSchema(model, parameter)]),
+    ),
     required: required.length === 0 ? undefined : required,
   };
   return {
@@ -209,7 +211,7 @@ const routineOperations = (
         name: parameter.name,
         required: !parameter.hasDefault,
         in: "query",
-        ...queryParameterSchema(model, parameter),
+        ...buildQueryParameterSchema(model, parameter),
       })),
     ),
     post: operation([{ name: "args", required: true, in: "body", schema }, parameterReference("preferParams")]),
@@ -217,7 +219,7 @@ const routineOperations = (
 };
 
 /** The visible column that a foreign key on only this column references. Tables come before views over them. */
-const foreignKeyTarget = (
+const findForeignKeyTarget = (
   model: Model,
   relation: Relation,
   column: string,
@@ -232,9 +234,9 @@ const foreignKeyTarget = (
       relationship.target.schema !== relation.schema
     )
       return [];
-    const target = relationOf(model, relationship.target);
-    const far = target && columnOf(target, pair[1]);
-    if (target === undefined || far === undefined || visibility?.knows(target, far) === false) return [];
+    const target = findRelation(model, relationship.target);
+    const far = target && findColumn(target, pair[1]);
+    if (target === undefined || far === undefined || visibility?.mayNameColumn(target, far) === false) return [];
     const { kind } = target;
     return [{ target: relationship.target, column: pair[1], isView: kind === "view" || kind === "materialized" }];
   });
@@ -250,7 +252,7 @@ const describeColumn = (
 ): string | undefined => {
   const notes: string[] = [];
   if (relation.primaryKey.includes(column.name)) notes.push("This is a Primary Key.<pk/>");
-  const key = foreignKeyTarget(model, relation, column.name, visibility);
+  const key = findForeignKeyTarget(model, relation, column.name, visibility);
   if (key !== undefined)
     notes.push(
       `This is a Foreign Key to \`${key.target.name}.${key.column}\`.<fk table='${key.target.name}' column='${key.column}'/>`,
@@ -259,20 +261,25 @@ const describeColumn = (
   return column.comment !== undefined && note !== undefined ? `${column.comment}\n\n${note}` : (column.comment ?? note);
 };
 
-const property = (model: Model, relation: Relation, column: Column, visibility: Visibility | undefined): Part => {
-  const schema = columnSchema(model, column);
+const buildProperty = (
+  model: Model,
+  relation: Relation,
+  column: Column,
+  visibility: Visibility | undefined,
+): JsonObject => {
+  const schema = buildColumnSchema(model, column);
   return {
     ...schema,
     description: describeColumn(model, relation, column, visibility),
-    default: literalDefault(column.default, schema.type),
+    default: parseDefault(column.default, schema.type),
     maxLength: column.maxLength,
   };
 };
 
 /** @rule R-OAS-3 R-OAS-5 */
-const relationDefinition = (model: Model, relation: Relation, visibility: Visibility | undefined): Part =>
-  objectSchema(
-    relation.columns.map((column) => [column.name, property(model, relation, column, visibility)]),
+const buildRelationDefinition = (model: Model, relation: Relation, visibility: Visibility | undefined): JsonObject =>
+  buildObjectSchema(
+    relation.columns.map((column) => [column.name, buildProperty(model, relation, column, visibility)]),
     relation.columns.filter((column) => column.notNull).map((column) => column.name),
     relation.comment,
   );

@@ -1,37 +1,37 @@
 /** The OpenAPI 3.1 document of one schema for one role, made for generators of typed clients. */
-import { relationOf, type Column, type Relation, type Routine } from "../../../core/index.ts";
+import { findRelation, type Column, type Relation, type Routine } from "../../../core/index.ts";
 import {
-  describedRelations,
-  objectSchema,
-  relationPaths,
-  routinePaths,
+  findDescribedRelations,
+  buildObjectSchema,
+  buildRelationPaths,
+  buildRoutinePaths,
   splitComment,
-  type Call,
+  type DescribedCall,
   type Description,
-  type Part,
-  type Parts,
+  type JsonObject,
+  type MemberGenerator,
 } from "./description.ts";
 import { DocumentMembers } from "./sliced-text.ts";
-import { columnSchema, parameterSchema, queryType, typeOf, type TypeSchema } from "./types.ts";
+import { buildColumnSchema, buildParameterSchema, findQueryType, buildValueSchema, type TypeSchema } from "./types.ts";
 
-export interface Version3 {
+export interface Version3Input {
   readonly description: Description;
   /** The address of the server, as a URL or a path. */
   readonly server: string;
   /** The REST names of the operators. */
   readonly operators: readonly string[];
   /** Whether the preset contains the plugin, which may add parameters to reads. */
-  readonly has: (plugin: string) => boolean;
+  readonly hasPlugin: (plugin: string) => boolean;
 }
 
 /** The state of writing a document. */
-interface Writer extends Version3 {
+interface Writer extends Version3Input {
   /** The component name of each relation's rows. */
   readonly components: ReadonlyMap<string, string>;
 }
 
 /** Makes names that OpenAPI allows for components. */
-const componentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
+const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
   const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
   return new Map(
     names.map((name) => {
@@ -45,18 +45,22 @@ const componentNames = (names: readonly string[]): ReadonlyMap<string, string> =
 };
 
 /** Makes a schema such as `{type: "string"}` nullable. */
-const nullable = ({ type, enum: labels, ...rest }: TypeSchema): Part => ({
+const makeNullable = ({ type, enum: labels, ...rest }: TypeSchema): JsonObject => ({
   ...rest,
   type: type && [type, "null"],
   enum: labels && [...labels, null],
 });
 
-const schemaReference = (name: string): Part => ({ $ref: `#/components/schemas/${name}` });
-const parameterReference = (name: string): Part => ({ $ref: `#/components/parameters/${name}` });
-const listOf = (items: Part): Part => ({ type: "array", items });
-const json = (schema: Part): Part => ({ content: { "application/json": { schema } } });
+const schemaReference = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+const parameterReference = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` });
+const buildListSchema = (items: JsonObject): JsonObject => ({ type: "array", items });
+const buildJsonContent = (schema: JsonObject): JsonObject => ({ content: { "application/json": { schema } } });
 
-const query = (name: string, description: string, schema: Part = { type: "string" }): Part => ({
+const buildQueryParameter = (
+  name: string,
+  description: string,
+  schema: JsonObject = { type: "string" },
+): JsonObject => ({
   name,
   in: "query",
   description,
@@ -65,21 +69,21 @@ const query = (name: string, description: string, schema: Part = { type: "string
 
 const COUNT = { type: "integer", minimum: 0 };
 
-const SHARED_PARAMETERS: Part = {
-  select: query("select", "Columns and related rows to answer: `id,title,artist(name)`"),
-  order: query("order", "`year.desc,title.asc.nullslast`"),
-  limit: query("limit", "Rows to answer", COUNT),
-  offset: query("offset", "Rows to skip", COUNT),
-  and: query("and", "Conditions that all hold: `(year.gte.1990,year.lt.2000)`", {
+const SHARED_PARAMETERS: JsonObject = {
+  select: buildQueryParameter("select", "Columns and related rows to answer: `id,title,artist(name)`"),
+  order: buildQueryParameter("order", "`year.desc,title.asc.nullslast`"),
+  limit: buildQueryParameter("limit", "Rows to answer", COUNT),
+  offset: buildQueryParameter("offset", "Rows to skip", COUNT),
+  and: buildQueryParameter("and", "Conditions that all hold: `(year.gte.1990,year.lt.2000)`", {
     type: "string",
     pattern: "^\\(.*\\)$",
   }),
-  or: query("or", "Conditions of which one holds: `(year.lt.1970,title.like.A*)`", {
+  or: buildQueryParameter("or", "Conditions of which one holds: `(year.lt.1970,title.like.A*)`", {
     type: "string",
     pattern: "^\\(.*\\)$",
   }),
-  on_conflict: query("on_conflict", "Columns whose unique key decides about a conflict"),
-  columns: query("columns", "Columns of the body that count"),
+  on_conflict: buildQueryParameter("on_conflict", "Columns whose unique key decides about a conflict"),
+  columns: buildQueryParameter("columns", "Columns of the body that count"),
   prefer: {
     name: "Prefer",
     in: "header",
@@ -89,11 +93,16 @@ const SHARED_PARAMETERS: Part = {
 };
 
 /** The parameters that plugins add to reads, by plugin. @rule R-OAS-10 */
-const PLUGIN_PARAMETERS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+const PLUGIN_PARAMETERS: Readonly<Record<string, Readonly<Record<string, JsonObject>>>> = {
   "cursor-pages": {
-    cursor: query("cursor", "A page by cursor: empty for the first, else that of a `Link` of the page before"),
+    cursor: buildQueryParameter(
+      "cursor",
+      "A page by cursor: empty for the first, else that of a `Link` of the page before",
+    ),
   },
-  "rest-having": { having: query("having", "A condition on groups: `count().gt.1`, `sold.sum().gte.10`") },
+  "rest-having": {
+    having: buildQueryParameter("having", "A condition on groups: `count().gt.1`, `sold.sum().gte.10`"),
+  },
 };
 
 const PREFERENCES: Readonly<Record<string, string>> = {
@@ -101,18 +110,18 @@ const PREFERENCES: Readonly<Record<string, string>> = {
   nearest: "`distance=column`",
 };
 
-const preferOf = (has: Version3["has"]): Part => {
+const buildPreferParameter = (has: Version3Input["hasPlugin"]): JsonObject => {
   const added = Object.entries(PREFERENCES).flatMap(([plugin, text]) => (has(plugin) ? [text] : []));
   const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
   return { ...prefer, description: [...added, prefer.description].join(", ") };
 };
 
-const pluginParameters = (has: Version3["has"]): readonly (readonly [string, Part])[] =>
+const findPluginParameters = (has: Version3Input["hasPlugin"]): readonly (readonly [string, JsonObject])[] =>
   Object.entries(PLUGIN_PARAMETERS).flatMap(([plugin, parameters]) => (has(plugin) ? Object.entries(parameters) : []));
 
-const HEADERS: Part = { type: "object", additionalProperties: { type: "string" } };
+const HEADERS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 
-const BATCH: Part = {
+const BATCH: JsonObject = {
   type: "array",
   items: {
     type: "object",
@@ -127,7 +136,7 @@ const BATCH: Part = {
   },
 };
 
-const BATCH_ANSWERS: Part = {
+const BATCH_ANSWERS: JsonObject = {
   type: "array",
   items: {
     type: "object",
@@ -136,16 +145,16 @@ const BATCH_ANSWERS: Part = {
   },
 };
 
-const batchPath = (): Part => ({
-  post: operation(
+const buildBatchPath = (): JsonObject => ({
+  post: buildOperation(
     "batch",
     "Several requests in one transaction",
-    { parameters: [parameterReference("prefer")], requestBody: { required: true, ...json(BATCH) } },
-    { 200: ok(BATCH_ANSWERS, "An answer for each request") },
+    { parameters: [parameterReference("prefer")], requestBody: { required: true, ...buildJsonContent(BATCH) } },
+    { 200: buildResponse(BATCH_ANSWERS, "An answer for each request") },
   ),
 });
 
-const ERROR: Part = {
+const ERROR: JsonObject = {
   type: "object",
   required: ["code", "message"],
   properties: {
@@ -156,20 +165,28 @@ const ERROR: Part = {
   },
 };
 
-const ok = (schema: Part, description: string): Part => ({ description, ...json(schema) });
+const buildResponse = (schema: JsonObject, description: string): JsonObject => ({
+  description,
+  ...buildJsonContent(schema),
+});
 
-const operation = (tag: string, comment: string | undefined, request: Part, responses: Part): Part => ({
+const buildOperation = (
+  tag: string,
+  comment: string | undefined,
+  request: JsonObject,
+  responses: JsonObject,
+): JsonObject => ({
   tags: [tag],
   summary: splitComment(comment).summary,
   ...request,
-  responses: { ...responses, default: ok(schemaReference("error.response"), "What is wrong") },
+  responses: { ...responses, default: buildResponse(schemaReference("error.response"), "What is wrong") },
 });
 
 /** The properties of embedded rows, under the name of their relation if that identifies the relationship. */
-const embedsOf = (
+const buildEmbedProperties = (
   { description: { model }, components }: Writer,
   relation: Relation,
-): readonly (readonly [string, Part])[] => {
+): readonly (readonly [string, JsonObject])[] => {
   const own = new Set(relation.columns.map(({ name }) => name));
   const byTarget = new Map<string, (typeof relation.relationships)[number][]>();
   for (const relationship of relation.relationships) {
@@ -184,71 +201,77 @@ const embedsOf = (
     const [relationship, ...more] = candidates;
     const component = relationship && components.get(relationship.target.name);
     if (relationship === undefined || more.length > 0 || component === undefined || own.has(name)) return [];
-    if (relationOf(model, relationship.target) === undefined) return [];
+    if (findRelation(model, relationship.target) === undefined) return [];
     const row = schemaReference(component);
-    return [[name, relationship.isToOne ? { anyOf: [row, { type: "null" }] } : listOf(row)]];
+    return [[name, relationship.isToOne ? { anyOf: [row, { type: "null" }] } : buildListSchema(row)]];
   });
 };
 
-const componentOf = ({ components }: Writer, { name }: Relation): string => components.get(name) ?? name;
+const findComponentName = ({ components }: Writer, { name }: Relation): string => components.get(name) ?? name;
 
-const rowSchemas = (writer: Writer, relation: Relation): readonly (readonly [string, Part])[] => {
+const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly [string, JsonObject])[] => {
   const { model } = writer.description;
-  const name = componentOf(writer, relation);
-  const propertyOf = (column: Column): readonly [string, Part] => {
-    const schema = columnSchema(model, column);
-    return [column.name, { ...(column.notNull ? schema : nullable(schema)), description: column.comment }];
+  const name = findComponentName(writer, relation);
+  const buildProperty = (column: Column): readonly [string, JsonObject] => {
+    const schema = buildColumnSchema(model, column);
+    return [column.name, { ...(column.notNull ? schema : makeNullable(schema)), description: column.comment }];
   };
-  const properties = relation.columns.map(propertyOf);
+  const properties = relation.columns.map(buildProperty);
   const written = relation.columns.filter(
     ({ isGenerated, identity, isUpdatable }) => !isGenerated && identity !== "always" && isUpdatable,
   );
-  const writtenProperties = written.map(propertyOf);
+  const writtenProperties = written.map(buildProperty);
   const all = relation.columns.map((column) => column.name);
   const needed = written
     .filter((column) => column.notNull && column.default === undefined && column.baseDefault === undefined)
     .map((column) => column.name);
   return [
-    [name, objectSchema([...properties, ...embedsOf(writer, relation)], all, relation.comment)],
-    [`${name}.insert`, objectSchema(writtenProperties, needed, relation.comment)],
-    [`${name}.update`, objectSchema(writtenProperties, [], relation.comment)],
+    [name, buildObjectSchema([...properties, ...buildEmbedProperties(writer, relation)], all, relation.comment)],
+    [`${name}.insert`, buildObjectSchema(writtenProperties, needed, relation.comment)],
+    [`${name}.update`, buildObjectSchema(writtenProperties, [], relation.comment)],
   ];
 };
 
-const relationOperations = (writer: Writer, relation: Relation): Part => {
-  const name = componentOf(writer, relation);
-  const rows = listOf(schemaReference(name));
+const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject => {
+  const name = findComponentName(writer, relation);
+  const rows = buildListSchema(schemaReference(name));
   const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
-  const added = pluginParameters(writer.has).flatMap(([parameter]) => (isColumn(parameter) ? [] : [parameter]));
+  const added = findPluginParameters(writer.hasPlugin).flatMap(([parameter]) =>
+    isColumn(parameter) ? [] : [parameter],
+  );
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
-  const described = (names: readonly string[], responses: Part, body?: Part): Part => {
-    const requestBody = body && { required: true, ...json(body) };
-    return operation(
+  const buildRelationOperation = (names: readonly string[], responses: JsonObject, body?: JsonObject): JsonObject => {
+    const requestBody = body && { required: true, ...buildJsonContent(body) };
+    return buildOperation(
       relation.name,
       relation.comment,
       { parameters: [...names, "prefer"].map(parameterReference), requestBody },
       responses,
     );
   };
-  const written = ok(rows, "The rows written, with `Prefer: return=representation`");
+  const written = buildResponse(rows, "The rows written, with `Prefer: return=representation`");
   const done = { 200: written, 204: { description: "Done" } };
   const inserted = schemaReference(`${name}.insert`);
   const updated = schemaReference(`${name}.update`);
   const { writable } = relation;
   return {
-    get: described([...filters, "select", "order", "limit", "offset", ...added], {
-      200: ok(rows, "The rows"),
-      206: ok(rows, "Some of the rows"),
+    get: buildRelationOperation([...filters, "select", "order", "limit", "offset", ...added], {
+      200: buildResponse(rows, "The rows"),
+      206: buildResponse(rows, "Some of the rows"),
     }),
     ...(writable.insert && {
-      post: described(["select", "columns", "on_conflict"], { 201: written }, { anyOf: [inserted, listOf(inserted)] }),
+      post: buildRelationOperation(
+        ["select", "columns", "on_conflict"],
+        { 201: written },
+        { anyOf: [inserted, buildListSchema(inserted)] },
+      ),
     }),
-    ...(writable.update && { patch: described([...filters, "select", "columns"], done, updated) }),
-    ...(writable.delete && { delete: described([...filters, "select"], done) }),
+    ...(writable.update && { patch: buildRelationOperation([...filters, "select", "columns"], done, updated) }),
+    ...(writable.delete && { delete: buildRelationOperation([...filters, "select"], done) }),
   };
 };
 
-const returned = ({ description: { model }, components }: Writer, { returns }: Routine): Part => {
+const buildReturnSchema = ({ description: { model }, components }: Writer, { returns }: Routine): JsonObject => {
   const { kind, isSet, relation, columns, type } = returns;
   if (kind === "void") return { type: "null" };
   const component = relation && components.get(relation.name);
@@ -256,37 +279,43 @@ const returned = ({ description: { model }, components }: Writer, { returns }: R
     component !== undefined
       ? schemaReference(component)
       : kind === "composite"
-        ? objectSchema(
-            columns.map((column) => [column.name, nullable(typeOf(model, column.type))]),
+        ? buildObjectSchema(
+            columns.map((column) => [column.name, makeNullable(buildValueSchema(model, column.type))]),
             columns.map((column) => column.name),
           )
         : kind === "scalar"
-          ? nullable(typeOf(model, type))
+          ? makeNullable(buildValueSchema(model, type))
           : {};
-  return isSet ? listOf(value) : value;
+  return isSet ? buildListSchema(value) : value;
 };
 
-const routineOperations = (
+const buildRoutineOperations = (
   writer: Writer,
-  { routine, takesBody, parameters, required }: Call,
-): { readonly get: Part; readonly post: Part } => {
+  { routine, takesBody, parameters, required }: DescribedCall,
+): { readonly get: JsonObject; readonly post: JsonObject } => {
   const { model } = writer.description;
-  const described = (request: Part): Part =>
-    operation(`(rpc) ${routine.name}`, routine.comment, request, {
-      200: ok(returned(writer, routine), "What the function returns"),
+  const buildRoutineOperation = (request: JsonObject): JsonObject =>
+    buildOperation(`(rpc) ${routine.name}`, routine.comment, request, {
+      200: buildResponse(buildReturnSchema(writer, routine), "What the function returns"),
     });
-  const properties = parameters.map((each): [string, Part] => [each.name, nullable(parameterSchema(model, each))]);
+  const properties = parameters.map((each): [string, JsonObject] => [
+    each.name,
+    makeNullable(buildParameterSchema(model, each)),
+  ]);
   return {
-    get: described({
+    get: buildRoutineOperation({
       parameters: parameters.map((each) => ({
         name: each.name,
         in: "query",
         required: !each.hasDefault,
-        schema: { type: queryType(parameterSchema(model, each)) },
+        schema: { type: findQueryType(buildParameterSchema(model, each)) },
       })),
     }),
-    post: described({
-      requestBody: { required: required.length > 0, ...json(takesBody ? {} : objectSchema(properties, required)) },
+    post: buildRoutineOperation({
+      requestBody: {
+        required: required.length > 0,
+        ...buildJsonContent(takesBody ? {} : buildObjectSchema(properties, required)),
+      },
     }),
   };
 };
@@ -294,13 +323,14 @@ const routineOperations = (
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** @rule R-OAS-7 R-OAS-8 */
-export const buildVersion3 = (version: Version3): DocumentMembers => new DocumentMembers(documentMembers(version));
+export const buildVersion3 = (version: Version3Input): DocumentMembers =>
+  new DocumentMembers(writeDocumentMembers(version));
 
-const documentMembers = function* (version: Version3): Parts {
-  const { description, operators, has } = version;
+const writeDocumentMembers = function* (version: Version3Input): MemberGenerator {
+  const { description, operators, hasPlugin } = version;
   const { model, hasSecurity } = description;
-  const relations = yield* describedRelations(description);
-  const writer: Writer = { ...version, components: componentNames(relations.map(({ name }) => name)) };
+  const relations = yield* findDescribedRelations(description);
+  const writer: Writer = { ...version, components: buildComponentNames(relations.map(({ name }) => name)) };
   const { summary } = splitComment(model.schemaComments.get(description.schema));
   yield* Object.entries({
     openapi: "3.1.0",
@@ -308,30 +338,30 @@ const documentMembers = function* (version: Version3): Parts {
     servers: [{ url: version.server }],
     ...(hasSecurity ? { security: [{ JWT: [] }] } : {}),
   });
-  const paths = function* (): Parts {
-    yield* relationPaths(description, relations, (relation) => relationOperations(writer, relation));
-    if (has("rest-batch") && relations.every(({ name }) => name !== "batch")) yield ["/batch", batchPath()];
-    yield* routinePaths(description, (call) => routineOperations(writer, call));
+  const paths = function* (): MemberGenerator {
+    yield* buildRelationPaths(description, relations, (relation) => buildRelationOperations(writer, relation));
+    if (hasPlugin("rest-batch") && relations.every(({ name }) => name !== "batch")) yield ["/batch", buildBatchPath()];
+    yield* buildRoutinePaths(description, (call) => buildRoutineOperations(writer, call));
   };
-  const schemas = function* (): Parts {
-    for (const relation of relations) yield* rowSchemas(writer, relation);
+  const schemas = function* (): MemberGenerator {
+    for (const relation of relations) yield* buildRowSchemas(writer, relation);
     yield ["error.response", ERROR];
   };
   const filter = {
     type: "string",
     pattern: `^(not\\.)?(${operators.map(escapePattern).join("|")})(\\([A-Za-z_]+\\))?\\.`,
   };
-  const parameters = function* (): Parts {
-    yield* Object.entries({ ...SHARED_PARAMETERS, prefer: preferOf(has) });
-    yield* pluginParameters(has);
+  const parameters = function* (): MemberGenerator {
+    yield* Object.entries({ ...SHARED_PARAMETERS, prefer: buildPreferParameter(hasPlugin) });
+    yield* findPluginParameters(hasPlugin);
     for (const relation of relations)
       for (const [at, column] of relation.columns.entries())
         yield [
-          `filter.${componentOf(writer, relation)}.${at}`,
-          query(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
+          `filter.${findComponentName(writer, relation)}.${at}`,
+          buildQueryParameter(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
         ];
   };
-  const components = function* (): Parts {
+  const components = function* (): MemberGenerator {
     yield ["schemas", new DocumentMembers(schemas())];
     yield ["parameters", new DocumentMembers(parameters())];
     if (hasSecurity) yield ["securitySchemes", { JWT: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }];

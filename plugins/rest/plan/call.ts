@@ -2,10 +2,10 @@
 import { isUtf8 } from "node:buffer";
 import {
   arrayLiteral,
-  baseTypeOf,
+  findBaseType,
   columnUnknown,
-  relationOf,
-  routinesOf,
+  findRelation,
+  findRoutines,
   type BoundValue,
   type SentValue,
   type Call,
@@ -17,14 +17,14 @@ import {
 } from "../../../core/index.ts";
 import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
 import type { CallShape, LogicTree, ParsedQuery, PlannedRequest, RequestInput, ResolvedRead } from "../request.ts";
-import { nestedHook } from "../syntax/parameters.ts";
-import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
-import { withoutWindow } from "../syntax/range.ts";
+import { buildNestedHookName } from "../syntax/parameters.ts";
+import { checkPreferences, findEffectiveMaxAffected } from "../syntax/prefer.ts";
+import { removeWindow } from "../syntax/range.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind } from "./conditions.ts";
-import { chooseMedia, headOf } from "./media.ts";
+import { chooseMedia, buildHeadEnvelope } from "./media.ts";
 import { chooseRoutine, isCallable } from "./overload.ts";
-import type { Planning } from "./planning.ts";
+import type { PlanInput } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { findRelationship } from "./relationship.ts";
 import { resolveRead } from "./resolve-select.ts";
@@ -37,49 +37,49 @@ export interface PlannedCall extends PlannedRequest {
   /** Whether the result is limited by the window. */
   readonly hasWindow: boolean;
   /** The arguments of a plain body, whose values come first. */
-  readonly named: readonly string[];
+  readonly plainArgumentNames: readonly string[];
   /** How the body is bound: as the JSON text of all arguments, or as the only argument. */
-  readonly body: "arguments" | "argument" | undefined;
+  readonly bodyUse: "arguments" | "argument" | undefined;
   readonly maxAffected: number | undefined;
 }
 
 /** Plans a call. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
-export const planCall = (given: Planning): PlannedCall => {
-  const { model, schema, name, input, preferences } = given;
-  const callable = routinesOf(model, { schema, name }).filter((routine) => isCallable(model, routine));
-  const planning = withExtensions(given, callable);
-  const shape = callShape(planning);
+export const planCall = (planInput: PlanInput): PlannedCall => {
+  const { model, schema, name, input, preferences } = planInput;
+  const callable = findRoutines(model, { schema, name }).filter((routine) => isCallable(model, routine));
+  const planning = separatePluginParameters(planInput, callable);
+  const shape = buildCallShape(planning);
   const chosen = chooseRoutine(model, callable, shape);
   if (chosen === undefined) {
-    if (planning.rest.hints() !== undefined && input.kind === "query" && callable.some(takesBody))
-      throw routineNotFound(schema, name, shape, undefined, BODY);
+    if (planning.rest.findHints() !== undefined && input.kind === "query" && callable.some(takesBody))
+      throw routineNotFound(schema, name, shape, undefined, BODY_HINT);
     throw routineNotFound(schema, name, shape, suggestRoutine(planning, callable, shape));
   }
-  const { routine, isRaw } = chosen;
-  const named = isRaw ? [] : plainArguments(planning, routine, shape);
+  const { routine, takesBody: isRaw } = chosen;
+  const named = isRaw ? [] : findPlainParameters(planning, routine, shape);
   const isText = input.kind === "payload" && shape.names.length > 0 && named.length === 0;
   const body = isRaw ? "argument" : isText ? "arguments" : undefined;
   const values: BoundValue[] = body === undefined ? named.map(() => null) : [null];
-  const call = isRaw ? rawCall(routine) : namedCall(planning, routine, shape, values, named);
+  const call = isRaw ? buildRawCall(routine) : buildNamedCall(planning, routine, shape, values, named);
   const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(planning, routine, call, values);
   const hasWindow = called.result !== undefined;
-  const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
+  const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
   const media = chooseMedia(planning, { relation, routine, isWholeRow: isWhole });
   checkPreferences(preferences);
-  const maxAffected = effectiveMaxAffected(preferences);
+  const maxAffected = findEffectiveMaxAffected(preferences);
   if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
   const { plan, applied } = applyPreferences(planning, called);
   return {
     plan,
     routine,
-    envelope: { ...(planning.method === "HEAD" ? headOf(media) : media.envelope), count: preferences.count },
-    values: hasWindow ? withoutWindow(values, planning.window) : values,
+    envelope: { ...(planning.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope), count: preferences.count },
+    values: hasWindow ? removeWindow(values, planning.window) : values,
     hasWindow,
-    named: named.map(({ name }) => name),
-    body,
+    plainArgumentNames: named.map(({ name }) => name),
+    bodyUse: body,
     media,
     maxAffected,
-    applied: { ...applied, "max-affected": maxAffected !== undefined },
+    appliedPreferences: { ...applied, "max-affected": maxAffected !== undefined },
     legacyNames,
   };
 };
@@ -87,59 +87,60 @@ export const planCall = (given: Planning): PlannedCall => {
 /** Whether the function has a single unnamed parameter, which takes the body. @rule R-RPC-6 */
 const takesBody = ({ parameters: [first, ...others] }: Routine): boolean => first?.name === "" && others.length === 0;
 
-const BODY = "The function takes its argument as the body of a POST request";
+const BODY_HINT = "The function takes its argument as the body of a POST request";
 
 /** Parameters of plugins are not arguments, unless the function has one of that name. @rule X-PAR-1 */
-const withExtensions = (planning: Planning, callable: readonly Routine[]): Planning => {
+const separatePluginParameters = (planning: PlanInput, callable: readonly Routine[]): PlanInput => {
   const { query, rest } = planning;
   const isExtension = ([name]: readonly [string, string]): boolean =>
-    rest.grammar.extensions(nestedHook(name)) &&
+    rest.grammar.isPluginParameter(buildNestedHookName(name)) &&
     !callable.some(({ parameters }) => parameters.some((parameter) => parameter.name === name));
-  const found = query.parameters.filter(isExtension);
+  const found = query.argumentPairs.filter(isExtension);
   if (found.length === 0) return planning;
   const own: ParsedQuery = {
     ...query,
-    parameters: query.parameters.filter((pair) => !isExtension(pair)),
-    extensions: found.map(([name, text]) => ({ hook: nestedHook(name), name, text })),
+    argumentPairs: query.argumentPairs.filter((pair) => !isExtension(pair)),
+    pluginParameters: found.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
   };
   // other members are computed when they are read
-  return Object.create(planning, { query: { value: own } }) as Planning;
+  return Object.create(planning, { query: { value: own } }) as PlanInput;
 };
 
 /** The arguments as strings. */
-const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] =>
-  input.kind === "form" ? input.pairs : query.parameters;
+const findArgumentPairs = ({ input, query }: PlanInput): readonly (readonly [name: string, value: string])[] =>
+  input.kind === "form" ? input.pairs : query.argumentPairs;
 
 /** @rule R-RPC-2 R-RPC-3 R-RPC-6 */
-const callShape = (planning: Planning): CallShape => {
+const buildCallShape = (planning: PlanInput): CallShape => {
   const { input, payload, query } = planning;
-  if (input.kind === "raw") return { names: [], raw: input.type };
-  if (input.kind !== "payload") return { names: [...new Set(pairsOf(planning).map(([name]) => name))].sort() };
+  if (input.kind === "raw") return { names: [], bodyType: input.type };
+  if (input.kind !== "payload")
+    return { names: [...new Set(findArgumentPairs(planning).map(([name]) => name))].sort() };
   const names = payload === undefined ? [] : payload.isUninspected ? [...new Set(query.columns)].sort() : payload.keys;
-  return input.isJson ? { names, raw: "json" } : { names };
+  return input.isJson ? { names, bodyType: "json" } : { names };
 };
 
 /** Suggests another overload by its parameters, or another function by its name. @rule R-RPC-10 */
 const suggestRoutine = (
-  { rest, model, schema, name }: Planning,
+  { rest, model, schema, name }: PlanInput,
   overloads: readonly Routine[],
-  { names, raw }: CallShape,
+  { names, bodyType }: CallShape,
 ): string | undefined => {
-  if (raw !== undefined && raw !== "json") return undefined;
-  const suggestions = rest.suggestions();
+  if (bodyType !== undefined && bodyType !== "json") return undefined;
+  const suggestions = rest.findSuggestions();
   if (overloads.length === 0) return suggestions?.routine(model, schema, name);
   const list = suggestions?.overload(overloads, names);
   return list === undefined ? undefined : `${name}${list}`;
 };
 
-const qualifiedNameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({
+const buildQualifiedName = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({
   schema,
   name,
 });
 
 /** A call whose argument is the body. @rule R-RPC-6 */
-const rawCall = (routine: Routine): RoutineCall => ({
-  routine: qualifiedNameOf(routine),
+const buildRawCall = (routine: Routine): RoutineCall => ({
+  routine: buildQualifiedName(routine),
   oid: routine.oid,
   arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
 });
@@ -148,15 +149,15 @@ const rawCall = (routine: Routine): RoutineCall => ({
  * Parameters whose arguments are bound one by one although they come in a JSON body, because PostgreSQL plans better
  * with known values. Values other than arrays, rows and JSON have the same text in both forms. @rule X-PLN-8
  */
-const plainArguments = (
-  { model, input }: Planning,
+const findPlainParameters = (
+  { model, input }: PlanInput,
   { parameters }: Routine,
   { names }: CallShape,
 ): readonly RoutineParameter[] => {
   if (input.kind !== "payload" || input.isPlain !== true) return [];
   const given = parameters.filter(({ name }) => names.includes(name));
   const isPlain = ({ type, mode }: RoutineParameter): boolean => {
-    const { kind = "pseudo", name = "" } = baseTypeOf(model, type) ?? {};
+    const { kind = "pseudo", name = "" } = findBaseType(model, type) ?? {};
     return mode !== "variadic" && PLAIN_KINDS.has(kind) && !JSON_TYPES.has(name);
   };
   return given.every(isPlain) && parameters.every(({ mode }) => mode !== "variadic") ? given : [];
@@ -169,34 +170,35 @@ const JSON_TYPES: ReadonlySet<string> = new Set(["json", "jsonb"]);
  * A call with named arguments: text cast to the parameter's type, or values that the database reads from JSON text.
  * @rule R-RPC-3 R-RPC-4 R-RPC-5
  */
-const namedCall = (
-  planning: Planning,
+const buildNamedCall = (
+  planning: PlanInput,
   routine: Routine,
   { names }: CallShape,
   values: BoundValue[],
   named: readonly RoutineParameter[],
 ): RoutineCall => {
   const { payload } = planning;
-  const base = { routine: qualifiedNameOf(routine), oid: routine.oid };
+  const base = { routine: buildQualifiedName(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
   if (named.length > 0)
     return { ...base, arguments: named.map(({ name, sqlType: type }, param) => ({ name, value: { param, type } })) };
   if (payload !== undefined)
     return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
-  const pairs = pairsOf(planning);
+  const pairs = findArgumentPairs(planning);
   const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
   return {
     ...base,
     arguments: given.map((parameter): RoutineArgument => {
-      const texts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
-      const param = values.push(parameter.mode === "variadic" ? arrayLiteral(texts) : (texts.at(-1) ?? "")) - 1;
+      const argumentTexts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
+      const param =
+        values.push(parameter.mode === "variadic" ? arrayLiteral(argumentTexts) : (argumentTexts.at(-1) ?? "")) - 1;
       return { name: parameter.name, value: { param, type: parameter.sqlType } };
     }),
   };
 };
 
 /** The value that the body is bound as. */
-export const bodyValue = (input: RequestInput, body: PlannedCall["body"]): SentValue => {
+export const buildBodyValue = (input: RequestInput, body: PlannedCall["bodyUse"]): SentValue => {
   // the database refuses bytes that are not text
   const { shape, payload, isEmpty } = input;
   if (input.body !== undefined)
@@ -214,20 +216,25 @@ interface PlannedResult {
 }
 
 /** Plans how the result of the function is read. @rule R-RPC-11 R-RPC-12 */
-const planResult = (planning: Planning, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
+const planResult = (planning: PlanInput, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
   const { rest, model, schema, query, window } = planning;
   const { kind, isSet, relation: returned } = routine.returns;
   if (kind !== "composite") rejectNames(planning, kind === "void");
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
     return {
-      plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(planning, call, values) },
+      plan: {
+        kind: "call",
+        call,
+        returns: isSet ? "values" : "value",
+        result: planValuesWindow(planning, call, values),
+      },
       isWholeRow: isWholeRow(query.select),
       legacyNames: [],
     };
   }
-  const relation = returned === undefined ? undefined : relationOf(model, returned);
-  const type = baseTypeOf(model, routine.returns.type);
+  const relation = returned === undefined ? undefined : findRelation(model, returned);
+  const type = findBaseType(model, routine.returns.type);
   const name = type?.name ?? routine.name;
   const selectsAll = query.select?.some(({ kind: item }) => item === "all") ?? true;
   const resolved = resolveRead({
@@ -240,7 +247,7 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
     rowType: type?.kind === "composite" ? type.oid : undefined,
     name,
-    row: selectsAll ? undefined : CALLED_ROW, // selected columns are read directly from the call
+    rowName: selectsAll ? undefined : CALLED_ROW, // selected columns are read directly from the call
     hasRootFilters: true,
     window,
     values,
@@ -254,30 +261,30 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
 
 /** The name of a call's row in messages, and of the column of values. @rule R-NAM-1 R-MED-2 */
 const CALLED_ROW = "pgrst_call";
-const SCALAR = "pgrst_scalar";
+const VALUE_COLUMN = "pgrst_scalar";
 
 /**
  * Refuses names, because values have neither columns nor relationships. @throws RelApiError `relationship-not-found`,
  * 42703 @rule R-RPC-17
  */
-const rejectNames = ({ rest, model, schema, name, query }: Planning, isVoid: boolean): void => {
+const rejectNames = ({ rest, model, schema, name, query }: PlanInput, isVoid: boolean): void => {
   const { filters, orders, logic, select } = query;
   const embed = select?.find((item) => item.kind === "embed");
   if (embed !== undefined) findRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
-  const field = select?.find((item) => item.kind === "field" && item.field.name !== SCALAR);
+  const field = select?.find((item) => item.kind === "field" && item.field.name !== VALUE_COLUMN);
   const selected = field?.kind === "field" ? field.field.name : undefined;
   const named =
-    filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? firstNameIn(logic[0]?.part) ?? selected;
+    filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? findFirstName(logic[0]?.part) ?? selected;
   if (named !== undefined && !isVoid) throw columnUnknown(name, named);
 };
 
-const firstNameIn = (tree: LogicTree | undefined): string | undefined => {
+const findFirstName = (tree: LogicTree | undefined): string | undefined => {
   if (tree === undefined) return undefined;
-  return tree.kind === "condition" ? tree.condition.field.name : firstNameIn(tree.of[0]);
+  return tree.kind === "condition" ? tree.condition.field.name : findFirstName(tree.of[0]);
 };
 
 /** Applies the window to values. It may also remove a single value. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
-const valuesWindow = ({ window, rest }: Planning, call: RoutineCall, values: BoundValue[]): Read | undefined => {
+const planValuesWindow = ({ window, rest }: PlanInput, call: RoutineCall, values: BoundValue[]): Read | undefined => {
   const cap = rest.context.options.dbMaxRows;
   const { hasLimit, hasOffset } = window;
   if (!hasLimit && !hasOffset && cap === undefined) return undefined;

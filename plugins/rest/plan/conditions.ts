@@ -1,8 +1,8 @@
 /** Converts parsed fields, conditions and trees to parts of a plan. Values are collected in a separate list. */
 import {
-  baseTypeOf,
-  columnOf,
-  computedFieldOf,
+  findBaseType,
+  findColumn,
+  findComputedField,
   matchesType,
   type BoundValue,
   type Comparison,
@@ -17,22 +17,22 @@ import {
 import type { Condition, Field, JsonPathKey, LogicTree } from "../request.ts";
 
 /** A row of a composite type. */
-export interface CompositeRow {
+export interface CompositeType {
   readonly rowType: number;
   readonly columns: readonly string[];
 }
 
 /** The row that fields and conditions refer to. */
-export interface Row {
+export interface RowScope {
   readonly model: Model;
   readonly relation: Relation | undefined;
   /** The composite type of rows that a function returns and that belong to no relation. */
-  readonly composite?: CompositeRow | undefined;
+  readonly composite?: CompositeType | undefined;
   /** The schemas in which computed fields are looked up. */
   readonly searchPath: readonly string[];
   readonly values: BoundValue[];
   /** The id of the embed with that target name, whose null filters test the embed (R-EMB-15). */
-  readonly embedOf: (name: string) => string | undefined;
+  readonly findEmbed: (name: string) => string | undefined;
 }
 
 /** Binds a value without a type, which the database infers from its position. @rule R-FLT-3 */
@@ -49,22 +49,22 @@ export const buildPath = (values: BoundValue[], path: readonly JsonPathKey[]): r
 
 /** Finds a column or a computed field. Other names are refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
 export const buildField = (
-  { model, relation, composite, searchPath, values }: Omit<Row, "embedOf">,
+  { model, relation, composite, searchPath, values }: Omit<RowScope, "findEmbed">,
   { name, path }: Field,
 ): Expression => {
   const steps = path.length === 0 ? {} : { path: buildPath(values, path) };
   const row = relation ?? composite;
   const isColumn =
-    relation === undefined ? composite?.columns.includes(name) === true : columnOf(relation, name) !== undefined;
-  const routine = row === undefined || isColumn ? undefined : computedFieldOf(model, row, name, searchPath);
+    relation === undefined ? composite?.columns.includes(name) === true : findColumn(relation, name) !== undefined;
+  const routine = row === undefined || isColumn ? undefined : findComputedField(model, row, name, searchPath);
   return routine === undefined
     ? { kind: "column", name, ...steps }
     : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
 };
 
 /** @rule R-FLT-1 R-FLT-2 */
-const buildCondition = (row: Row, condition: Condition): Predicate => {
-  const embed = isNullFilter(condition) ? row.embedOf(condition.field.name) : undefined;
+const buildCondition = (row: RowScope, condition: Condition): Predicate => {
+  const embed = isNullFilter(condition) ? row.findEmbed(condition.field.name) : undefined;
   if (embed !== undefined) return { kind: "embedded", embed, isNull: !condition.isNegated };
   const comparison = buildComparison(row, condition);
   return condition.isNegated ? { kind: "not", of: comparison } : comparison;
@@ -92,7 +92,10 @@ export const buildOperation = (
 const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
   operator === "is" && keyword === "null" && field.path.length === 0;
 
-const buildComparison = (row: Row, { field, specs, quantifier, option, value, keyword }: Condition): Comparison => {
+const buildComparison = (
+  row: RowScope,
+  { field, specs, quantifier, option, value, keyword }: Condition,
+): Comparison => {
   const left = buildField(row, field);
   return {
     kind: "compare",
@@ -108,14 +111,14 @@ const buildComparison = (row: Row, { field, specs, quantifier, option, value, ke
 /**
  * The operator for the column's type if several share a name, otherwise the first. The database refuses a wrong type.
  */
-const chooseOperator = (row: Row, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
-  const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, typeOfField(row, field)));
+const chooseOperator = (row: RowScope, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
+  const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, findFieldType(row, field)));
   return fitting ?? (specs[0] as OperatorSpec); // in the grammar, every name has an operator
 };
 
-const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | undefined => {
-  const column = relation && columnOf(relation, name);
-  const type = column && baseTypeOf(model, column.type);
+const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): PgType | undefined => {
+  const column = relation && findColumn(relation, name);
+  const type = column && findBaseType(model, column.type);
   const last = path.at(-1);
   if (last === undefined || (last.arrow === "->" && type?.name === "json")) return type;
   const wanted = last.arrow === "->>" ? "text" : "jsonb";
@@ -123,7 +126,7 @@ const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | 
 };
 
 /** @rule R-LOG-1 R-LOG-2 R-LOG-4 */
-const buildTree = (row: Row, tree: LogicTree): Predicate => {
+const buildTree = (row: RowScope, tree: LogicTree): Predicate => {
   if (tree.kind === "condition") return buildCondition(row, tree.condition);
   const group: Predicate = { kind: tree.kind, of: tree.of.map((part) => buildTree(row, part)) };
   return tree.isNegated ? { kind: "not", of: group } : group;
@@ -131,7 +134,7 @@ const buildTree = (row: Row, tree: LogicTree): Predicate => {
 
 /** The filters and trees of one level, joined by AND. @rule R-LOG-5 */
 export const buildWhere = (
-  row: Row,
+  row: RowScope,
   filters: readonly Condition[],
   logic: readonly LogicTree[],
 ): Predicate | undefined => {

@@ -1,10 +1,10 @@
 /** `Accept: text/csv, application/json;q=0.5`: chooses the media type of the response (docs/reference/rest/media-types.md). */
 import type { Envelope } from "../../../core/index.ts";
-import { chooseMediaHook, type MediaChosen, type MediaContext, type MediaType } from "../api.ts";
+import { chooseMediaHook, type ChosenMedia, type MediaNegotiation, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
 import type { MediaChoice } from "../request.ts";
 import { ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED } from "../syntax/media-type.ts";
-import type { Planning } from "./planning.ts";
+import type { PlanInput } from "./planning.ts";
 
 const WITH_CHARSET = new Set([
   "application/json",
@@ -18,13 +18,13 @@ const WITH_CHARSET = new Set([
 ]);
 
 /** The `Content-Type` of a response of that type. */
-const contentTypeOf = (type: MediaType): string =>
+const buildContentType = (type: MediaType): string =>
   WITH_CHARSET.has(type.name) || type.name.startsWith("application/vnd.pgrst.")
     ? `${type.text}; charset=utf-8`
     : type.text;
 
 /** The facts that the choice of a media type depends on. */
-export interface MediaRequest extends Pick<MediaContext, "relation" | "routine" | "isWholeRow"> {
+export interface MediaRequest extends Pick<MediaNegotiation, "relation" | "routine" | "isWholeRow"> {
   /** Whether the response is the schema description. */
   readonly isRoot?: boolean;
 }
@@ -33,51 +33,53 @@ export interface MediaRequest extends Pick<MediaContext, "relation" | "routine" 
  * The envelope of a response without a body. A wrapper's result, such as an execution plan, is still returned.
  * @rule R-MED-3
  */
-export const headOf = ({ envelope }: MediaChoice): Envelope => ({ wrapper: envelope.wrapper });
+export const buildHeadEnvelope = ({ envelope }: MediaChoice): Envelope => ({ wrapper: envelope.wrapper });
 
-type MediaPlanning = Pick<Planning, "rest" | "model" | "accept" | "maySeePlans">;
+type MediaPlanning = Pick<PlanInput, "rest" | "model" | "accept" | "maySeePlans">;
 
 /** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
  *  R-MED-5 R-OAS-1 */
 export const chooseMedia = (planning: MediaPlanning, wanted: MediaRequest): MediaChoice => {
   const accepted = parseAccept(planning.accept);
-  const choose = wanted.isRoot === true ? rootChoice : choiceFor(planning, wanted);
+  const choose = wanted.isRoot === true ? chooseRootMedia : createMediaChooser(planning, wanted);
   for (const type of accepted) {
     const chosen = choose(type);
     if (chosen !== undefined)
-      return { contentType: contentTypeOf(type), isSingular: false, isBinary: false, ...chosen };
+      return { contentType: buildContentType(type), isSingular: false, isBinary: false, ...chosen };
   }
   throw mediaTypeUnavailable(accepted.map((type) => type.text));
 };
 
 const DESCRIPTION = parseMediaType("application/openapi+json");
 
-const rootChoice = (type: MediaType): MediaChosen | undefined =>
+const chooseRootMedia = (type: MediaType): ChosenMedia | undefined =>
   [DESCRIPTION.name, "application/json", "*/*"].includes(type.name)
-    ? { envelope: {}, contentType: contentTypeOf(DESCRIPTION) }
+    ? { envelope: {}, contentType: buildContentType(DESCRIPTION) }
     : undefined;
 
-const choiceFor = (planning: MediaPlanning, wanted: MediaRequest): MediaContext["choose"] => {
-  const { hooks, context: plugins } = planning.rest;
-  const tapped = plugins.use(chooseMediaHook);
-  const builtIn = (type: MediaType, media: string): MediaChosen | undefined => {
+const createMediaChooser = (planning: MediaPlanning, wanted: MediaRequest): MediaNegotiation["chooseFor"] => {
+  const { hooks, context: pluginContext } = planning.rest;
+  const chooseMediaTaps = pluginContext.use(chooseMediaHook);
+  const chooseBuiltIn = (type: MediaType, media: string): ChosenMedia | undefined => {
     // names without a slash are internal, so clients cannot request them
     if (!media.includes("/") || hooks.compileMedia.get(media) === undefined) return undefined;
     if (type.name === "*/*") return { envelope: { media }, contentType: "application/json; charset=utf-8" };
     return { envelope: { media }, isSingular: type.name === OBJECT };
   };
-  const choose = (type: MediaType): MediaChosen | undefined => {
+  const choose = (type: MediaType): ChosenMedia | undefined => {
     if (type.name === OBJECT || type.name === ARRAY)
-      return builtIn(type, type.isStripped ? type.name + STRIPPED : type.name);
-    return tapped.call(type, context) ?? builtIn(type, type.name === "*/*" ? "application/json" : type.name);
+      return chooseBuiltIn(type, type.isStripped ? type.name + STRIPPED : type.name);
+    return (
+      chooseMediaTaps.call(type, context) ?? chooseBuiltIn(type, type.name === "*/*" ? "application/json" : type.name)
+    );
   };
-  const context: MediaContext = {
+  const context: MediaNegotiation = {
     ...wanted,
     model: planning.model,
     get maySeePlans() {
       return planning.maySeePlans;
     },
-    choose,
+    chooseFor: choose,
   };
   return choose;
 };

@@ -1,7 +1,7 @@
 /** Terms of an order, on columns of a level's own rows and of rows embedded in it. */
 import {
-  baseTypeOf,
-  columnOf,
+  findBaseType,
+  findColumn,
   matchesType,
   type BoundValue,
   type Column,
@@ -12,11 +12,16 @@ import {
   type Relation,
 } from "../../../core/index.ts";
 import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
-import { bind, buildField, buildPath, type Row } from "./conditions.ts";
-import { joinedRow, type QueryLevel } from "./query-levels.ts";
+import { bind, buildField, buildPath, type RowScope } from "./conditions.ts";
+import { buildJoinedRowName, type QueryLevel } from "./query-levels.ts";
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
-export const buildOrder = (row: Row, level: QueryLevel, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
+export const buildOrder = (
+  row: RowScope,
+  level: QueryLevel,
+  term: OrderTerm,
+  orderings: Grammar["orderings"],
+): OrderBy => {
   const { embed, field, direction, nulls } = term;
   if (term.isCount === true) return { by: { kind: "aggregate", fn: "count", of: [] }, direction, nulls };
   const of: Expression =
@@ -27,7 +32,7 @@ export const buildOrder = (row: Row, level: QueryLevel, term: OrderTerm, orderin
           embed,
           name: field.name,
           path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
-          row: joinedRow(level, embed),
+          row: buildJoinedRowName(level, embed),
         };
   return { by: buildOrdering(row, of, level, term, orderings), direction, nulls };
 };
@@ -39,36 +44,38 @@ export const buildOrder = (row: Row, level: QueryLevel, term: OrderTerm, orderin
 export const orderGroups = (read: Read, values: readonly BoundValue[], relation: Relation | undefined): Read => {
   const { output, orderBy } = read;
   if (orderBy === undefined) return read;
-  const expressionText = (expression: Expression): string =>
+  const encodeExpression = (expression: Expression): string =>
     JSON.stringify(expression, (key, part: unknown) => (key === "param" ? { value: values[part as number] } : part));
-  const outputOf = (by: Expression): Expression => {
+  const findOutput = (by: Expression): Expression => {
     if (by.kind !== "column" && by.kind !== "computed") return by;
-    const text = expressionText(by);
-    const isField = (one: Output): boolean => one.kind === "value" && expressionText(withoutCasts(one.value)) === text;
+    const text = encodeExpression(by);
+    const isField = (one: Output): boolean =>
+      one.kind === "value" && encodeExpression(withoutCasts(one.value)) === text;
     const name = by.path !== undefined ? undefined : by.kind === "column" ? by.name : by.routine.name;
     const isWhole = output.some(({ kind }) => kind === "all");
-    if (isWhole && relation !== undefined && name !== undefined && columnOf(relation, name) !== undefined) return by;
-    if (name !== undefined && output.some((one) => one.kind === "value" && expressionText(one.value) === text))
+    if (isWhole && relation !== undefined && name !== undefined && findColumn(relation, name) !== undefined) return by;
+    if (name !== undefined && output.some((one) => one.kind === "value" && encodeExpression(one.value) === text))
       return by;
-    const found = output.find(isField) ?? (name === undefined ? undefined : output.find((one) => isNamed(one, name)));
+    const found =
+      output.find(isField) ?? (name === undefined ? undefined : output.find((one) => hasOutputName(one, name)));
     if (found === undefined || !("as" in found)) return by;
     const nth = output.filter((one) => "as" in one && one.as === found.as).indexOf(found);
     return { kind: "output", as: found.as, ...(nth === 0 ? {} : { nth }) };
   };
-  return { ...read, orderBy: orderBy.map((term) => ({ ...term, by: outputOf(term.by) })) };
+  return { ...read, orderBy: orderBy.map((term) => ({ ...term, by: findOutput(term.by) })) };
 };
 
 const withoutCasts = (expression: Expression): Expression =>
   expression.kind === "cast" ? withoutCasts(expression.of) : expression;
 
-const isNamed = (output: Output, name: string): boolean =>
+const hasOutputName = (output: Output, name: string): boolean =>
   (output.kind === "value" || output.kind === "aggregate") && output.as === name;
 
 /**
  * The ordering for the column's type. For other types it is the first one, which the database refuses. @rule X-ORD-2
  */
 const buildOrdering = (
-  { model, values }: Row,
+  { model, values }: RowScope,
   of: Expression,
   level: QueryLevel,
   term: OrderTerm,
@@ -76,8 +83,8 @@ const buildOrdering = (
 ): Expression => {
   const { ordering } = term;
   const specs = (ordering && orderings.get(ordering.name)) ?? [];
-  const column = ordering && orderedColumn(level, term);
-  const type = column && baseTypeOf(model, column.type);
+  const column = ordering && findOrderedColumn(level, term);
+  const type = column && findBaseType(model, column.type);
   const spec = specs.find((one) => matchesType(one, type)) ?? specs[0];
   if (ordering === undefined || spec === undefined) return of;
   return {
@@ -89,7 +96,7 @@ const buildOrdering = (
 };
 
 /** The column that a term sorts by. In a related order, it is the one with the output key of that name. */
-const orderedColumn = (level: QueryLevel, { embed, field }: OrderTerm): Column | undefined => {
+const findOrderedColumn = (level: QueryLevel, { embed, field }: OrderTerm): Column | undefined => {
   const { relation, node } =
     embed === undefined
       ? level
@@ -98,7 +105,7 @@ const orderedColumn = (level: QueryLevel, { embed, field }: OrderTerm): Column |
   const isKeyed = (item: SelectItem): boolean =>
     item.kind === "field" && (item.alias ?? item.field.name) === field.name;
   const item = embed === undefined ? undefined : node?.items.find(isKeyed);
-  if (item?.kind !== "field") return columnOf(relation, field.name);
+  if (item?.kind !== "field") return findColumn(relation, field.name);
   const isPlain = item.field.path.length === 0 && item.aggregate === undefined && item.cast === undefined;
-  return isPlain ? columnOf(relation, item.field.name) : undefined;
+  return isPlain ? findColumn(relation, item.field.name) : undefined;
 };

@@ -6,10 +6,10 @@ import type { CallShape } from "../request.ts";
 export interface ChosenRoutine {
   readonly routine: Routine;
   /** Whether the body is the single unnamed argument (R-RPC-6). */
-  readonly isRaw: boolean;
+  readonly takesBody: boolean;
 }
 
-const RAW_TYPES: Readonly<Record<NonNullable<CallShape["raw"]>, readonly string[]>> = {
+const BODY_TYPES: Readonly<Record<NonNullable<CallShape["bodyType"]>, readonly string[]>> = {
   json: ["json", "jsonb"],
   text: ["text"],
   xml: ["xml"],
@@ -17,24 +17,24 @@ const RAW_TYPES: Readonly<Record<NonNullable<CallShape["raw"]>, readonly string[
 };
 
 /** Whether the function has a single unnamed parameter, which takes the body. */
-export const takesRaw = (routine: Routine): boolean =>
+export const takesBodyAsArgument = (routine: Routine): boolean =>
   routine.parameters.length === 1 && routine.parameters[0]?.name === "";
 
 /** @rule R-RPC-1 */
 export const isCallable = (model: Model, routine: Routine): boolean => {
   if (routine.parameters.every((parameter) => parameter.name !== "")) return true;
-  const type = takesRaw(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
-  return type !== undefined && Object.values(RAW_TYPES).some((names) => names.includes(type.name));
+  const type = takesBodyAsArgument(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
+  return type !== undefined && Object.values(BODY_TYPES).some((names) => names.includes(type.name));
 };
 
-const isRawMatch = (model: Model, routine: Routine, raw: NonNullable<CallShape["raw"]>): boolean => {
-  const type = takesRaw(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
-  return type !== undefined && RAW_TYPES[raw].includes(type.name);
+const matchesBody = (model: Model, routine: Routine, raw: NonNullable<CallShape["bodyType"]>): boolean => {
+  const type = takesBodyAsArgument(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
+  return type !== undefined && BODY_TYPES[raw].includes(type.name);
 };
 
-const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
-  if (takesRaw(routine)) return false;
-  if (routine.parameters.length === 0) return names.length === 0 && (raw === undefined || raw === "json");
+const matchesNames = (routine: Routine, { names, bodyType }: CallShape): boolean => {
+  if (takesBodyAsArgument(routine)) return false;
+  if (routine.parameters.length === 0) return names.length === 0 && (bodyType === undefined || bodyType === "json");
   const known = new Set(routine.parameters.map((parameter) => parameter.name));
   return (
     names.every((name) => known.has(name)) &&
@@ -46,22 +46,22 @@ const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
  * The declared name of a type. Casts distinguish `character` and `bit` without a length from those of length one, so
  * the names do too.
  */
-export const declaredName = ({ schema, sqlName }: PgType): string =>
+export const buildDeclaredName = ({ schema, sqlName }: PgType): string =>
   schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName;
 
 /** The signature with declared types: `s.f(a => integer)`. An unnamed parameter shows only its type. */
-const signature = (model: Model, { schema, name, parameters }: Routine): string => {
-  const typeOf = ({ type, sqlType }: RoutineParameter): string => {
+const buildSignature = (model: Model, { schema, name, parameters }: Routine): string => {
+  const describeType = ({ type, sqlType }: RoutineParameter): string => {
     const declared = model.types.get(type);
-    return declared === undefined ? sqlType : declaredName(declared);
+    return declared === undefined ? sqlType : buildDeclaredName(declared);
   };
-  return `${schema}.${name}(${parameters.map((parameter) => `${parameter.name} => ${typeOf(parameter)}`).join(", ")})`;
+  return `${schema}.${name}(${parameters.map((parameter) => `${parameter.name} => ${describeType(parameter)}`).join(", ")})`;
 };
 
 /** @rule R-RPC-8 */
-const ambiguous = (model: Model, candidates: readonly Routine[]): Error => {
+const buildAmbiguityError = (model: Model, candidates: readonly Routine[]): Error => {
   const sorted = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
-  return ambiguousRoutine(sorted.map((routine) => signature(model, routine)));
+  return ambiguousRoutine(sorted.map((routine) => buildSignature(model, routine)));
 };
 
 /**
@@ -73,11 +73,11 @@ export const chooseRoutine = (
   routines: readonly Routine[],
   call: CallShape,
 ): ChosenRoutine | undefined => {
-  const named = routines.filter((routine) => isNamedMatch(routine, call));
-  if (named.length > 1) throw ambiguous(model, named);
-  if (named[0] !== undefined) return { routine: named[0], isRaw: false };
-  const { raw } = call;
-  const matching = raw === undefined ? [] : routines.filter((routine) => isRawMatch(model, routine, raw));
-  if (matching.length > 1) throw ambiguous(model, matching);
-  return matching[0] === undefined ? undefined : { routine: matching[0], isRaw: true };
+  const named = routines.filter((routine) => matchesNames(routine, call));
+  if (named.length > 1) throw buildAmbiguityError(model, named);
+  if (named[0] !== undefined) return { routine: named[0], takesBody: false };
+  const { bodyType } = call;
+  const matching = bodyType === undefined ? [] : routines.filter((routine) => matchesBody(model, routine, bodyType));
+  if (matching.length > 1) throw buildAmbiguityError(model, matching);
+  return matching[0] === undefined ? undefined : { routine: matching[0], takesBody: true };
 };

@@ -1,10 +1,10 @@
 /** The levels of a select, each with its filters, trees, orders and ranges. */
 import type { Relation, Relationship, ResolvedOptions } from "../../../core/index.ts";
-import { addressedPastAlias, notEmbedded } from "../errors.ts";
+import { aliasRequired, notEmbedded } from "../errors.ts";
 import type {
   AddressedPart,
   Condition,
-  Extension,
+  PluginParameter,
   LogicTree,
   NodeRange,
   OrderTerm,
@@ -24,7 +24,7 @@ export interface QueryNode {
   orders: readonly OrderTerm[];
   range: NodeRange;
   /** Parameters of plugins. The query contains those of the root. */
-  readonly extensions: Extension[];
+  readonly extensions: PluginParameter[];
 }
 
 /** A level with its relation and its embeds. */
@@ -46,7 +46,7 @@ export interface EmbedLevel extends QueryLevel {
 }
 
 /** The name in messages for the rows of an embed, seen from the outer level. @rule R-NAM-1 R-EMB-12 */
-export const joinedRow = ({ name, depth }: Pick<QueryLevel, "name" | "depth">, id: string): string =>
+export const buildJoinedRowName = ({ name, depth }: Pick<QueryLevel, "name" | "depth">, id: string): string =>
   `${name}_${id}_${depth + 1}`;
 
 export interface LegacyName {
@@ -54,7 +54,7 @@ export interface LegacyName {
   readonly alias: string;
 }
 
-export interface NodeTree {
+export interface QueryTree {
   readonly root: QueryNode;
   /** Names in the query that mean aliased embeds. @rule R-EMB-7 */
   readonly legacyNames: readonly LegacyName[];
@@ -74,43 +74,44 @@ const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[])
 });
 
 /** The name by which filters, orders and trees refer to an embed. @rule R-EMB-6 */
-export const targetName = (embed: SelectEmbed): string => embed.alias ?? embed.name;
+export const getTargetName = (embed: SelectEmbed): string => embed.alias ?? embed.name;
 
 /** Whether an embed adds no key: it is empty, or contains only such embeds. @rule R-EMB-13 */
 export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
   embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
 
 /** Selects the parts of the query that take effect. */
-export interface TreeParts {
+export interface EffectiveParts {
   /** Whether root filters and root trees take effect. */
   readonly hasRootFilters: boolean;
   readonly hasRanges: boolean;
 }
 
 /** Assigns each part of the query to its level. @throws RelApiError `not-embedded` @rule R-EMB-7 R-EMB-8 R-FLT-11 */
-export const buildNodes = (query: ParsedQuery, parts: TreeParts, options: ResolvedOptions): NodeTree => {
+export const buildNodes = (query: ParsedQuery, parts: EffectiveParts, options: ResolvedOptions): QueryTree => {
   const root = buildNode(undefined, query.select ?? ALL);
   const legacyNames: LegacyName[] = [];
-  const find = ({ path }: AddressedPart<unknown>): QueryNode =>
+  const findNode = ({ path }: AddressedPart<unknown>): QueryNode =>
     path.reduce((node, name) => findChild(node, name, options.urlUseLegacyTargetNames, legacyNames), root);
   for (const filter of query.filters)
-    if (parts.hasRootFilters || filter.path.length > 0) find(filter).filters.push(filter.part);
-  for (const order of query.orders) find(order).orders = order.part;
-  if (parts.hasRanges) for (const range of query.ranges) find(range).range = range.part;
-  for (const tree of query.logic) if (parts.hasRootFilters || tree.path.length > 0) find(tree).logic.push(tree.part);
-  for (const extension of query.nestedExtensions) find(extension).extensions.push(extension.part);
+    if (parts.hasRootFilters || filter.path.length > 0) findNode(filter).filters.push(filter.part);
+  for (const order of query.orders) findNode(order).orders = order.part;
+  if (parts.hasRanges) for (const range of query.ranges) findNode(range).range = range.part;
+  for (const tree of query.logic)
+    if (parts.hasRootFilters || tree.path.length > 0) findNode(tree).logic.push(tree.part);
+  for (const extension of query.nestedPluginParameters) findNode(extension).extensions.push(extension.part);
   return { root, legacyNames };
 };
 
 const findChild = (node: QueryNode, name: string, takesLegacy: boolean, legacyNames: LegacyName[]): QueryNode => {
   const named = node.children.filter(
-    (child) => child.embed !== undefined && (targetName(child.embed) === name || child.embed.name === name),
+    (child) => child.embed !== undefined && (getTargetName(child.embed) === name || child.embed.name === name),
   );
   const found = takesLegacy
     ? named[0]
-    : named.find((child) => child.embed !== undefined && targetName(child.embed) === name);
+    : named.find((child) => child.embed !== undefined && getTargetName(child.embed) === name);
   const alias = (found ?? named[0])?.embed?.alias;
-  if (found === undefined) throw alias === undefined ? notEmbedded(name) : addressedPastAlias(name, alias);
+  if (found === undefined) throw alias === undefined ? notEmbedded(name) : aliasRequired(name, alias);
   if (
     alias !== undefined &&
     alias !== name &&

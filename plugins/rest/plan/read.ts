@@ -3,15 +3,15 @@ import type { BoundValue } from "../../../core/index.ts";
 import { percentEncode, encodeContentLocation } from "../answer/headers.ts";
 import type { SlotPositions, PlannedRead } from "../request.ts";
 import { checkPreferences } from "../syntax/prefer.ts";
-import { withoutWindow } from "../syntax/range.ts";
-import { slotPositions, splitAtMarks } from "../syntax/parameters.ts";
-import { chooseMedia, headOf } from "./media.ts";
-import type { Planning } from "./planning.ts";
+import { removeWindow } from "../syntax/range.ts";
+import { findSlotPositions, splitAtMarks } from "../syntax/parameters.ts";
+import { chooseMedia, buildHeadEnvelope } from "./media.ts";
+import type { PlanInput } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./resolve-select.ts";
 
 /** Plans a read. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
-export const planRead = (planning: Planning): PlannedRead => {
+export const planRead = (planning: PlanInput): PlannedRead => {
   const { rest, model, relation, schema, name, query, hasMarks, window } = planning;
   const { count } = planning.preferences;
   const values: BoundValue[] = [];
@@ -30,20 +30,20 @@ export const planRead = (planning: Planning): PlannedRead => {
   const media = chooseMedia(planning, { relation, isWholeRow });
   checkPreferences(planning.preferences);
   const { plan, applied } = applyPreferences(planning, read);
-  const bound = withoutWindow(values, window);
+  const bound = removeWindow(values, window);
   const location = encodeContentLocation(name, query.pairs);
   return {
     plan,
     envelope: {
-      ...(planning.method === "HEAD" ? headOf(media) : media.envelope),
+      ...(planning.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope),
       count,
       countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined,
     },
     values: bound,
-    slots: hasMarks ? slotPositions(bound) : NO_SLOTS,
+    slotPositions: hasMarks ? findSlotPositions(bound) : NO_SLOTS,
     media,
     location: hasMarks ? splitAtMarks(location, percentEncode) : [location],
-    applied,
+    appliedPreferences: applied,
     legacyNames,
   };
 };

@@ -1,7 +1,7 @@
 /** `target!hint`: finds the relationship that an embed means. */
 import {
-  relationOf,
-  sameName,
+  findRelation,
+  isSameName,
   type Cardinality,
   type Model,
   type QualifiedName,
@@ -9,11 +9,11 @@ import {
   type Relationship,
 } from "../../../core/index.ts";
 import { relationshipAmbiguous, relationshipNotFound, type RelationshipCandidate } from "../errors.ts";
-import type { Rest, SelectEmbed } from "../request.ts";
+import type { RestSurface, SelectEmbed } from "../request.ts";
 
 /** The context of a search for a relationship. */
 export interface RelationshipSearch {
-  readonly rest: Pick<Rest, "hints" | "suggestions">;
+  readonly rest: Pick<RestSurface, "findHints" | "findSuggestions">;
   readonly model: Model;
   /** The schema of the request. Embeds cannot name anything outside of it. */
   readonly schema: string;
@@ -33,26 +33,32 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
     source === undefined || source.schema !== schema
       ? []
       : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
-  const isHelpful = rest.hints() !== undefined;
-  const candidatesOf = (of: EmbedName): readonly Relationship[] => {
+  const hasHints = rest.findHints() !== undefined;
+  const findCandidates = (of: EmbedName): readonly Relationship[] => {
     const meant = usable.filter((relationship) => matchesEmbed(model, relationship, of));
     // both directions of a key to a view of the same table have the same columns
-    const own = meant.filter((relationship) => singleColumn(relationship, "source") === of.hint);
-    return isHelpful && meant.length > 1 && own.length === 1 ? own : meant;
+    const own = meant.filter((relationship) => findSingleColumn(relationship, "source") === of.hint);
+    return hasHints && meant.length > 1 && own.length === 1 ? own : meant;
   };
-  const candidates = candidatesOf(embed);
+  const candidates = findCandidates(embed);
   const [only] = candidates;
   if (only === undefined) {
-    const suggestion = rest.suggestions()?.relationship(model, schema, sourceName, embed.name);
+    const suggestion = rest.findSuggestions()?.relationship(model, schema, sourceName, embed.name);
     // an existing name is not misspelt
-    const isMisled = isHelpful && suggestion?.suggestion === sourceName && source !== undefined;
-    throw relationshipNotFound(sourceName, embed.name, embed.hint, schema, isMisled ? undefined : suggestion);
+    const isSourceSuggestedWrongly = hasHints && suggestion?.misspelt === sourceName && source !== undefined;
+    throw relationshipNotFound(
+      sourceName,
+      embed.name,
+      embed.hint,
+      schema,
+      isSourceSuggestedWrongly ? undefined : suggestion,
+    );
   }
   if (candidates.length > 1) {
-    const hintOf = isHelpful
-      ? (relationship: Relationship) => uniqueHint(relationship, candidatesOf)
+    const buildHint = hasHints
+      ? (relationship: Relationship) => findUniqueHint(relationship, findCandidates)
       : (relationship: Relationship) => relationship.junction?.relation.name ?? relationship.constraint;
-    throw describeAmbiguity(sourceName, embed.name, candidates, hintOf);
+    throw buildAmbiguityError(sourceName, embed.name, candidates, buildHint);
   }
   return only;
 };
@@ -60,14 +66,14 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
 type EmbedName = Pick<SelectEmbed, "name" | "hint">;
 
 /** A hint that means only this relationship. Undefined if no hint does. @rule R-EMB-5 */
-const uniqueHint = (
+const findUniqueHint = (
   relationship: Relationship,
   candidatesOf: (of: EmbedName) => readonly Relationship[],
 ): string | undefined =>
   [
     relationship.junction?.relation.name ?? relationship.constraint,
-    singleColumn(relationship, "source"),
-    singleColumn(relationship, "target"),
+    findSingleColumn(relationship, "source"),
+    findSingleColumn(relationship, "target"),
   ].find((hint) => {
     if (hint === undefined || hint === "") return false;
     const [found, ...others] = candidatesOf({ name: relationship.target.name, hint });
@@ -85,7 +91,7 @@ const isUsable = (model: Model, schema: string, { source, target, routine }: Rel
 /** @rule R-EMB-1 */
 const matchesEmbed = (model: Model, relationship: Relationship, embed: EmbedName): boolean => {
   if (relationship.routine !== undefined) return relationship.routine.name === embed.name;
-  return sameName(relationship.source, relationship.target)
+  return isSameName(relationship.source, relationship.target)
     ? matchesSelfReference(relationship, embed)
     : matchesOtherRelation(model, relationship, embed);
 };
@@ -95,11 +101,11 @@ const matchesOtherRelation = (model: Model, relationship: Relationship, { name, 
   if (hint !== undefined) {
     if (target.name !== name) return false;
     return junction === undefined
-      ? isNamedByKey(relationship, hint) || singleColumn(relationship, "target") === hint
+      ? isNamedByKey(relationship, hint) || findSingleColumn(relationship, "target") === hint
       : junction.relation.name === hint;
   }
   if (target.name === name) return true;
-  return junction === undefined && isNamedByKey(relationship, name) && !isView(relationOf(model, target));
+  return junction === undefined && isNamedByKey(relationship, name) && !isView(findRelation(model, target));
 };
 
 /**
@@ -111,15 +117,16 @@ const matchesSelfReference = (relationship: Relationship, { name, hint }: EmbedN
   if (cardinality === "one-to-many")
     return (
       target.name === name &&
-      (hint === undefined || constraint === hint || singleColumn(relationship, "target") === hint)
+      (hint === undefined || constraint === hint || findSingleColumn(relationship, "target") === hint)
     );
-  return cardinality === "many-to-one" && hint === undefined && singleColumn(relationship, "source") === name;
+  return cardinality === "many-to-one" && hint === undefined && findSingleColumn(relationship, "source") === name;
 };
 
 const isNamedByKey = (relationship: Relationship, name: string): boolean =>
-  (relationship.constraint !== "" && relationship.constraint === name) || singleColumn(relationship, "source") === name;
+  (relationship.constraint !== "" && relationship.constraint === name) ||
+  findSingleColumn(relationship, "source") === name;
 
-const singleColumn = ({ columns }: Relationship, side: "source" | "target"): string | undefined =>
+const findSingleColumn = ({ columns }: Relationship, side: "source" | "target"): string | undefined =>
   columns.length === 1 ? columns[0]?.[side === "source" ? 0 : 1] : undefined;
 
 const isView = (relation: Relation | undefined): boolean =>
@@ -128,7 +135,7 @@ const isView = (relation: Relation | undefined): boolean =>
 const CARDINALITIES: readonly Cardinality[] = ["one-to-many", "many-to-one", "one-to-one", "many-to-many"];
 
 /** The key that sorts candidates in messages. @rule R-EMB-5 */
-const sortKey = (relationship: Relationship): readonly string[] => [
+const buildSortKey = (relationship: Relationship): readonly string[] => [
   relationship.target.schema,
   relationship.target.name,
   String(CARDINALITIES.indexOf(relationship.cardinality)),
@@ -150,52 +157,54 @@ const compareKeys = (a: readonly string[], b: readonly string[]): number => {
   return 0;
 };
 
-const describeAmbiguity = (
+const buildAmbiguityError = (
   source: string,
   target: string,
   candidates: readonly Relationship[],
   hintOf: (relationship: Relationship) => string | undefined,
 ): Error => {
   const sorted = candidates
-    .map((relationship) => ({ relationship, key: sortKey(relationship) }))
+    .map((relationship) => ({ relationship, key: buildSortKey(relationship) }))
     .sort((a, b) => compareKeys(a.key, b.key));
-  const hintFor = (relationship: Relationship): Pick<RelationshipCandidate, "hint"> => {
+  const buildCandidateHint = (relationship: Relationship): Pick<RelationshipCandidate, "hint"> => {
     const hint = hintOf(relationship);
     return hint === undefined ? {} : { hint: `${relationship.target.name}!${hint}` };
   };
-  const ways = sorted.map(({ relationship }): RelationshipCandidate => ({
+  const sortedCandidates = sorted.map(({ relationship }): RelationshipCandidate => ({
     details: {
       cardinality: relationship.cardinality,
       embedding: `${source} with ${relationship.target.name}`,
-      relationship: describe(source, relationship),
+      relationship: describeRelationship(source, relationship),
     },
-    ...hintFor(relationship),
-    columns: columnsOf(relationship),
+    ...buildCandidateHint(relationship),
+    columns: listColumns(relationship),
   }));
-  return relationshipAmbiguous(source, target, ways);
+  return relationshipAmbiguous(source, target, sortedCandidates);
 };
 
-const columnsOf = ({ source, target, junction, columns }: Relationship): RelationshipCandidate["columns"] => {
-  const of = ({ schema, name }: QualifiedName, names: readonly string[]): RelationshipCandidate["columns"] =>
-    names.map((column) => [schema, name, column]);
+const listColumns = ({ source, target, junction, columns }: Relationship): RelationshipCandidate["columns"] => {
+  const qualifyColumns = (
+    { schema, name }: QualifiedName,
+    names: readonly string[],
+  ): RelationshipCandidate["columns"] => names.map((column) => [schema, name, column]);
   if (junction === undefined)
     return [
-      ...of(
+      ...qualifyColumns(
         source,
         columns.map(([own]) => own),
       ),
-      ...of(
+      ...qualifyColumns(
         target,
         columns.map(([, far]) => far),
       ),
     ];
-  return of(
+  return qualifyColumns(
     junction.relation,
     [...junction.source, ...junction.target].map(([, column]) => column),
   );
 };
 
-const describe = (source: string, { junction, constraint, columns, target }: Relationship): string => {
+const describeRelationship = (source: string, { junction, constraint, columns, target }: Relationship): string => {
   const list = (names: readonly string[]): string => `(${names.join(", ")})`;
   if (junction === undefined) {
     return `${constraint} using ${source}${list(columns.map(([own]) => own))} and ${target.name}${list(columns.map(([, far]) => far))}`;

@@ -2,9 +2,9 @@
  * Resolves the select tree against the model: names become relationships, and the tree becomes the `Read` of a plan.
  */
 import {
-  columnOf,
-  computedFieldOf,
-  relationOf,
+  findColumn,
+  findComputedField,
+  findRelation,
   type BoundValue,
   type Embed,
   type Expression,
@@ -19,46 +19,46 @@ import {
   aggregateInSpread,
   aggregatesDisabled,
   checkDepth,
-  embedTwice,
+  embedRepeated,
   nameTooLong,
   notEmbedded,
   relatedOrderImpossible,
 } from "../errors.ts";
 import type {
-  Extension,
+  PluginParameter,
   Grammar,
   OrderTerm,
   ReadInput,
   ResolvedRead,
-  Rest,
+  RestSurface,
   SelectEmbed,
   SelectItem,
 } from "../request.ts";
 import { parseOperation } from "../syntax/filter.ts";
-import { failureOf } from "../syntax/lex.ts";
+import { buildSyntaxError } from "../syntax/lex.ts";
 import { isWholeRow } from "../syntax/select.ts";
-import { bind, buildField, buildOperation, buildWhere, type Row } from "./conditions.ts";
+import { bind, buildField, buildOperation, buildWhere, type RowScope } from "./conditions.ts";
 import {
   buildNodes,
   isEmptyEmbed,
-  joinedRow,
-  targetName,
+  buildJoinedRowName,
+  getTargetName,
   type EmbedLevel,
   type QueryLevel,
   type QueryNode,
 } from "./query-levels.ts";
 import { buildOrder, orderGroups } from "./order.ts";
-import type { Planning } from "./planning.ts";
+import type { PlanInput } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
 
-interface ReadBuilding {
-  readonly rest: Rest;
+interface ReadContext {
+  readonly rest: RestSurface;
   readonly model: Model;
   readonly searchPath: readonly string[];
   /** Whether a bare `count` may mean the number of rows. */
   readonly takesBareCount: boolean;
   /** Whether keys are truncated as in PostgREST, which can make two keys equal. @rule R-SEL-11 */
-  readonly cutsNames: boolean;
+  readonly truncatesKeys: boolean;
   readonly grammar: Grammar;
   readonly values: BoundValue[];
   /** `dbMaxRows`, if it applies. @rule R-RNG-5 */
@@ -83,27 +83,27 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const level = resolveLevel(root, { rest: input.rest, model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, grammar.flatModes, options.dbAggregatesEnabled);
-  const building: ReadBuilding = {
+  const building: ReadContext = {
     rest: input.rest,
     model,
-    searchPath: searchPathOf(input.rest, schema),
+    searchPath: buildSearchPath(input.rest, schema),
     // metadata permissions grant counting separately from reading
     takesBareCount:
       grammar.aggregates.has("count") && (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
-    cutsNames: options.compatMode,
+    truncatesKeys: options.compatMode,
     grammar,
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
-  const read = readExtensions(
+  const read = applyPluginParameters(
     building,
     relation,
-    query.extensions,
+    query.pluginParameters,
     buildRead(building, level, input.from, {
-      ...isOrdinary,
+      ...DEFAULT_OUTPUT,
       columns: input.columns,
       rowType: input.rowType,
-      row: input.row,
+      rowName: input.rowName,
     }),
   );
   const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
@@ -116,10 +116,10 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
 };
 
 /** Applies the parameters of plugins to the read. @rule X-PAR-1 */
-const readExtensions = (
-  { rest, model, searchPath, values, grammar }: ReadBuilding,
+const applyPluginParameters = (
+  { rest, model, searchPath, values, grammar }: ReadContext,
   relation: Relation | undefined,
-  extensions: readonly Extension[],
+  extensions: readonly PluginParameter[],
   read: Read,
 ): Read => {
   if (extensions.length === 0 || relation === undefined) return read;
@@ -139,13 +139,13 @@ const readExtensions = (
         return grammar.aggregates.get(fn);
       },
       checkDepth: (depth) => checkDepth(grammar.limits, depth),
-      unreadable: (at, ...expecting) => failureOf(source, { at, expecting }),
+      buildSyntaxError: (at, ...expecting) => buildSyntaxError(source, { at, expecting }),
     });
   }
   return current;
 };
 
-const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [
+const buildSearchPath = ({ context }: RestSurface, schema: string): readonly string[] => [
   schema,
   ...context.options.dbExtraSearchPath,
 ];
@@ -155,16 +155,16 @@ const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [
  * R-LOG-5
  */
 export const resolveWhere = (
-  { rest, model, schema, query }: Pick<Planning, "rest" | "model" | "schema" | "query">,
+  { rest, model, schema, query }: Pick<PlanInput, "rest" | "model" | "schema" | "query">,
   relation: Relation,
   values: BoundValue[],
 ): Predicate | undefined => {
-  const partsAtRoot = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] =>
+  const selectRootParts = <Part>(parts: readonly { readonly path: readonly string[]; readonly part: Part }[]): Part[] =>
     parts.filter(({ path }) => path.length === 0).map(({ part }) => part);
   return buildWhere(
-    { model, relation, searchPath: searchPathOf(rest, schema), values, embedOf: () => undefined },
-    partsAtRoot(query.filters),
-    partsAtRoot(query.logic),
+    { model, relation, searchPath: buildSearchPath(rest, schema), values, findEmbed: () => undefined },
+    selectRootParts(query.filters),
+    selectRootParts(query.logic),
   );
 };
 
@@ -182,9 +182,9 @@ const resolveLevel = (node: QueryNode, search: RelationshipSearch, depth = 0): Q
 
 const resolveEmbed = (node: QueryNode, embed: SelectEmbed, search: RelationshipSearch, depth: number): EmbedLevel => {
   const relationship = findRelationship(search, embed);
-  const target = relationOf(search.model, relationship.target);
+  const target = findRelation(search.model, relationship.target);
   const level = resolveLevel(node, { ...search, source: target, sourceName: relationship.target.name }, depth);
-  return { ...level, embed, id: targetName(embed), relationship };
+  return { ...level, embed, id: getTargetName(embed), relationship };
 };
 
 // --- checks ---------------------------------------------------------------------------------------------------------
@@ -226,78 +226,78 @@ const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEn
 
 const MAX_NAME_BYTES = 63;
 
-const isOrdinary: OutputOptions = { isHidden: false, isOrdered: false };
+const DEFAULT_OUTPUT: OutputOptions = { isHidden: false, isSortedByParent: false };
 
 interface OutputOptions {
   readonly isHidden: boolean;
   /** Whether the parent sorts by this embed. */
-  readonly isOrdered: boolean;
+  readonly isSortedByParent: boolean;
   /** The names of the columns, if the rows belong to no relation. */
   readonly columns?: readonly string[];
   /** The composite type of such rows, if they have one. */
   readonly rowType?: number;
   /** The name of the rows in messages, if it is not that of their relation. */
-  readonly row?: string;
+  readonly rowName?: string;
 }
 
 /**
  * The name in messages for an embed's rows, seen from inside, because two levels may have the same relation.
  * @rule R-NAM-1
  */
-const embedRowName = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
+const buildEmbedRowName = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
   junction === undefined ? `${target.name}_${depth}` : undefined;
 
-const buildRead = (building: ReadBuilding, level: QueryLevel, from: ReadFrom, wanted: OutputOptions): Read => {
+const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wanted: OutputOptions): Read => {
   const { node, relation } = level;
   const { model, searchPath, values, cap } = building;
   const ids = new Set<string>();
   for (const { id } of level.embeds) {
-    if (ids.has(id)) throw embedTwice(joinedRow(level, id));
+    if (ids.has(id)) throw embedRepeated(buildJoinedRowName(level, id));
     ids.add(id);
   }
   const { columns = [], rowType } = wanted;
   const composite = rowType === undefined ? undefined : { rowType, columns };
-  const row: Row = {
+  const row: RowScope = {
     model,
     relation,
     composite,
     searchPath,
     values,
-    embedOf: (name) => (ids.has(name) ? name : undefined),
+    findEmbed: (name) => (ids.has(name) ? name : undefined),
   };
   const output: Output[] = [
     // an empty embed has no keys, but an order may use any of its columns (R-ORD-4)
     ...(wanted.isHidden
-      ? wanted.isOrdered
+      ? wanted.isSortedByParent
         ? [{ kind: "all" } as const]
         : []
-      : (bareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
+      : (findBareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
           buildOutput(row, item, building.grammar.aggregates),
         )),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
-  if (!building.cutsNames)
+  if (!building.truncatesKeys)
     for (const one of output) if ("as" in one && Buffer.byteLength(one.as) > MAX_NAME_BYTES) throw nameTooLong(one.as);
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
-  const ungrouped: Read = { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
+  const ungrouped: Read = { kind: "read", from, row: wanted.rowName, shape: "rows", output, where, orderBy, cap };
   const { flatModes } = building.grammar;
   // the aggregates of a flat embed group the rows of the outer level
-  const isFlat = node.embed !== undefined && flatModes.has(node.embed.mode);
-  const read = readExtensions(building, relation, node.extensions, ungrouped);
+  const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);
+  const read = applyPluginParameters(building, relation, node.extensions, ungrouped);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
-  return !isFlat && isGrouped ? orderGroups(read, values, relation) : read;
+  return !isFlatEmbed && isGrouped ? orderGroups(read, values, relation) : read;
 };
 
-const buildEmbed = (building: ReadBuilding, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
+const buildEmbed = (building: ReadContext, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
   const { embed, id, relationship, node } = level;
   const isHidden = isEmptyEmbed(embed);
   const read = buildRead(
     building,
     level,
     { relation: relationship.target },
-    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id), row: embedRowName(level) },
+    { isHidden, isSortedByParent: parentOrders.some((term) => term.embed === id), rowName: buildEmbedRowName(level) },
   );
   const { limit, offset } = node.range;
   return {
@@ -320,8 +320,8 @@ const buildEmbed = (building: ReadBuilding, level: EmbedLevel, parentOrders: rea
  * `select=count`, `vessels(count)`: means the number of rows, unless the row has a column or computed field of that
  * name. @rule R-AGG-7
  */
-const bareCount = (
-  { model, searchPath, takesBareCount, grammar }: ReadBuilding,
+const findBareCount = (
+  { model, searchPath, takesBareCount, grammar }: ReadContext,
   { node, relation }: QueryLevel,
   columns: readonly string[] | undefined,
 ): readonly SelectItem[] | undefined => {
@@ -339,15 +339,15 @@ const bareCount = (
   const isTaken =
     relation === undefined
       ? columns?.includes("count") === true
-      : columnOf(relation, "count") !== undefined ||
-        computedFieldOf(model, relation, "count", searchPath) !== undefined;
+      : findColumn(relation, "count") !== undefined ||
+        findComputedField(model, relation, "count", searchPath) !== undefined;
   return isTaken ? undefined : [{ kind: "count", alias: item.alias, cast: item.cast }];
 };
 
 /**
  * The output of a selected field. Embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3
  */
-const buildOutput = (row: Row, item: SelectItem, aggregates: Grammar["aggregates"]): readonly Output[] => {
+const buildOutput = (row: RowScope, item: SelectItem, aggregates: Grammar["aggregates"]): readonly Output[] => {
   switch (item.kind) {
     case "all":
       return [{ kind: "all" }];

@@ -1,7 +1,7 @@
 /** Plans POST, PATCH, PUT and DELETE requests. */
 import {
-  baseTypeOf,
-  columnOf,
+  findBaseType,
+  findColumn,
   type BoundValue,
   type Column,
   type Delete,
@@ -16,11 +16,11 @@ import {
 } from "../../../core/index.ts";
 import { columnNotFound, putFiltersInvalid, putKeyMissing } from "../errors.ts";
 import type { AppliedPreferences, PlannedRequest, ResolvedRead } from "../request.ts";
-import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
+import { checkPreferences, findEffectiveMaxAffected } from "../syntax/prefer.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { buildNodes } from "./query-levels.ts";
-import { chooseMedia, headOf } from "./media.ts";
-import type { PayloadShape, Planning } from "./planning.ts";
+import { chooseMedia, buildHeadEnvelope } from "./media.ts";
+import type { PayloadShape, PlanInput } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { resolveRead, resolveWhere } from "./resolve-select.ts";
 
@@ -43,49 +43,49 @@ export interface PlannedWrite extends PlannedRequest {
  * Plans a write. DELETE has no `payload`. Checks are made in the order of R-PIPE-1 steps 10 and 10a.
  * @throws RelApiError
  */
-export const planWrite = (planning: Planning): PlannedWrite => {
+export const planWrite = (planning: PlanInput): PlannedWrite => {
   const { relation, payload } = planning;
   const method = planning.method as WriteMethod; // only handlers of these methods plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
-  const shown = planReturning(planning, relation, values);
-  const written = withReturning(planOf(planning, relation, method, payload, values), shown.read);
+  const returned = planReturning(planning, relation, values);
+  const written = addReturning(planMethod(planning, relation, method, payload, values), returned.read);
   checkPreferences(planning.preferences);
-  const media = chooseMedia(planning, { relation, isWholeRow: shown.isWholeRow });
+  const media = chooseMedia(planning, { relation, isWholeRow: returned.isWholeRow });
   const { plan, applied } = applyPreferences(planning, written);
   const isMerge =
     plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
-  const countsInserted = isMerge || (method === "PUT" && shown.read !== undefined);
+  const countsInserted = isMerge || (method === "PUT" && returned.read !== undefined);
   const key = method === "POST" && planning.preferences.return === "headers-only" ? relation.primaryKey : [];
   return {
     plan,
     envelope: {
-      ...(shown.read === undefined ? headOf(media) : media.envelope),
+      ...(returned.read === undefined ? buildHeadEnvelope(media) : media.envelope),
       location: key.length === 0 ? undefined : key,
       countInserted: countsInserted ? true : undefined,
     },
     values,
     media,
-    hasBody: shown.read !== undefined,
+    hasBody: returned.read !== undefined,
     countsInserted,
-    maxAffected: method === "PATCH" || method === "DELETE" ? effectiveMaxAffected(planning.preferences) : undefined,
-    applied: { ...applied, ...appliedPreferences(planning, method, plan) },
-    legacyNames: shown.legacyNames,
+    maxAffected: method === "PATCH" || method === "DELETE" ? findEffectiveMaxAffected(planning.preferences) : undefined,
+    appliedPreferences: { ...applied, ...findAppliedPreferences(planning, method, plan) },
+    legacyNames: returned.legacyNames,
   };
 };
 
 /** @rule R-PRF-3 R-UPS-3 R-PUT-4 */
-const appliedPreferences = (
-  { preferences }: Planning,
+const findAppliedPreferences = (
+  { preferences }: PlanInput,
   method: WriteMethod,
   plan: PlannedWrite["plan"],
 ): AppliedPreferences => ({
   return: true,
   resolution: method === "POST" && plan.kind === "insert" && plan.onConflict !== undefined,
   missing: method === "POST" || method === "PATCH",
-  "max-affected": (method === "PATCH" || method === "DELETE") && effectiveMaxAffected(preferences) !== undefined,
+  "max-affected": (method === "PATCH" || method === "DELETE") && findEffectiveMaxAffected(preferences) !== undefined,
 });
 
-interface Returning {
+interface ReturnedRows {
   readonly read: Read | undefined;
   readonly isWholeRow: boolean;
   readonly legacyNames: ResolvedRead["legacyNames"];
@@ -95,7 +95,7 @@ interface Returning {
  * The returned rows. Without a representation, `select` only names the embeds that paths may use. @rule R-WRT-1 R-WRT-3
  * R-SEL-9 R-DEL-1
  */
-const planReturning = (planning: Planning, relation: Relation, values: BoundValue[]): Returning => {
+const planReturning = (planning: PlanInput, relation: Relation, values: BoundValue[]): ReturnedRows => {
   const { rest, model, schema, query } = planning;
   if (planning.preferences.return !== "representation") {
     const { legacyNames } = buildNodes(query, { hasRootFilters: false, hasRanges: false }, rest.context.options);
@@ -116,11 +116,11 @@ const planReturning = (planning: Planning, relation: Relation, values: BoundValu
   });
 };
 
-const withReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): PlannedWrite["plan"] =>
+const addReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): PlannedWrite["plan"] =>
   returning === undefined ? plan : { ...plan, returning };
 
-const planOf = (
-  planning: Planning,
+const planMethod = (
+  planning: PlanInput,
   relation: Relation,
   method: WriteMethod,
   payload: PayloadShape | undefined,
@@ -138,30 +138,35 @@ const planOf = (
 type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;
 
 /** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
-const planRows = ({ model, query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
+const planRows = ({ model, query, preferences }: PlanInput, relation: Relation, payload: PayloadShape): PayloadRows => {
   const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
   return {
-    ...columnsOf(model, relation, payload, names),
+    ...buildPayloadRows(model, relation, payload, names),
     missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null",
   };
 };
 
 const isJson = (model: Model, column: Column | undefined): boolean => {
-  const type = column && baseTypeOf(model, column.type);
+  const type = column && findBaseType(model, column.type);
   return type?.schema === "pg_catalog" && (type.name === "json" || type.name === "jsonb");
 };
 
-const columnsOf = (model: Model, relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
-  for (const name of names) if (columnOf(relation, name) === undefined) throw columnNotFound(name, relation);
+const buildPayloadRows = (
+  model: Model,
+  relation: Relation,
+  payload: PayloadShape,
+  names: readonly string[],
+): PayloadRows => {
+  for (const name of names) if (findColumn(relation, name) === undefined) throw columnNotFound(name, relation);
   const columns = names.map((name) =>
-    payload.isText === true && isJson(model, columnOf(relation, name)) ? { name, isText: true as const } : { name },
+    payload.isText === true && isJson(model, findColumn(relation, name)) ? { name, isText: true as const } : { name },
   );
   return { payload: { param: 0 }, shape: payload.shape, columns, missing: "null" };
 };
 
 /** @rule R-UPS-1 R-UPS-2 R-UPS-3 */
 const planConflict = (
-  { query, preferences }: Planning,
+  { query, preferences }: PlanInput,
   relation: Relation,
   columns: readonly PayloadColumn[],
 ): OnConflict | undefined => {
@@ -175,14 +180,14 @@ const planConflict = (
 
 /** @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
 const planPut = (
-  { model, query }: Planning,
+  { model, query }: PlanInput,
   relation: Relation,
   payload: PayloadShape,
   values: BoundValue[],
 ): Insert => {
   const key = relation.primaryKey;
   const given = new Set<string>();
-  const only = query.filters.map(({ path, part }) => {
+  const keyValues = query.filters.map(({ path, part }) => {
     const isPlain =
       path.length === 0 &&
       part.field.path.length === 0 &&
@@ -194,13 +199,13 @@ const planPut = (
     return { column: part.field.name, value: { param: values.push(part.value ?? "") - 1 } };
   });
   if (key.length === 0 || given.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
-  const rows = columnsOf(model, relation, payload, payload.keys);
+  const rows = buildPayloadRows(model, relation, payload, payload.keys);
   for (const column of key) if (!payload.keys.includes(column)) throw putKeyMissing(column);
   return {
     kind: "insert",
     into: { schema: relation.schema, name: relation.name },
     rows,
-    only,
+    onlyKeys: keyValues,
     onConflict: { target: { columns: key }, update: payload.keys },
   };
 };

@@ -1,11 +1,11 @@
 /** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: parses operator expressions. Plugins declare the operators. */
 import { arrayLiteral, type OperatorSpec } from "../../../core/index.ts";
-import { checkPath } from "../errors.ts";
+import { checkPathLength } from "../errors.ts";
 import type { AddressedPart, Condition, Grammar } from "../request.ts";
 import {
   DELIMITER,
   isFailure,
-  mismatchAt,
+  findMismatch,
   requireToken,
   parseTreePath,
   scanQuoted,
@@ -23,7 +23,7 @@ const OPERATOR = "operator (eq, gt, ...)";
 /** Parses a filter parameter. `name` and `value` are decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
 export const parseFilter = (grammar: Grammar, name: string, value: string): AddressedPart<Condition> => {
   const { names, field } = parseTreePath(name);
-  checkPath(grammar.limits, field);
+  checkPathLength(grammar.limits, field);
   const source = { text: value, what: "filter", raw: value, facts: { parameter: name, value } };
   const { value: operation } = requireToken(source, scanOperation(grammar, value, 0, scanPlainValue));
   return { path: names, part: { field, ...operation } };
@@ -49,10 +49,10 @@ export const scanTreeValue: ScanValue = (text, at) => {
   const quoted = scanQuotedElement(text, at);
   if (quoted !== undefined) return quoted;
   if (text[at] === "{") {
-    const inner = indexOfAny(text, at + 1, "{}");
+    const inner = findAnyCharacter(text, at + 1, "{}");
     if (text[inner] === "}") return { value: text.slice(at, inner + 1), end: inner + 1 };
   }
-  const end = indexOfAny(text, at, ",)");
+  const end = findAnyCharacter(text, at, ",)");
   return { value: text.slice(at, end), end };
 };
 
@@ -64,7 +64,7 @@ const scanQuotedElement = (text: string, at: number): Token<string> | undefined 
 };
 
 /** The position of the first of the characters, or the end. */
-const indexOfAny = (text: string, from: number, characters: string): number => {
+const findAnyCharacter = (text: string, from: number, characters: string): number => {
   let i = from;
   while (i < text.length && !characters.includes(text[i] as string)) i++; // the index is below the length
   return i;
@@ -79,11 +79,12 @@ export const scanOperation = (
 ): Token<Operation> | LexFailure => {
   const isNegated = text.startsWith("not.", start);
   const at = isNegated ? start + 4 : start;
-  const operator = longestOperator(grammar, text, at);
+  const operator = findOperator(grammar, text, at);
   if (operator === undefined) {
-    if (isNegated) return { at, expecting: [OPERATOR], shownAt: mismatchAt(text, at, firstOperator(grammar)) };
+    if (isNegated)
+      return { at, expecting: [OPERATOR], shownAt: findMismatch(text, at, findFirstListOperator(grammar)) };
     if (text.startsWith("not", at)) return { at: at + 3, expecting: [DELIMITER] };
-    return { at, expecting: ['"not"', OPERATOR], shownAt: mismatchAt(text, at, "not") };
+    return { at, expecting: ['"not"', OPERATOR], shownAt: findMismatch(text, at, "not") };
   }
   const [name, specs] = operator;
   const suffix = scanSuffix(text, at + name.length, specs);
@@ -93,13 +94,13 @@ export const scanOperation = (
   return { value: { isNegated, operator: name, specs, ...suffix.value, ...operand.value }, end: operand.end };
 };
 
-const longestOperator = (
+const findOperator = (
   grammar: Grammar,
   text: string,
   at: number,
 ): readonly [name: string, specs: readonly OperatorSpec[]] | undefined => {
   // in valid input, the text before the delimiter is the name; the search handles invalid input
-  const end = indexOfAny(text, at, ".(");
+  const end = findAnyCharacter(text, at, ".(");
   const exact = grammar.operators.get(text.slice(at, end));
   if (exact !== undefined) return [text.slice(at, end), exact];
   let found: readonly [string, readonly OperatorSpec[]] | undefined;
@@ -109,7 +110,7 @@ const longestOperator = (
 };
 
 /** The operator that messages name. Operators with lists are tried first. @rule R-LEX-12 */
-const firstOperator = (grammar: Grammar): string =>
+const findFirstListOperator = (grammar: Grammar): string =>
   [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
 
 type Suffix = Pick<Condition, "quantifier" | "option">;
@@ -135,7 +136,7 @@ const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): T
 const scanQuantifier = (text: string, at: number): Token<Suffix> | LexFailure => {
   for (const quantifier of ["any", "all"] as const)
     if (text.startsWith(quantifier, at)) return closeSuffix(text, at + 3, { quantifier });
-  return { at, expecting: [OPERATOR], shownAt: mismatchAt(text, at, "any") };
+  return { at, expecting: [OPERATOR], shownAt: findMismatch(text, at, "any") };
 };
 
 const closeSuffix = (text: string, at: number, suffix: Suffix): Token<Suffix> | LexFailure => {
@@ -174,7 +175,7 @@ const scanKeyword = (text: string, at: number, keywords: readonly string[]): Tok
   let furthest = at;
   for (const keyword of keywords) {
     const lower = text.slice(at, at + keyword.length).toLowerCase();
-    const agreed = mismatchAt(lower, 0, keyword);
+    const agreed = findMismatch(lower, 0, keyword);
     if (agreed === keyword.length && keyword.length > (longest?.length ?? -1)) longest = keyword;
     if (at + agreed > furthest) furthest = at + agreed;
   }
@@ -191,7 +192,7 @@ const scanList = (text: string, start: number): Token<readonly string[]> | LexFa
   if (text[i] === ")") return { value: elements, end: skipBlanks(text, i + 1) };
   for (;;) {
     const quoted = scanQuotedElement(text, i);
-    const end = quoted?.end ?? indexOfAny(text, i, ",)");
+    const end = quoted?.end ?? findAnyCharacter(text, i, ",)");
     elements.push(quoted?.value ?? text.slice(i, end));
     if (text[end] === ")") return { value: elements, end: skipBlanks(text, end + 1) };
     if (text[end] !== ",") return { at: end, expecting: [...(end === i ? ['"\\""'] : []), '","', '")"'] };

@@ -21,7 +21,7 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
 };
 
 /** One row; the last of repeated names wins. @rule R-BODY-7 */
-export const formRow = (pairs: Pairs): BodyRows => {
+export const buildFormRow = (pairs: Pairs): BodyRows => {
   const row = Object.fromEntries(pairs);
   return { text: JSON.stringify(row), shape: "object", keys: Object.keys(row).sort(), isEmpty: false };
 };

@@ -4,18 +4,18 @@
  */
 import type { Limits, OperatorSpec, Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
-import { rejectNames, restName } from "./part-names.ts";
+import { checkPartNames, getRestName } from "./part-names.ts";
 
 /** Whether the operand is used verbatim. */
-const isPlain = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
+const isUsedVerbatim = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
 
-const byRestName = <Spec>(
+const groupByRestName = <Spec>(
   all: readonly Spec[],
-  nameOf: (spec: Spec) => string | undefined,
+  getName: (spec: Spec) => string | undefined,
 ): ReadonlyMap<string, readonly Spec[]> => {
   const named = new Map<string, Spec[]>();
   for (const spec of all) {
-    const name = nameOf(spec);
+    const name = getName(spec);
     if (name === undefined) continue;
     const specs = named.get(name);
     if (specs === undefined) named.set(name, [spec]);
@@ -28,28 +28,30 @@ const byRestName = <Spec>(
 export const buildGrammar = (
   registry: Registry,
   limits: Limits,
-  extensions: Grammar["extensions"] = () => false,
+  extensions: Grammar["isPluginParameter"] = () => false,
 ): Grammar => {
-  rejectNames(registry);
+  checkPartNames(registry);
   // operands with several fields have no text form
-  const operators = byRestName(registry.operators, (spec) => (spec.operand === "fields" ? undefined : restName(spec)));
-  const orderings = byRestName(registry.orderings, restName);
+  const operators = groupByRestName(registry.operators, (spec) =>
+    spec.operand === "fields" ? undefined : getRestName(spec),
+  );
+  const orderings = groupByRestName(registry.orderings, getRestName);
   const embeds = registry.embeds.flatMap(({ mode, rest }) =>
     rest === undefined ? [] : [{ mode, prefix: rest.prefix, takesAlias: rest.takesAlias === true }],
   );
   const aggregates = new Map<string, string>();
   for (const spec of registry.aggregates.values()) {
-    const shown = restName(spec);
+    const shown = getRestName(spec);
     if (shown !== undefined) aggregates.set(shown, spec.name);
   }
   return {
     limits,
     operators,
-    plainOperators: new Set([...operators].filter(([, specs]) => specs.every(isPlain)).map(([name]) => name)),
+    plainOperators: new Set([...operators].filter(([, specs]) => specs.every(isUsedVerbatim)).map(([name]) => name)),
     aggregates,
     orderings,
     preferences: registry.preferences,
-    extensions,
+    isPluginParameter: extensions,
     embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length),
     flatModes: new Set(registry.embeds.filter(({ isFlat }) => isFlat === true).map(({ mode }) => mode)),
   };

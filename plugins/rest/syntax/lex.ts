@@ -47,11 +47,11 @@ const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
 
 /** @rule R-LEX-10 R-LEX-11 */
 export const throwSyntaxError = (source: LexerInput, failure: LexFailure): never => {
-  throw failureOf(source, failure);
+  throw buildSyntaxError(source, failure);
 };
 
-export const failureOf = (source: LexerInput, failure: LexFailure): RelApiError => {
-  const { line, column } = positionOf(source.text, failure.at);
+export const buildSyntaxError = (source: LexerInput, failure: LexFailure): RelApiError => {
+  const { line, column } = findPosition(source.text, failure.at);
   const shown = failure.shownAt ?? failure.at;
   const code = source.text.codePointAt(shown);
   const isLeftOver = failure.expecting.includes(END);
@@ -77,7 +77,7 @@ const listAlternatives = (alternatives: readonly string[]): string => {
   return distinct.length === 0 ? last : `${distinct.join(", ")} or ${last}`;
 };
 
-const positionOf = (text: string, at: number): { readonly line: number; readonly column: number } => {
+const findPosition = (text: string, at: number): { readonly line: number; readonly column: number } => {
   let line = 1;
   let column = 1;
   for (const character of text.slice(0, at)) {
@@ -111,7 +111,7 @@ export const skipBlanks = (text: string, at: number): number => {
 };
 
 /** The position at which the text stops matching the keyword. @rule R-LEX-12 */
-export const mismatchAt = (text: string, at: number, keyword: string): number => {
+export const findMismatch = (text: string, at: number, keyword: string): number => {
   let i = 0;
   while (i < keyword.length && text[at + i] === keyword[i]) i++;
   return at + i;
@@ -120,12 +120,12 @@ export const mismatchAt = (text: string, at: number, keyword: string): number =>
 /** Letters of any alphabet, digits, `_`, blank, `$`. */
 const RUN = /[\p{L}0-9_ $]+/uy;
 
-const runEnd = (text: string, at: number): number => {
+const findRunEnd = (text: string, at: number): number => {
   RUN.lastIndex = at;
   return RUN.test(text) ? RUN.lastIndex : at;
 };
 
-export const isNameCharacter = (text: string, at: number): boolean => runEnd(text, at) > at;
+export const isNameCharacter = (text: string, at: number): boolean => findRunEnd(text, at) > at;
 
 /** Scans a quoted value: `"a.b"`, `"say \"hi\""`. @rule R-LEX-2 */
 export const scanQuoted = (text: string, at: number): Token<string> | LexFailure => {
@@ -154,11 +154,11 @@ export const scanName = (text: string, at: number): Token<Name> | LexFailure => 
     const quoted = scanQuoted(text, at);
     return isFailure(quoted) ? quoted : { value: { text: quoted.value, more: [] }, end: quoted.end };
   }
-  let end = runEnd(text, at);
+  let end = findRunEnd(text, at);
   if (end === at) return { at, expecting: [NAME] };
   let more = MORE_NAME;
   while (text[end] === "-" && text[end + 1] !== ">") {
-    const next = runEnd(text, end + 1);
+    const next = findRunEnd(text, end + 1);
     if (next === end + 1) return { at: next, expecting: UNFINISHED_RUN };
     end = next;
     more = MORE_DASHED;
@@ -178,7 +178,7 @@ const trimSpaces = (text: string): string => {
  * Scans the type name of a cast. Its alphabet is narrow, because statements contain the name unchanged. @rule R-LEX-7
  */
 export const scanType = (text: string, at: number): Token<string> | LexFailure => {
-  const end = runEnd(text, at);
+  const end = findRunEnd(text, at);
   const value = text.slice(at, end).trim();
   return value === "" ? { at, expecting: ["letter", "digit"] } : { value, end };
 };
@@ -219,16 +219,16 @@ const scanOperand = (text: string, at: number): Token<PathOperand> | LexFailure 
 /** Characters other than those that end a key. */
 const KEY_RUN = /[^(\-:.,>)]+/uy;
 
-const keyRunEnd = (text: string, at: number): number => {
+const findKeyRunEnd = (text: string, at: number): number => {
   KEY_RUN.lastIndex = at;
   return KEY_RUN.test(text) ? KEY_RUN.lastIndex : at;
 };
 
 const scanKey = (text: string, at: number): Token<PathOperand> | LexFailure => {
-  let end = keyRunEnd(text, at);
+  let end = findKeyRunEnd(text, at);
   if (end === at) return { at, expecting: KEY };
   while (text[end] === "-" && text[end + 1] !== ">") {
-    const next = keyRunEnd(text, end + 1);
+    const next = findKeyRunEnd(text, end + 1);
     if (next === end + 1) return { at: next, expecting: ['">"'] };
     end = next;
   }

@@ -1,5 +1,5 @@
 /** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: parses logic trees. */
-import { checkDepth, checkPath } from "../errors.ts";
+import { checkDepth, checkPathLength } from "../errors.ts";
 import type { AddressedPart, Grammar, LogicTree } from "../request.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
 import {
@@ -7,7 +7,7 @@ import {
   throwSyntaxError,
   isFailure,
   isNameCharacter,
-  mismatchAt,
+  findMismatch,
   NAME,
   scanField,
   skipBlanks,
@@ -51,21 +51,21 @@ const readTree = (reader: TreeReader, start: number, depth: number): Token<Logic
   if (!isFailure(condition)) return condition;
   if (source.text.startsWith("not.", at)) {
     const word =
-      logicWord(source.text, at + 4) ??
+      scanLogicWord(source.text, at + 4) ??
       throwSyntaxError(source, {
         at: at + 4,
         expecting: [LOGIC_OPERATOR],
-        shownAt: mismatchAt(source.text, at + 4, "and"),
+        shownAt: findMismatch(source.text, at + 4, "and"),
       });
     return readGroup(reader, word, true, at + 4 + word.length, depth);
   }
-  const word = logicWord(source.text, at);
+  const word = scanLogicWord(source.text, at);
   return word === undefined
     ? throwSyntaxError(source, condition)
     : readGroup(reader, word, false, at + word.length, depth);
 };
 
-const logicWord = (text: string, at: number): "and" | "or" | undefined =>
+const scanLogicWord = (text: string, at: number): "and" | "or" | undefined =>
   text.startsWith("and", at) ? "and" : text.startsWith("or", at) ? "or" : undefined;
 
 const readGroup = (
@@ -101,7 +101,7 @@ const scanCondition = ({ grammar, source }: TreeReader, at: number): Token<Logic
   const scanned = scanField(text, at);
   if (isFailure(scanned)) return scanned;
   const { field, more } = scanned.value;
-  checkPath(grammar.limits, field);
+  checkPathLength(grammar.limits, field);
   if (text[scanned.end] !== ".") {
     const isNot = text.slice(at, scanned.end) === "not";
     return { at: scanned.end, expecting: [...more, DELIMITER, ...(isNot ? [NEGATION] : [])] };

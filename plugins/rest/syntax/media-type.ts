@@ -1,5 +1,5 @@
 /** `text/csv`, `application/vnd.pgrst.plan+json; for="text/csv"`: parses media types of `Accept` and `Content-Type`. */
-import { utf8Text } from "../../../core/index.ts";
+import { decodeUtf8Header } from "../../../core/index.ts";
 import type { MediaType } from "../api.ts";
 
 export const ARRAY = "application/vnd.pgrst.array+json";
@@ -40,7 +40,7 @@ const splitUnquoted = (text: string, separator: string): string[] => {
   return parts;
 };
 
-const parameters = (parts: readonly string[]): ReadonlyMap<string, string> => {
+const parseParameters = (parts: readonly string[]): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   for (const part of parts) {
     const at = part.indexOf("=");
@@ -59,17 +59,17 @@ export const parseMediaType = (sent: string): MediaType => {
   const parts = splitUnquoted(sent, ";");
   const name = (parts[0] ?? "").trim().toLowerCase();
   if (name === "application/vnd.pgrst.array" || name === ARRAY) {
-    const isStripped = parameters(parts.slice(1)).get("nulls") === "stripped";
+    const isStripped = parseParameters(parts.slice(1)).get("nulls") === "stripped";
     return isStripped
       ? { name: ARRAY, isStripped, text: ARRAY + STRIPPED }
       : { name: "application/json", isStripped, text: "application/json" };
   }
   if (name === "application/vnd.pgrst.object" || name === OBJECT) {
-    const isStripped = parameters(parts.slice(1)).get("nulls") === "stripped";
+    const isStripped = parseParameters(parts.slice(1)).get("nulls") === "stripped";
     return { name: OBJECT, isStripped, text: isStripped ? OBJECT + STRIPPED : OBJECT };
   }
   if (name === PLAN || name === `${PLAN}+text` || name === `${PLAN}+json`)
-    return parsePlanType(name, parameters(parts.slice(1)));
+    return parsePlanType(name, parseParameters(parts.slice(1)));
   if (KNOWN.has(name)) return { name, isStripped: false, text: name };
   return { name, isStripped: false, text: sent };
 };
@@ -95,7 +95,7 @@ interface WeightedType {
   readonly specificity: number;
 }
 
-const weightOf = (item: string): WeightedType => {
+const parseWeightedType = (item: string): WeightedType => {
   const at = item.indexOf(";q=");
   const text = at === -1 ? item : item.slice(0, at);
   const quality = at === -1 ? 1 : Number(item.slice(at + 3).split(";", 1)[0]);
@@ -115,8 +115,8 @@ const ANY_TYPE: readonly MediaType[] = [parseMediaType("*/*")];
  */
 export const parseAccept = (header: string | undefined): readonly MediaType[] => {
   if (header === undefined || header === "*/*") return ANY_TYPE;
-  return splitUnquoted(utf8Text(header).replace(/ /g, ""), ",")
-    .map(weightOf)
+  return splitUnquoted(decodeUtf8Header(header).replace(/ /g, ""), ",")
+    .map(parseWeightedType)
     .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal types keep their order
     .map((weighted) => weighted.type);
 };

@@ -1,12 +1,12 @@
 /** `order=tonnage.desc.nullslast,ports(country)`: parses the terms of an order. */
-import { checkPath } from "../errors.ts";
+import { checkPathLength } from "../errors.ts";
 import type { AddressedPart, Grammar, OrderTerm } from "../request.ts";
 import {
   DELIMITER,
   END,
   throwSyntaxError,
   isFailure,
-  mismatchAt,
+  findMismatch,
   requireToken,
   scanField,
   scanName,
@@ -68,7 +68,7 @@ const readRelated = (grammar: OrderGrammar, source: LexerInput, start: number): 
   if (isFailure(name) || raw[name.end] !== "(") return undefined;
   const field = scanField(raw, skipBlanks(raw, name.end + 1));
   if (isFailure(field)) return undefined;
-  checkPath(grammar.limits, field.value.field);
+  checkPathLength(grammar.limits, field.value.field);
   const ordering = readOrdering(grammar, source, skipBlanks(raw, field.end));
   const close = skipBlanks(raw, ordering?.end ?? field.end);
   if (raw[close] !== ")") return undefined;
@@ -97,7 +97,7 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
     return { value, end: suffix.end, more: suffix.more };
   }
   const { value: scanned, end } = requireToken(source, scanField(source.text, start));
-  checkPath(grammar.limits, scanned.field);
+  checkPathLength(grammar.limits, scanned.field);
   // blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
@@ -166,13 +166,13 @@ const scanSuffix = (text: string, at: number): SuffixToken | LexFailure => {
   if (direction === undefined) {
     const nulls = scanNulls(text, word);
     if (nulls !== undefined) return { value: { nulls: nulls.value }, end: nulls.end, more: [] };
-    return { at: word, expecting: ['"asc"', '"desc"', ...NULLS_LABELS], shownAt: mismatchAt(text, word, "asc") };
+    return { at: word, expecting: ['"asc"', '"desc"', ...NULLS_LABELS], shownAt: findMismatch(text, word, "asc") };
   }
   const end = word + direction.length;
   if (text[end] !== ".") return { value: { direction }, end, more: [DELIMITER] };
   const nulls = scanNulls(text, end + 1);
   if (nulls === undefined)
-    return { at: end + 1, expecting: NULLS_LABELS, shownAt: mismatchAt(text, end + 1, "nullsfirst") };
+    return { at: end + 1, expecting: NULLS_LABELS, shownAt: findMismatch(text, end + 1, "nullsfirst") };
   return { value: { direction, nulls: nulls.value }, end: nulls.end, more: [] };
 };
 

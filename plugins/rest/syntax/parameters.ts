@@ -29,14 +29,14 @@ export const decodePercent = (text: string): string => {
 export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
 
 /** The last dot-separated part of a name, which may reserve the name. @rule R-URL-3 */
-export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+export const getLastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 /** The name under which plugins tap a parameter of embeds and of functions that return rows. @rule X-PAR-1 */
-export const nestedHook = (name: string): string => `*.${name}`;
+export const buildNestedHookName = (name: string): string => `*.${name}`;
 
 export const isReserved = (name: string): boolean => {
   if (name === "select" || name === "columns" || name === "on_conflict") return true;
-  const last = lastPart(name);
+  const last = getLastPart(name);
   return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);
 };
 
@@ -54,7 +54,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
  * Replaces values that the grammar uses verbatim (`eq.…`, but not lists, keywords or patterns) by marks. Undefined if
  * it has replaced nothing.
  */
-export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
+export const buildTemplate = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
   if (query === undefined || MARK_IN_QUERY.test(query)) return undefined;
   const values: string[] = [];
   let text = "";
@@ -72,8 +72,8 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
       if (
         NAME.test(name) &&
         !isReserved(name) &&
-        !grammar.extensions(name) &&
-        !grammar.extensions(nestedHook(lastPart(name)))
+        !grammar.isPluginParameter(name) &&
+        !grammar.isPluginParameter(buildNestedHookName(getLastPart(name)))
       ) {
         text += `${query.slice(start, dot + 1)}${OPEN}${values.length}${CLOSE}`;
         values.push(decodePart(query.slice(dot + 1, end)));
@@ -88,7 +88,7 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
 // matches a whole mark, such as \ue0003\ue001
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
 
-export const slotPositions = (planned: readonly BoundValue[]): SlotPositions =>
+export const findSlotPositions = (planned: readonly BoundValue[]): SlotPositions =>
   planned.flatMap((bound, at) => {
     const mark = typeof bound === "string" ? MARK.exec(bound) : null;
     return mark === null ? [] : [[at, Number(mark[1])] as const];

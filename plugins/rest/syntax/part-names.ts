@@ -9,7 +9,7 @@ import {
 } from "../../../core/index.ts";
 
 /** The REST name of an operator, an aggregate function or an ordering. Undefined if REST does not offer it. */
-export const restName = ({
+export const getRestName = ({
   rest,
   name,
 }: {
@@ -20,8 +20,8 @@ export const restName = ({
 /** Valid operator names. `.`, `(` and `,` would end the name in a filter; `&`, `;` and `=` in the query string. */
 const OPERATOR_NAME = /^[^\s.,()"&;=]+$/;
 
-const rejectOperator = (plugin: string, spec: OperatorSpec): void => {
-  const name = restName(spec);
+const checkOperatorName = (plugin: string, spec: OperatorSpec): void => {
+  const name = getRestName(spec);
   // the prefix `not.` negates, so the name is reserved
   if (name !== undefined && (!OPERATOR_NAME.test(name) || name === "not"))
     throw presetError(
@@ -30,13 +30,13 @@ const rejectOperator = (plugin: string, spec: OperatorSpec): void => {
 };
 
 /** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
-export const rejectNames = (registry: Registry): void => {
+export const checkPartNames = (registry: Registry): void => {
   const { operators, embeds, aggregates, orderings } = registry;
-  for (const spec of operators) rejectOperator(registry.pluginOf(spec), spec);
-  rejectOverlaps(registry, operators, restName, "REST operator");
+  for (const spec of operators) checkOperatorName(registry.getPluginName(spec), spec);
+  rejectOverlaps(registry, operators, getRestName, "REST operator");
   rejectDuplicates(registry, embeds, ({ rest }) => rest?.prefix, "REST embed prefix");
-  rejectDuplicates(registry, aggregates.values(), restName, "REST aggregate function");
-  rejectInvalidNames(registry, aggregates.values(), (spec) => [restName(spec)], "aggregate function");
-  rejectOverlaps(registry, orderings, restName, "REST ordering");
-  rejectInvalidNames(registry, orderings, (spec) => [restName(spec)], "ordering");
+  rejectDuplicates(registry, aggregates.values(), getRestName, "REST aggregate function");
+  rejectInvalidNames(registry, aggregates.values(), (spec) => [getRestName(spec)], "aggregate function");
+  rejectOverlaps(registry, orderings, getRestName, "REST ordering");
+  rejectInvalidNames(registry, orderings, (spec) => [getRestName(spec)], "ordering");
 };

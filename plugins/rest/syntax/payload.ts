@@ -6,33 +6,35 @@ import {
   MAX_LIST_LENGTH,
   numberText,
   parseJson,
-  partsOf,
-  utf8Text,
+  splitJson,
+  decodeUtf8Header,
   type Exchange,
   type Json,
   type Limits,
   type TextRow,
 } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
-import { formRow, receiveForm } from "./form.ts";
+import { buildFormRow, receiveForm } from "./form.ts";
 import type { BodyRows, MediaType, Payload } from "../api.ts";
-import type { Rest } from "../request.ts";
+import type { RestSurface } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
 
 export const JSON_TYPE = "application/json";
 export const FORM = "application/x-www-form-urlencoded";
 
 /** The body's type. @rule R-BODY-1 */
-export const bodyType = (contentType: string | undefined): MediaType =>
-  parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
+export const parseBodyType = (contentType: string | undefined): MediaType =>
+  parseMediaType(contentType === undefined ? "application/json" : decodeUtf8Header(contentType));
 
 /** Reads a body that has arrived. `hasColumns`: the query names the columns. Every call returns the same.
  *  @throws RelApiError `bad-body`, `body-too-large` */
-export type Received<Read> = (hasColumns: boolean) => Read;
+export type ReceivedBody<Read> = (hasColumns: boolean) => Read;
 
 /** Waits for a body. Its errors are thrown where it is read, because errors of the query come first.
  *  @rule R-PIPE-2 */
-export const received = async <Read>(receive: () => Promise<Received<Read>>): Promise<Received<Read>> => {
+export const deferBodyErrors = async <Read>(
+  receive: () => Promise<ReceivedBody<Read>>,
+): Promise<ReceivedBody<Read>> => {
   let known: Read | undefined;
   try {
     const read = await receive();
@@ -45,11 +47,11 @@ export const received = async <Read>(receive: () => Promise<Received<Read>>): Pr
 };
 
 /** The rows of a request's body, received in pieces where a plugin can. @rule R-BODY-1 R-BODY-6 X-BODY-2 */
-export const receivePayload = async (rest: Rest, exchange: Exchange): Promise<Received<Payload>> => {
-  const type = bodyType(exchange.header("content-type"));
+export const receivePayload = async (rest: RestSurface, exchange: Exchange): Promise<ReceivedBody<Payload>> => {
+  const type = parseBodyType(exchange.header("content-type"));
   if (type.name === FORM) {
-    const row = formRow(await receiveForm(exchange, rest.context.options));
-    return (hasColumns) => payloadOf(rest, row, hasColumns);
+    const row = buildFormRow(await receiveForm(exchange, rest.context.options));
+    return (hasColumns) => buildPayload(rest, row, hasColumns);
   }
   if (type.name === JSON_TYPE) {
     const text = await exchange.text();
@@ -58,18 +60,18 @@ export const receivePayload = async (rest: Rest, exchange: Exchange): Promise<Re
   const reader = rest.receiveBody.call(type);
   if (reader !== undefined) {
     await exchange.bodyInPieces(reader.take);
-    return (hasColumns) => payloadOf(rest, reader.end(), hasColumns);
+    return (hasColumns) => buildPayload(rest, reader.end(), hasColumns);
   }
   const body = await exchange.body();
   return (hasColumns) => {
     const rows = rest.readBody.call(body, type);
     if (rows === undefined) throw contentTypeError(type.text);
-    return payloadOf(rest, rows, hasColumns);
+    return buildPayload(rest, rows, hasColumns);
   };
 };
 
 /** @rule X-BODY-1 */
-const payloadOf = (rest: Rest, rows: BodyRows, hasColumns: boolean): Payload =>
+const buildPayload = (rest: RestSurface, rows: BodyRows, hasColumns: boolean): Payload =>
   "json" in rows
     ? readJson(rest, isUtf8(rows.json) ? rows.json.toString("utf8") : undefined, hasColumns)
     : { ...rows, isUninspected: false };
@@ -81,17 +83,17 @@ const NO_ROWS: Rows = { text: "[]", shape: "array", keys: [], isEmpty: true };
 /** `text` is undefined if the body is not UTF-8. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-2 R-BODY-4
  *  R-LIM-2 R-LIM-3 */
 export const readJson = (
-  { hints, context: { options: limits } }: Rest,
+  { findHints, context: { options: limits } }: RestSurface,
   text: string | undefined,
   hasColumns: boolean,
 ): Payload => {
   if (text === undefined) throw jsonError();
   if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-  if (hasColumns) return uninspectedPayload(text);
+  if (hasColumns) return buildUninspectedPayload(text);
   try {
-    return { ...rowsOf(text, limits), isUninspected: false };
+    return { ...parseRows(text, limits), isUninspected: false };
   } catch (error) {
-    throw error instanceof SyntaxError ? jsonError(hints()?.jsonFault(text)) : error;
+    throw error instanceof SyntaxError ? jsonError(findHints()?.findJsonError(text)) : error;
   }
 };
 
@@ -104,60 +106,60 @@ const isRow = (value: Json): value is Row =>
   typeof value === "object" && value !== null && !Array.isArray(value) && numberText(value) === undefined;
 
 /** The keys are sorted: their order in the body makes no other statement. @throws SyntaxError, RelApiError `bad-body` */
-const rowsOf = (text: string, limits: Limits): Rows => {
+const parseRows = (text: string, limits: Limits): Rows => {
   const isShort = text.length <= MAX_LIST_LENGTH;
   const isList = ARRAY.test(text);
   if (!isList && !OBJECT.test(text)) {
     JSON.parse(text);
     return NO_ROWS;
   }
-  const kept: Row[] = [];
-  let shared: ReadonlySet<string> | undefined;
+  const parsedRows: Row[] = [];
+  let firstKeys: ReadonlySet<string> | undefined;
   let isUniform = true; // a fault in the JSON text behind it comes first
-  for (const value of isShort ? wholeValues(text) : valuesInTurn(isList ? partsOf(text) : [text], limits)) {
+  for (const value of isShort ? parseAllValues(text) : parseEachValue(isList ? splitJson(text) : [text], limits)) {
     const keys = isRow(value) ? Object.keys(value) : [];
     if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
-    shared ??= new Set(keys);
-    isUniform &&= isRow(value) && keys.length === shared.size && keys.every((key) => shared?.has(key));
-    if (isShort) kept.push(value as Row); // if all of them are rows
+    firstKeys ??= new Set(keys);
+    isUniform &&= isRow(value) && keys.length === firstKeys.size && keys.every((key) => firstKeys?.has(key));
+    if (isShort) parsedRows.push(value as Row); // if all of them are rows
   }
   if (!isUniform) throw keysError();
-  if (shared === undefined) return NO_ROWS;
-  const keys = [...shared].sort();
+  if (firstKeys === undefined) return NO_ROWS;
+  const keys = [...firstKeys].sort();
   if (!isList) return { text, shape: "object", keys, isEmpty: false };
   const rows = (): readonly TextRow[] | undefined => {
-    const texts = kept.map(textsOf);
+    const texts = parsedRows.map(encodeTextRow);
     return texts.every((row) => row !== undefined) ? texts : undefined;
   };
   return { text: { json: text, rows }, shape: "array", keys, isEmpty: false };
 };
 
-const wholeValues = (text: string): readonly Json[] => {
+const parseAllValues = (text: string): readonly Json[] => {
   const value = parseJson(text);
   return Array.isArray(value) ? value : [value];
 };
 
 /** The values of a long list together are larger than the body, so each is parsed when its turn comes. The members of an
  *  object are counted before. */
-function* valuesInTurn(texts: Iterable<string>, limits: Limits): Generator<Json> {
+function* parseEachValue(texts: Iterable<string>, limits: Limits): Generator<Json> {
   for (const json of texts) {
     let count = 0;
     if (json.length > limits.maxColumns && OBJECT.test(json))
-      for (const _ of partsOf(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
+      for (const _ of splitJson(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
     yield JSON.parse(json) as Json; // what JSON.parse gives
   }
 }
 
-const textOf = (value: Json): string | null | undefined => {
+const encodeText = (value: Json): string | null | undefined => {
   if (value === null || typeof value === "string") return value;
   return typeof value === "boolean" ? String(value) : numberText(value);
 };
 
 /** Returns undefined if a value is an array or an object, or if a key cannot be assigned. */
-const textsOf = (row: Row): TextRow | undefined => {
+const encodeTextRow = (row: Row): TextRow | undefined => {
   const texts: Record<string, string | null> = {};
   for (const key of Object.keys(row)) {
-    const text = key === "__proto__" ? undefined : textOf(row[key] ?? null);
+    const text = key === "__proto__" ? undefined : encodeText(row[key] ?? null);
     if (text === undefined) return undefined;
     texts[key] = text;
   }
@@ -166,14 +168,14 @@ const textsOf = (row: Row): TextRow | undefined => {
 
 /** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all of them are plain. An
  *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
-export const plainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
-  const texts = json.includes("\\u") ? undefined : textsOf(parseJson(json) as Row); // its keys have been read
+export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
+  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row); // its keys have been read
   return texts && new Map(Object.entries(texts));
 };
 
 /** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
  *  text. */
-const uninspectedPayload = (text: string): Payload => ({
+const buildUninspectedPayload = (text: string): Payload => ({
   text,
   shape: OBJECT.test(text) ? "object" : "array",
   keys: [],

@@ -9,7 +9,7 @@ const anyValue = (): boolean => true;
  * PostgREST's preferences, declared like those of plugins. Planners implement them, except those that only set
  * something. @rule R-PRF-1 R-PRF-4
  */
-export const PREFERENCES: readonly PreferenceSpec[] = [
+export const POSTGREST_PREFERENCES: readonly PreferenceSpec[] = [
   { name: "resolution", values: ["merge-duplicates", "ignore-duplicates"] },
   { name: "missing", values: ["default", "null"] },
   { name: "return", values: ["representation", "minimal", "headers-only"] },
@@ -20,13 +20,13 @@ export const PREFERENCES: readonly PreferenceSpec[] = [
   { name: "max-affected", values: anyValue },
 ];
 
-export const NO_PREFERENCES: Preferences = { given: new Map(), invalid: [] };
+export const NO_PREFERENCES: Preferences = { acceptedValues: new Map(), invalidItems: [] };
 
 const isAccepted = ({ values }: PreferenceSpec, value: string): boolean =>
   typeof values === "function" ? values(value) : values.includes(value);
 
 /** The accepted values of `max-affected`. Others are ignored. @rule R-PRF-5 */
-const COUNT = /^-?[0-9]{1,15}$/;
+const MAX_AFFECTED_VALUE = /^-?[0-9]{1,15}$/;
 
 /**
  * Parses all `Prefer` headers, joined by commas. A name without a value has the empty value, which only preferences of
@@ -41,17 +41,17 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
     const name = at === -1 ? item : item.slice(0, at);
     const value = at === -1 ? "" : item.slice(at + 1);
     const spec = specs.get(name);
-    const isNameAlone = at === -1 && spec !== undefined && PREFERENCES.includes(spec);
+    const isNameAlone = at === -1 && spec !== undefined && POSTGREST_PREFERENCES.includes(spec);
     if (spec === undefined || isNameAlone || !isAccepted(spec, value)) invalid.push(item);
-    else if (!given.has(name) && (name !== "max-affected" || COUNT.test(value))) given.set(name, value);
+    else if (!given.has(name) && (name !== "max-affected" || MAX_AFFECTED_VALUE.test(value))) given.set(name, value);
   }
   const count = given.get("max-affected");
   return {
     // each preference has one of its declared values
-    ...(Object.fromEntries(given) as Omit<Preferences, "given" | "invalid" | "maxAffected">),
+    ...(Object.fromEntries(given) as Omit<Preferences, "acceptedValues" | "invalidItems" | "maxAffected">),
     maxAffected: count === undefined ? undefined : Number(count),
-    given,
-    invalid,
+    acceptedValues: given,
+    invalidItems: invalid,
   };
 };
 
@@ -59,17 +59,18 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
  * Refuses unknown preferences if `handling` is strict. Otherwise it does not read them, so that they do not become part
  * of the cache key. @throws RelApiError `preferences-invalid` @rule R-PRF-2
  */
-export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalid">): void => {
-  if (preferences.handling === "strict" && preferences.invalid.length > 0)
-    throw preferencesInvalid(preferences.invalid);
+export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalidItems">): void => {
+  if (preferences.handling === "strict" && preferences.invalidItems.length > 0)
+    throw preferencesInvalid(preferences.invalidItems);
 };
 
 /** The value of `max-affected`, if it has an effect. @rule R-PRF-5 */
-export const effectiveMaxAffected = (preferences: Pick<Preferences, "handling" | "maxAffected">): number | undefined =>
-  preferences.handling === "strict" ? preferences.maxAffected : undefined;
+export const findEffectiveMaxAffected = (
+  preferences: Pick<Preferences, "handling" | "maxAffected">,
+): number | undefined => (preferences.handling === "strict" ? preferences.maxAffected : undefined);
 
 /** @rule R-TX-5 R-PRF-6 */
-export const resolveEnd = ({ dbTxEnd }: ResolvedOptions, { tx }: Preferences): TransactionEnd => {
-  if (tx !== undefined && dbTxEnd.endsWith("-allow-override")) return { end: tx, isChosen: true };
-  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosen: false };
+export const resolveTransactionEnd = ({ dbTxEnd }: ResolvedOptions, { tx }: Preferences): TransactionEnd => {
+  if (tx !== undefined && dbTxEnd.endsWith("-allow-override")) return { end: tx, isChosenByClient: true };
+  return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosenByClient: false };
 };

@@ -1,10 +1,10 @@
 /** `?select=id,name&tonnage=gte.500;order=name`: parses the query string. */
 import type { Limit } from "../../../core/index.ts";
-import { checkPath, tooMany } from "../errors.ts";
+import { checkPathLength, tooMany } from "../errors.ts";
 import type {
   AddressedPart,
   Condition,
-  Extension,
+  PluginParameter,
   Grammar,
   LogicTree,
   NodeRange,
@@ -16,7 +16,7 @@ import { parseFilter, parseOptionalOperation } from "./filter.ts";
 import { parseNames, parseTreePath } from "./lex.ts";
 import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
-import { decodePart, isReserved, lastPart, LOGIC, nestedHook } from "./parameters.ts";
+import { decodePart, isReserved, getLastPart, LOGIC, buildNestedHookName } from "./parameters.ts";
 import { parseWholeNumber } from "./range.ts";
 import { parseSelect } from "./select.ts";
 import { parseNodePath } from "./tree-path.ts";
@@ -49,32 +49,37 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, what);
   };
   checkCount("maxParameters", pairs.length, "parameters");
-  const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
-  const firstValue = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
+  const parametersWithValue = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
+  const findFirstValue = (name: string): string | undefined =>
+    parametersWithValue.find((pair) => pair[0] === name)?.[1];
   const isNested = ([name]: readonly [string, string]): boolean =>
-    kind !== "filters" && name.includes(".") && grammar.extensions(nestedHook(lastPart(name)));
-  const isOfRoot = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.extensions(name);
+    kind !== "filters" && name.includes(".") && grammar.isPluginParameter(buildNestedHookName(getLastPart(name)));
+  const isOfRoot = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.isPluginParameter(name);
   const isExtension = (pair: readonly [string, string]): boolean => isOfRoot(pair) || isNested(pair);
-  const extensions = present.filter(isOfRoot).map(([name, text]): Extension => ({ hook: name, name, text }));
-  const nestedExtensions = present.filter(isNested).map(([name, text]): AddressedPart<Extension> => {
-    const last = lastPart(name);
-    return { path: parseNodePath(name), part: { hook: nestedHook(last), name: last, text } };
+  const extensions = parametersWithValue
+    .filter(isOfRoot)
+    .map(([name, text]): PluginParameter => ({ hook: name, name, text }));
+  const nestedExtensions = parametersWithValue.filter(isNested).map(([name, text]): AddressedPart<PluginParameter> => {
+    const last = getLastPart(name);
+    return { path: parseNodePath(name), part: { hook: buildNestedHookName(last), name: last, text } };
   });
-  const free = present.filter((pair) => !isReserved(pair[0]) && !isExtension(pair));
+  const unreservedParameters = parametersWithValue.filter((pair) => !isReserved(pair[0]) && !isExtension(pair));
 
   const orders: AddressedPart<readonly OrderTerm[]>[] = [];
-  for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(grammar, name, value));
+  for (const [name, value] of parametersWithValue)
+    if (getLastPart(name) === "order") orders.push(parseOrder(grammar, name, value));
   for (const { part } of orders) checkCount("maxOrderTerms", part.length, "terms in an order");
   const logic: AddressedPart<LogicTree>[] = [];
-  for (const [name, value] of present) if (LOGIC.has(lastPart(name))) logic.push(parseLogic(grammar, name, value));
-  const columns = parseNameList(firstValue("columns"), "columns parameter");
+  for (const [name, value] of parametersWithValue)
+    if (LOGIC.has(getLastPart(name))) logic.push(parseLogic(grammar, name, value));
+  const columns = parseNameList(findFirstValue("columns"), "columns parameter");
   checkCount("maxColumns", columns?.length ?? 0, "columns");
-  const selected = firstValue("select");
+  const selected = findFirstValue("select");
   const select = selected === undefined ? undefined : parseSelect(grammar, selected);
-  const { filters, parameters } =
+  const { filters, argumentPairs } =
     kind !== "arguments"
-      ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] }
-      : parseArguments(grammar, free);
+      ? { filters: unreservedParameters.map(([name, value]) => parseFilter(grammar, name, value)), argumentPairs: [] }
+      : parseArguments(grammar, unreservedParameters);
   checkCount(
     "maxFilters",
     logic.reduce(
@@ -83,21 +88,21 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     ),
     "conditions",
   );
-  const onConflict = parseNameList(firstValue("on_conflict"), "on_conflict parameter");
-  const { range, ranges } = parseRanges(present);
+  const onConflict = parseNameList(findFirstValue("on_conflict"), "on_conflict parameter");
+  const { range, ranges } = parseRanges(parametersWithValue);
   return {
     pairs,
     select,
     filters,
-    extensions,
-    nestedExtensions,
+    pluginParameters: extensions,
+    nestedPluginParameters: nestedExtensions,
     logic,
-    orders: firstOfEach(orders),
+    orders: keepFirstOrders(orders),
     ranges,
     range,
     columns,
     onConflict,
-    parameters,
+    argumentPairs,
   };
 };
 
@@ -108,7 +113,7 @@ const parseNameList = (raw: string | undefined, what: string): readonly string[]
 const parseArguments = (
   grammar: Grammar,
   free: readonly (readonly [string, string])[],
-): Pick<ParsedQuery, "filters" | "parameters"> => {
+): Pick<ParsedQuery, "filters" | "argumentPairs"> => {
   const filters: AddressedPart<Condition>[] = [];
   const parameters: (readonly [string, string])[] = [];
   for (const [name, value] of free) {
@@ -118,14 +123,14 @@ const parseArguments = (
       continue;
     }
     const { names, field } = parseTreePath(name);
-    checkPath(grammar.limits, field);
+    checkPathLength(grammar.limits, field);
     filters.push({ path: names, part: { field, ...operation } });
   }
-  return { filters, parameters };
+  return { filters, argumentPairs: parameters };
 };
 
 /** Keeps the first of several orders of one node. @rule R-URL-2 */
-const firstOfEach = (
+const keepFirstOrders = (
   orders: readonly AddressedPart<readonly OrderTerm[]>[],
 ): readonly AddressedPart<readonly OrderTerm[]>[] => {
   const seen = new Set<string>();
@@ -140,7 +145,7 @@ const parseRanges = (present: readonly (readonly [string, string])[]): Pick<Pars
   let range: NodeRange = {};
   const ranges = new Map<string, AddressedPart<NodeRange>>();
   for (const [name, value] of present) {
-    const part = lastPart(name);
+    const part = getLastPart(name);
     if (part !== "limit" && part !== "offset") continue;
     const path = parseNodePath(name);
     const number = parseWholeNumber(value);

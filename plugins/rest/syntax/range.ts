@@ -10,13 +10,13 @@ export const parseWholeNumber = (text: string): bigint | undefined =>
   text.length < 1000 && WHOLE_NUMBER.test(text) ? BigInt(text.trim()) : undefined;
 
 /** The numbers of the root's limit and offset, in the order in which a read binds them. */
-export const windowValues = ({ limit, offset }: RootRange): readonly string[] => [
+export const buildWindowValues = ({ limit, offset }: RootRange): readonly string[] => [
   ...(limit === undefined ? [] : [String(limit)]),
   ...(offset === 0n ? [] : [String(offset)]),
 ];
 
 /** The planned values without the slots of the window, which come last. */
-export const withoutWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
+export const removeWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
   planned.slice(0, planned.length - Number(hasLimit) - Number(hasOffset));
 
 const RANGE_HEADER = /^[0-9]+-[0-9]*$/;

@@ -1,8 +1,8 @@
 /** `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: finds the target of a request. */
 import {
   memoize,
-  trimEndOf,
-  utf8Text,
+  trimEndCharacter,
+  decodeUtf8Header,
   type Model,
   type RelApiOptions,
   type ResolvedOptions,
@@ -17,14 +17,14 @@ type Location = Pick<RequestTarget, "kind" | "name" | "path"> & { readonly schem
 type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
 
 /** The prefixes of REST paths: `["/api/", "/"]` becomes `["/api", ""]`. @rule R-PATH-1 */
-export const restPrefixesOf = memoize(({ restPrefixes, restPath = "/api" }: PathOptions): readonly string[] =>
-  (restPrefixes ?? [restPath]).map((path) => trimEndOf(path, "/")),
+export const getRestPrefixes = memoize(({ restPrefixes, restPath = "/api" }: PathOptions): readonly string[] =>
+  (restPrefixes ?? [restPath]).map((path) => trimEndCharacter(path, "/")),
 );
 
 /** The path below the REST root. Undefined if the surface does not serve it. @rule R-PATH-1 R-PATH-2 */
-const pathBelowRoot = (options: ResolvedOptions, path: string): string | undefined => {
+const findPathBelowRoot = (options: ResolvedOptions, path: string): string | undefined => {
   let found = options.compatMode ? "" : undefined;
-  for (const prefix of restPrefixesOf(options))
+  for (const prefix of getRestPrefixes(options))
     if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/"))
       if (found === undefined || prefix.length > found.length) found = prefix;
   return found === undefined ? undefined : path.slice(found.length);
@@ -40,7 +40,7 @@ export const resolveTarget = (
   sentPath: string,
   sentProfile: string | undefined,
 ): RequestTarget => {
-  const { kind, name, path, schema } = locate(options, sentPath);
+  const { kind, name, path, schema } = parsePath(options, sentPath);
   const profile = readProfile(model, sentProfile);
   return {
     kind,
@@ -52,9 +52,9 @@ export const resolveTarget = (
   };
 };
 
-const locate = (options: ResolvedOptions, path: string): Location => {
-  const below = pathBelowRoot(options, path) ?? path;
-  if (below === "" || below === "/") return locateRoot(options);
+const parsePath = (options: ResolvedOptions, path: string): Location => {
+  const below = findPathBelowRoot(options, path) ?? path;
+  if (below === "" || below === "/") return findRootTarget(options);
   const [empty, first = "", second, ...more] = below.split("/");
   if (empty !== "" || more.length > 0) throw pathInvalid();
   if (second === undefined) return { kind: "relation", name: decodePercent(first), path: below };
@@ -63,7 +63,7 @@ const locate = (options: ResolvedOptions, path: string): Location => {
 };
 
 /** The function that `dbRootSpec` names, with or without its schema. */
-const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
+const findRootTarget = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
   if (dbRootSpec !== undefined) {
     const dot = dbRootSpec.indexOf(".");
     return {
@@ -80,13 +80,13 @@ const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
 const READ_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** The name of the header that names a schema. @rule R-PROF-1 R-PROF-2 */
-export const profileHeader = (method: string): string =>
+export const getProfileHeader = (method: string): string =>
   READ_METHODS.has(method) ? "accept-profile" : "content-profile";
 
 /** The exposed schema that the request names. Undefined if it names none. @rule R-PROF-5 */
 const readProfile = (model: Model, sent: string | undefined): string | undefined => {
   if (sent === undefined) return undefined;
-  const name = utf8Text(sent);
+  const name = decodeUtf8Header(sent);
   if (!model.schemas.includes(name)) throw schemaNotExposed(name, model.schemas);
   return name;
 };

@@ -3,14 +3,14 @@
  * of a row.
  */
 import type { Limits } from "../../../core/index.ts";
-import { checkPath, nestedTooDeep, tooMany } from "../errors.ts";
+import { checkPathLength, nestedTooDeep, tooMany } from "../errors.ts";
 import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
 import {
   END,
   throwSyntaxError,
   isFailure,
   isNameCharacter,
-  mismatchAt,
+  findMismatch,
   NAME,
   requireToken,
   scanField,
@@ -42,7 +42,7 @@ interface SelectReader {
   /** The REST names of the aggregate functions. */
   readonly aggregates: readonly string[];
   /** The expected tokens of an item, for messages. */
-  readonly item: readonly string[];
+  readonly expectedItem: readonly string[];
   readonly limits: Limits;
   /** The numbers of fields and embeds parsed so far. */
   readonly counts: { fields: number; embeds: number };
@@ -58,7 +58,7 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
     source: { text: raw, what: "select parameter", raw },
     embeds: grammar.embeds,
     aggregates: [...grammar.aggregates.keys()],
-    item: [...prefixes, NAME, '"*"', '"count()"'],
+    expectedItem: [...prefixes, NAME, '"*"', '"count()"'],
     limits: grammar.limits,
     counts: { fields: 0, embeds: 0 },
   };
@@ -66,10 +66,10 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
   const items: SelectItem[] = [];
   for (let at = 0; ; at++) {
     const start = skipBlanks(raw, at);
-    const item = readItem(reader, start, at === 0 && start > 0 ? FIELD_ITEM : reader.item, 0);
+    const item = readItem(reader, start, at === 0 && start > 0 ? FIELD_ITEM : reader.expectedItem, 0);
     items.push(item.value);
     at = item.end;
-    if (item.value.kind === "embed") at = afterEmbed(reader, at);
+    if (item.value.kind === "embed") at = skipBlanksAfterEmbed(reader, at);
     // an unopened `)` and any text directly after a closed embed end the list
     if (raw[at] !== ",") return items;
   }
@@ -85,21 +85,21 @@ const beginsWithItem = (reader: SelectReader): boolean => {
   if (first === undefined) return false;
   if (first === " " || first === "\t" || first === '"') return true;
   if (first === "*") return endsItem(text, skipBlanks(text, 1));
-  const prefix = prefixAt(reader, 0);
+  const prefix = findPrefix(reader, 0);
   if (prefix !== undefined) return !isFailure(scanHead(text, prefix.prefix.length));
   // the preset lacks the embedding mode of this syntax
-  if (text.startsWith("...") && !reader.item.includes('"..."'))
-    throwSyntaxError(reader.source, { at: 0, expecting: reader.item });
+  if (text.startsWith("...") && !reader.expectedItem.includes('"..."'))
+    throwSyntaxError(reader.source, { at: 0, expecting: reader.expectedItem });
   return isNameCharacter(text, 0);
 };
 
 const endsItem = (text: string, at: number): boolean => at >= text.length || text[at] === "," || text[at] === ")";
 
-const prefixAt = (reader: SelectReader, at: number): Grammar["embeds"][number] | undefined =>
+const findPrefix = (reader: SelectReader, at: number): Grammar["embeds"][number] | undefined =>
   reader.embeds.find(({ prefix }) => prefix !== "" && reader.source.text.startsWith(prefix, at));
 
 /** After the `)` of an embed and a blank, only a comma may follow. @rule R-LEX-9 */
-const afterEmbed = (reader: SelectReader, end: number): number => {
+const skipBlanksAfterEmbed = (reader: SelectReader, end: number): number => {
   const at = skipBlanks(reader.source.text, end);
   if (at > end && reader.source.text[at] !== ",") throwSyntaxError(reader.source, { at, expecting: ['","'] });
   return at;
@@ -107,7 +107,7 @@ const afterEmbed = (reader: SelectReader, end: number): number => {
 
 const readItem = (reader: SelectReader, at: number, expected: readonly string[], depth: number): ItemToken => {
   const { text } = reader.source;
-  const prefix = prefixAt(reader, at);
+  const prefix = findPrefix(reader, at);
   if (prefix !== undefined) {
     const head = scanHead(text, at + prefix.prefix.length);
     // after a space that begins a list, only a field is reported
@@ -116,7 +116,7 @@ const readItem = (reader: SelectReader, at: number, expected: readonly string[],
     return readEmbed(reader, prefix.mode, undefined, head, depth);
   }
   const alias = reader.embeds.some(({ takesAlias }) => takesAlias) ? scanAlias(text, at) : undefined;
-  const aliased = alias && prefixAt(reader, alias.end);
+  const aliased = alias && findPrefix(reader, alias.end);
   if (alias !== undefined && aliased?.takesAlias === true) {
     const head = requireToken(reader.source, scanHead(text, alias.end + aliased.prefix.length));
     return readEmbed(reader, aliased.mode, alias.value, head, depth);
@@ -201,13 +201,13 @@ const readEmbed = (
   if (source.text[at] === ")") return finish([], at + 1);
   const items: SelectItem[] = [];
   for (
-    let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.item, '")"'];
+    let expected: readonly string[] = at > head.end ? FIELD_ITEM : [...reader.expectedItem, '")"'];
     ;
-    expected = reader.item
+    expected = reader.expectedItem
   ) {
     const item = readItem(reader, at, expected, depth + 1);
     items.push(item.value);
-    at = item.value.kind === "embed" ? afterEmbed(reader, item.end) : item.end;
+    at = item.value.kind === "embed" ? skipBlanksAfterEmbed(reader, item.end) : item.end;
     if (source.text[at] === ")") return finish(items, at + 1);
     // a field checks the `,`, `)` or end after it, and needs the expected tokens of the first one
     if (source.text[at] !== ",")
@@ -229,7 +229,7 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
     throwSyntaxError(source, {
       at: start,
       expecting: expected,
-      shownAt: text[start - 1] === "(" ? shownPosition(reader, start) : start,
+      shownAt: text[start - 1] === "(" ? findShownPosition(reader, start) : start,
     });
   const alias = scanAlias(text, start);
   const at = alias?.end ?? start;
@@ -240,7 +240,7 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
       : undefined;
   if (count !== undefined) return count;
   const { value: scanned, end } = requireToken(source, scanField(text, at));
-  checkPath(reader.limits, scanned.field);
+  checkPathLength(reader.limits, scanned.field);
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
   const outer = readCast(reader, aggregate?.end ?? cast?.end ?? end);
@@ -252,7 +252,7 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
     aggregate: aggregate?.value,
     aggregateCast: outer?.value,
   };
-  const more =
+  const expectedNext =
     outer !== undefined
       ? TYPE_MORE
       : aggregate !== undefined
@@ -260,7 +260,7 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
         : cast !== undefined
           ? [...TYPE_MORE, '"."', '"::"']
           : [...scanned.more, '"::"', '"."'];
-  return finishItem(reader, item, outer?.end ?? aggregate?.end ?? cast?.end ?? end, more);
+  return finishItem(reader, item, outer?.end ?? aggregate?.end ?? cast?.end ?? end, expectedNext);
 };
 
 const TYPE_MORE = ["letter", "digit"];
@@ -269,9 +269,9 @@ const TYPE_MORE = ["letter", "digit"];
  * The position that messages show for `ports(..x)`: directly after the parenthesis, where the text leaves the prefix of
  * an embedding mode. @rule R-LEX-12
  */
-const shownPosition = (reader: SelectReader, at: number): number => {
+const findShownPosition = (reader: SelectReader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
-  return prefix === undefined ? at : mismatchAt(reader.source.text, at, prefix);
+  return prefix === undefined ? at : findMismatch(reader.source.text, at, prefix);
 };
 
 const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
@@ -298,7 +298,7 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
   const { text } = reader.source;
   if (text[at] !== ".") return undefined;
   const word = at + 1;
-  const name = longest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
+  const name = findLongest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
   if (name === undefined) {
     // a first letter that only one of them has commits to it
     const [committed, ...others] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
@@ -306,16 +306,16 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
     return throwSyntaxError(reader.source, {
       at: word,
       expecting: among.map((aggregate) => `"${aggregate}"`),
-      shownAt: mismatchAt(text, word, among[0] ?? ""),
+      shownAt: findMismatch(text, word, among[0] ?? ""),
     });
   }
   const end = word + name.length;
   if (!text.startsWith("()", end))
-    throwSyntaxError(reader.source, { at: end, expecting: ['"()"'], shownAt: mismatchAt(text, end, "()") });
+    throwSyntaxError(reader.source, { at: end, expecting: ['"()"'], shownAt: findMismatch(text, end, "()") });
   return { value: name, end: end + 2 };
 };
 
-const longest = (names: readonly string[]): string | undefined =>
+const findLongest = (names: readonly string[]): string | undefined =>
   names.reduce<string | undefined>((best, name) => (name.length > (best?.length ?? 0) ? name : best), undefined);
 
 const finishItem = (reader: SelectReader, value: SelectItem, at: number, more: readonly string[]): ItemToken => {

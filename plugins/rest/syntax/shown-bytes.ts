@@ -38,16 +38,16 @@ const CONTROL_NAMES = [
 ];
 
 /** Bytes as the inside of a Haskell string literal: `\"`, `\n`, `\195\169`. */
-export const showBytes = (bytes: Uint8Array): string => {
+export const escapeBytes = (bytes: Uint8Array): string => {
   let text = "";
-  let mayTakeDigit = false;
-  let isShiftOut = false;
+  let isAfterNumericEscape = false;
+  let isAfterShiftOut = false;
   for (const byte of bytes) {
     const character = String.fromCharCode(byte);
     // `\&` ends an escape that the next character would prolong
-    if ((mayTakeDigit && byte >= 0x30 && byte <= 0x39) || (isShiftOut && character === "H")) text += "\\&";
-    mayTakeDigit = byte > 0x7f;
-    isShiftOut = byte === 0x0e;
+    if ((isAfterNumericEscape && byte >= 0x30 && byte <= 0x39) || (isAfterShiftOut && character === "H")) text += "\\&";
+    isAfterNumericEscape = byte > 0x7f;
+    isAfterShiftOut = byte === 0x0e;
     if (byte === QUOTE) text += '\\"';
     else if (byte === 0x5c) text += "\\\\";
     else if (byte < 0x20) text += `\\${CONTROL_NAMES[byte]!}`; // there are 32 names

@@ -19,7 +19,7 @@ import {
   type WireRow,
   type WireStatement,
 } from "../../../core/index.ts";
-import { recheckProof } from "./proof-check.ts";
+import { compileProofCheck } from "./proof-check.ts";
 
 /** A read that may share a transaction with other reads. */
 export interface CoalescedRead {
@@ -35,20 +35,20 @@ export interface CoalescedRun {
   /** The index of the first read without a result. */
   readonly failedAt: number;
   /** The run exceeded `patienceMs` and was cancelled. */
-  readonly isBroken: boolean;
+  readonly isCancelled: boolean;
   /** Why none of them can run, not even on its own. */
   readonly error?: unknown;
 }
 
 export interface Coalescer {
   /** Returns undefined if the read must run on its own, or fails. */
-  ready(execution: Execution): CoalescedRead | undefined;
+  buildRead(execution: Execution): CoalescedRead | undefined;
   /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
    *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
   run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
 }
 
-interface ReadyRead extends CoalescedRead {
+interface BuiltRead extends CoalescedRead {
   readonly settings: WireStatement;
   readonly statement: WireStatement;
   /** The names of its result columns. The next column says whether the proof no longer holds. */
@@ -57,49 +57,56 @@ interface ReadyRead extends CoalescedRead {
   readonly askedAtMs: number | undefined;
 }
 
-const NO_RESULT: CoalescedRun = { rows: [], failedAt: 0, isBroken: false };
+const NO_RESULT: CoalescedRun = { rows: [], failedAt: 0, isCancelled: false };
 
 /** Returns the program with a last column that says whether its proof no longer holds. Undefined if the program cannot
  *  run together with others. */
-const checkedIn = memoize((model: Model) =>
+const addProofCheck = memoize((model: Model) =>
   memoize((program: Program): Program | undefined => {
     const [statement, ...others] = program.statements;
     if (statement === undefined || others.length > 0 || statement.isMultiRow === true) return undefined;
-    const text = recheckProof(statement.text, program, model);
+    const text = compileProofCheck(statement.text, program, model);
     return text === undefined ? undefined : { ...program, statements: [{ ...statement, text }] };
   }),
 );
 
-const SETTINGS_AND_READ = 2;
+const MAX_STATEMENTS = 2;
 
 /** @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
-  const { transport, logger } = context;
-  const ran = context.use(transactionSignal);
+  const { transactionSender, logger } = context;
+  const transactionEnded = context.use(transactionSignal);
 
   /** Returns undefined if the transaction consists of more than its settings and the read, or fails. */
-  const build = (execution: Execution): readonly WireStatement[] | undefined => {
+  const buildStatements = (execution: Execution): readonly WireStatement[] | undefined => {
     const { programs, settings = [], comment } = execution;
     const [only, ...others] = programs;
     if (only === undefined || others.length > 0 || settings.length > 0 || comment !== undefined) return undefined;
     try {
-      const program = checkedIn(context.model())(only.program);
-      return program && transport.build({ ...execution, programs: [{ ...only, program }] });
+      const program = addProofCheck(context.model())(only.program);
+      return program && transactionSender.build({ ...execution, programs: [{ ...only, program }] });
     } catch {
       return undefined;
     }
   };
 
-  const ready = (execution: Execution): ReadyRead | undefined => {
-    const statements = build(execution) ?? [];
+  const ready = (execution: Execution): BuiltRead | undefined => {
+    const statements = buildStatements(execution) ?? [];
     const [settings, statement] = statements;
-    if (settings === undefined || statement === undefined || statements.length > SETTINGS_AND_READ) return undefined;
+    if (settings === undefined || statement === undefined || statements.length > MAX_STATEMENTS) return undefined;
     const key = [settings.name, ...settings.values].join("\0");
     const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
-    return { execution, key, settings, statement, columns, askedAtMs: ran.isHeard ? performance.now() : undefined };
+    return {
+      execution,
+      key,
+      settings,
+      statement,
+      columns,
+      askedAtMs: transactionEnded.hasListeners ? performance.now() : undefined,
+    };
   };
 
-  const rowOf = ({ columns }: ReadyRead, values: WireRow | undefined): ResultRow | undefined => {
+  const readRow = ({ columns }: BuiltRead, values: WireRow | undefined): ResultRow | undefined => {
     if (values?.[columns.length] !== "f") return undefined;
     const row: Record<string, string | null> = {};
     for (const [i, name] of columns.entries()) row[name] = values[i] ?? null;
@@ -107,19 +114,19 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
   };
 
   return {
-    ready,
-    run: async (take, patienceMs, late) => {
+    buildRead: ready,
+    run: async (take, patienceMs, onLate) => {
       let connection: Connection;
       try {
-        const acquired = transport.pool.acquire();
+        const acquired = transactionSender.pool.acquire();
         connection = acquired instanceof Promise ? await acquired : acquired;
       } catch (error) {
         take();
         const isFinal = isTimedOut(error) || (isRelApiError(error) && error.code === "pool-timeout");
         return isFinal ? { ...NO_RESULT, error } : NO_RESULT;
       }
-      const release = (isReusable: boolean): void => transport.pool.release(connection, isReusable);
-      const reads = take() as readonly ReadyRead[]; // what `ready` has made
+      const release = (isReusable: boolean): void => transactionSender.pool.release(connection, isReusable);
+      const reads = take() as readonly BuiltRead[]; // what `ready` has made
       const [first] = reads;
       if (first === undefined || connection.backend.isShared) {
         release(true);
@@ -134,12 +141,12 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         setImmediate(() => {
           if (isOver) return;
           cancelling = connection.cancel();
-          late();
+          onLate();
         });
       }, patienceMs);
       let result: WireResult;
       try {
-        result = await transport.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
+        result = await transactionSender.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
       } catch {
         // it is unknown what was sent and what the connection still waits for
         release(false);
@@ -159,15 +166,15 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       else void (cancelling as Promise<void>).then(() => release(isReusable));
       const rows = [];
       for (const [i, read] of reads.slice(0, failedAt).entries()) {
-        const row = rowOf(read, result.rows[i + 1]);
+        const row = readRow(read, result.rows[i + 1]);
         const found = row && [row];
         const { execution, askedAtMs } = read;
         if (found !== undefined && askedAtMs !== undefined)
-          ran.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: found });
+          transactionEnded.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: found });
         rows.push(found);
       }
       const error = "error" in result && isUnreachable(result.error) ? { error: result.error } : {};
-      return { rows, failedAt, isBroken: cancelling !== undefined, ...error };
+      return { rows, failedAt, isCancelled: cancelling !== undefined, ...error };
     },
   };
 };

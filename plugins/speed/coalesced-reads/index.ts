@@ -28,12 +28,13 @@ const MAX_ROUND_TRIP_MS = 5;
 const WINDOW = 256;
 /** The same for measurements of long batches, so that the batches soon become smaller. */
 const LONG_BATCH_WINDOW = 64;
-const decay = (estimate: number, measured: number, memory: number): number => estimate + (measured - estimate) / memory;
+const updateAverage = (estimate: number, measured: number, memory: number): number =>
+  estimate + (measured - estimate) / memory;
 /** A busy machine makes everything slower, so the lowest of the latest measurements counts. */
-const decayingMinimum = (estimate: number, measured: number, memory = WINDOW): number =>
-  Math.min(measured, decay(estimate, measured, memory));
-const decayingMaximum = (estimate: number, measured: number): number =>
-  Math.max(measured, decay(estimate, measured, WINDOW));
+const updateMinimum = (estimate: number, measured: number, memory = WINDOW): number =>
+  Math.min(measured, updateAverage(estimate, measured, memory));
+const updateMaximum = (estimate: number, measured: number): number =>
+  Math.max(measured, updateAverage(estimate, measured, WINDOW));
 
 /** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
 class ReadCost {
@@ -50,8 +51,8 @@ class ReadCost {
 
   add(ms: number, rows: Rows, isOfLong = false): void {
     this.measurements++;
-    this.ms = decayingMinimum(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? LONG_BATCH_WINDOW : WINDOW);
-    this.answerCharacters = decayingMaximum(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
+    this.ms = updateMinimum(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? LONG_BATCH_WINDOW : WINDOW);
+    this.answerCharacters = updateMaximum(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
   }
 
   /** A read has delayed its batch: each time, it takes twice as many measurements until reads count as short again. */
@@ -78,8 +79,8 @@ class RoundTrip {
   ms = MAX_ROUND_TRIP_MS;
 
   /** The cost of each read of a batch. */
-  costOf(idleMs: number, readCount: number): number {
-    this.ms = Math.min(MAX_ROUND_TRIP_MS, decayingMinimum(this.ms, idleMs));
+  computeReadCost(idleMs: number, readCount: number): number {
+    this.ms = Math.min(MAX_ROUND_TRIP_MS, updateMinimum(this.ms, idleMs));
     return (idleMs - this.ms) / readCount;
   }
 }
@@ -98,7 +99,7 @@ interface Batch {
 }
 
 /** The parts that all queues of an api use. */
-interface Shared {
+interface QueueParts {
   readonly coalescer: Coalescer;
   readonly counters: PluginContext["counters"];
   /** Reads of a batch, at most. */
@@ -114,10 +115,10 @@ class Queue {
   private open: Batch | undefined;
   /** Started batches without those that took too long: their connections say nothing of others. */
   private running = 0;
-  private readonly shared: Shared;
+  private readonly shared: QueueParts;
   private readonly onEmpty: () => void;
 
-  constructor(shared: Shared, onEmpty: () => void) {
+  constructor(shared: QueueParts, onEmpty: () => void) {
     this.shared = shared;
     this.onEmpty = onEmpty;
   }
@@ -148,7 +149,7 @@ class Queue {
     batch.isStarted = true;
     this.running++;
     let isRunning = true;
-    const leave = (): void => {
+    const endRun = (): void => {
       if (!isRunning) return;
       isRunning = false;
       this.running--;
@@ -162,11 +163,12 @@ class Queue {
       beganAtMs = performance.now();
       return reads.map(({ read }) => read);
     };
-    const { rows, failedAt, error, isBroken } = await coalescer.run(take, PATIENCE_MS, leave);
+    const { rows, failedAt, error, isCancelled } = await coalescer.run(take, PATIENCE_MS, endRun);
     const tookMs = performance.now() - beganAtMs;
     const isLong = reads.length > 1 && tookMs > LONG_BATCH_MS;
-    const costMs = rows.length === 0 ? 0 : isLong ? tookMs / reads.length : roundTrip.costOf(idleMs(), reads.length);
-    leave();
+    const costMs =
+      rows.length === 0 ? 0 : isLong ? tookMs / reads.length : roundTrip.computeReadCost(idleMs(), reads.length);
+    endRun();
     if (this.running === 0 && this.open === undefined) this.onEmpty();
     for (const [i, { read, cost, resolve, reject }] of reads.entries()) {
       const found = rows[i];
@@ -176,7 +178,7 @@ class Queue {
       } else if (error !== undefined) reject(error);
       else {
         if (i < failedAt) cost.exclude();
-        else if (i === failedAt && isBroken) cost.distrust();
+        else if (i === failedAt && isCancelled) cost.distrust();
         resolve(runAlone(read.execution));
       }
     }
@@ -204,18 +206,23 @@ export const coalescedReads = definePlugin({
         const measure = async (execution: Execution, cost: ReadCost): Promise<Rows> => {
           const idleMs = startIdleTimer();
           const rows = await next(execution);
-          cost.add(roundTrip.costOf(idleMs(), 1), rows);
+          cost.add(roundTrip.computeReadCost(idleMs(), 1), rows);
           return rows;
         };
         return (execution) => {
-          const { programs, access, within } = execution;
+          const { programs, access, openTransaction } = execution;
           const program = programs[0]?.program;
-          if (within !== undefined || access !== "read only" || programs.length !== 1 || program?.isProven !== true)
+          if (
+            openTransaction !== undefined ||
+            access !== "read only" ||
+            programs.length !== 1 ||
+            program?.isProven !== true
+          )
             return next(execution);
           let cost = costs.get(program);
           if (cost === undefined) costs.set(program, (cost = new ReadCost()));
           if (!cost.isShort(maxCharacters)) return measure(execution, cost);
-          const read = coalescer.ready(execution);
+          const read = coalescer.buildRead(execution);
           if (read === undefined) return next(execution);
           let queue = queues.get(read.key);
           if (queue === undefined) {

@@ -2,7 +2,7 @@
 import {
   ident,
   literal,
-  relationOf,
+  findRelation,
   toStatement,
   type Model,
   type Program,
@@ -11,25 +11,25 @@ import {
 
 /** Returns the table of that name, if it meets the proof's conditions (R-TX-10). `text` is `schema.name`, where either
  *  may contain a dot. Undefined if the name is ambiguous, or the relation may run user code. */
-const tableNamed = (model: Model, text: string): Relation | undefined => {
+const findTable = (model: Model, text: string): Relation | undefined => {
   const found: Relation[] = [];
   for (let dot = text.indexOf("."); dot !== -1; dot = text.indexOf(".", dot + 1)) {
-    const relation = relationOf(model, { schema: text.slice(0, dot), name: text.slice(dot + 1) });
+    const relation = findRelation(model, { schema: text.slice(0, dot), name: text.slice(dot + 1) });
     if (relation !== undefined) found.push(relation);
   }
   const [only, ...others] = found;
   // a proof of the previous model need not be valid with this one
-  return others.length === 0 && only?.plain !== undefined ? only : undefined;
+  return others.length === 0 && only?.provenAccess !== undefined ? only : undefined;
 };
 
 /** Returns the statement with an additional last column. It is true if row policies now apply to one of its tables, or
  *  if a name now belongs to another relation. Undefined if the model does not know all of its relations as tables. */
-export const recheckProof = (text: string, { relations }: Program, model: Model): string | undefined => {
-  const tables = [...relations].map((each) => tableNamed(model, each));
+export const compileProofCheck = (text: string, { relations }: Program, model: Model): string | undefined => {
+  const tables = [...relations].map((each) => findTable(model, each));
   if (!tables.every((table) => table !== undefined)) return undefined;
-  const doubts = tables.map(({ schema, name, oid }) => {
+  const conditions = tables.map(({ schema, name, oid }) => {
     const named = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
     return `pg_catalog.row_security_active(${named}) or ${named}::pg_catalog.oid operator(pg_catalog.<>) ${oid}::pg_catalog.oid`;
   });
-  return `select _read.*, ${doubts.length === 0 ? "false" : doubts.join(" or ")} from (${text}) as _read`;
+  return `select _read.*, ${conditions.length === 0 ? "false" : conditions.join(" or ")} from (${text}) as _read`;
 };

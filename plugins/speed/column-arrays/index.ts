@@ -3,11 +3,11 @@
  *  refuses none: what it refuses, and when, stays what it is for JSON. */
 import {
   arrayLiteral,
-  columnOf,
+  findColumn,
   definePlugin,
   ident,
   join,
-  relationOf,
+  findRelation,
   sql,
   type Column,
   type Insert,
@@ -17,7 +17,7 @@ import {
 
 type ValueTest = (text: string) => boolean;
 
-const matchesPattern =
+const createPatternTest =
   (pattern: RegExp): ValueTest =>
   (text) =>
     pattern.test(text);
@@ -41,67 +41,68 @@ const isFloat: ValueTest = (text) => text.length <= MAX_FLOAT_LENGTH && DECIMAL.
 const isText: ValueTest = (text) => !/[\p{Cs}\0]/u.test(text);
 
 /** `(3,1)`, `(20)`. */
-const modifiersOf = (sqlType: string): readonly number[] =>
+const parseModifiers = (sqlType: string): readonly number[] =>
   /\(([-\d,]+)\)/.exec(sqlType)?.[1]?.split(",").map(Number) ?? [];
 
 /** No digit is rounded, so that none is carried. */
-const numericTest = (sqlType: string): ValueTest => {
-  const [precision, scale = 0] = modifiersOf(sqlType);
-  if (precision === undefined) return matchesPattern(DECIMAL);
+const createNumericTest = (sqlType: string): ValueTest => {
+  const [precision, scale = 0] = parseModifiers(sqlType);
+  if (precision === undefined) return createPatternTest(DECIMAL);
   return (text) => {
     const [whole = "", fraction = ""] = text.replace("-", "").split(".");
     return DECIMAL.test(text) && whole.length <= precision - scale && fraction.length <= scale;
   };
 };
 
-const characterTest = (sqlType: string): ValueTest => {
-  const [most = Infinity] = modifiersOf(sqlType);
+const createCharacterTest = (sqlType: string): ValueTest => {
+  const [most = Infinity] = parseModifiers(sqlType);
   return (text) => text.length <= most && isText(text);
 };
 
 const TESTS: ReadonlyMap<string, (sqlType: string) => ValueTest> = new Map([
-  ["int2", () => matchesPattern(/^-?\d{1,4}$/)],
-  ["int4", () => matchesPattern(/^-?\d{1,9}$/)],
-  ["int8", () => matchesPattern(/^-?\d{1,18}$/)],
+  ["int2", () => createPatternTest(/^-?\d{1,4}$/)],
+  ["int4", () => createPatternTest(/^-?\d{1,9}$/)],
+  ["int8", () => createPatternTest(/^-?\d{1,18}$/)],
   ["float4", () => isFloat],
   ["float8", () => isFloat],
-  ["numeric", numericTest],
-  ["bool", () => matchesPattern(/^(?:true|false)$/)],
+  ["numeric", createNumericTest],
+  ["bool", () => createPatternTest(/^(?:true|false)$/)],
   ["text", () => isText],
-  ["varchar", characterTest],
-  ["bpchar", characterTest],
-  ["uuid", () => matchesPattern(UUID)],
-  ["date", () => matchesPattern(DATE_ONLY)],
-  ["timestamp", () => matchesPattern(TIMESTAMP)],
-  ["timestamptz", () => matchesPattern(TIMESTAMP)],
+  ["varchar", createCharacterTest],
+  ["bpchar", createCharacterTest],
+  ["uuid", () => createPatternTest(UUID)],
+  ["date", () => createPatternTest(DATE_ONLY)],
+  ["timestamp", () => createPatternTest(TIMESTAMP)],
+  ["timestamptz", () => createPatternTest(TIMESTAMP)],
 ]);
 
-interface Target {
+interface TargetColumn {
   readonly name: string;
   readonly type: string;
   /** Whether PostgreSQL certainly takes a text as a value of the column. */
-  readonly takes: ValueTest;
+  readonly accepts: ValueTest;
 }
 
 /** Returns undefined for a type whose accepted texts are not known. */
-const targetOf = ({ name, type: oid, sqlType }: Column, model: Model): Target | undefined => {
+const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetColumn | undefined => {
   const type = model.types.get(oid);
   if (type?.kind !== "base" || type.schema !== "pg_catalog") return undefined;
   const takes = TESTS.get(type.name)?.(sqlType);
-  return takes && { name, type: type.name, takes };
+  return takes && { name, type: type.name, accepts: takes };
 };
 
 /** Returns undefined if rows have other values than those of columns, or if the accepted texts of a column are not known.
  *  @rule X-INS-2 */
-const prepare = ({ into, rows, only }: Insert, model: Model): RowSource | undefined => {
-  const relation = relationOf(model, into);
-  if (relation === undefined || only !== undefined || !("payload" in rows) || rows.shape !== "array") return undefined;
+const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSource | undefined => {
+  const relation = findRelation(model, into);
+  if (relation === undefined || onlyKeys !== undefined || !("payload" in rows) || rows.shape !== "array")
+    return undefined;
   const { payload, columns, missing } = rows;
   // a default that is computed for every row is computed out of JSON
   if (!("param" in payload) || columns.length === 0 || missing === "computed-default") return undefined;
   const targets = columns.map(({ name, apply }) => {
-    const column = apply === undefined ? columnOf(relation, name) : undefined;
-    return column && targetOf(column, model);
+    const column = apply === undefined ? findColumn(relation, name) : undefined;
+    return column && findTarget(column, model);
   });
   if (!targets.every((target) => target !== undefined)) return undefined;
   return {
@@ -111,8 +112,8 @@ const prepare = ({ into, rows, only }: Insert, model: Model): RowSource | undefi
       return sql`(select ${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
     },
     values: (list) => {
-      const isCertain = targets.every(({ name, takes }) =>
-        list.every(({ [name]: text }) => text === null || (text !== undefined && takes(text))),
+      const isCertain = targets.every(({ name, accepts }) =>
+        list.every(({ [name]: text }) => text === null || (text !== undefined && accepts(text))),
       );
       if (!isCertain) return undefined;
       return targets.map(({ name }) => arrayLiteral(list.map((row) => row[name] ?? null)));
@@ -122,5 +123,5 @@ const prepare = ({ into, rows, only }: Insert, model: Model): RowSource | undefi
 
 export const columnArrays = definePlugin({
   name: "column-arrays",
-  rowSources: [{ name: "column-arrays", builtIn: [], prepare }],
+  rowSources: [{ name: "column-arrays", builtIn: [], prepare: prepareRowSource }],
 });

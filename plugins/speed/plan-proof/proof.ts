@@ -1,10 +1,10 @@
 /** Analyses a plan without asking the database. It uses an allowlist, so anything that is not listed is not proven. */
 import {
-  columnOf,
+  findColumn,
   CORE_MEDIA,
   KEYSET_COMPARISONS,
   memoize,
-  relationOf,
+  findRelation,
   relationshipOf,
   usesOnlyBuiltIns,
   visitPlan,
@@ -25,13 +25,13 @@ import {
   type WriteRows,
 } from "../../../core/index.ts";
 
-interface Parts {
+interface ProofContext {
   readonly model: Model;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
 }
 
-interface Tapped {
+interface TappedHook {
   readonly taps: readonly object[];
 }
 
@@ -75,7 +75,7 @@ const isBuiltInType = (model: Model, oid: number): boolean => {
   }
 };
 
-const typeNamesOf = memoize((model: Model): ReadonlySet<string> => {
+const listBuiltInTypeNames = memoize((model: Model): ReadonlySet<string> => {
   const names = new Set(GRAMMAR);
   for (const type of model.types.values()) {
     if (!isBuiltInType(model, type.oid)) continue;
@@ -90,68 +90,75 @@ const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
 /** Returns whether the plan runs no user code. The result of a plan that only reads must also be the
  *  same for all callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
-export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: Parts): boolean => {
-  const isKnown = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
+export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: ProofContext): boolean => {
+  const isProvenPart = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
-  const areKnown = (hook: Tapped | undefined): boolean =>
-    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // tapable stores a tap's options with it
-  const isAggregate = (fn: string): boolean => isKnown(registry.aggregates.get(fn));
+  const areTapsProven = (hook: TappedHook | undefined): boolean =>
+    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isProvenPart(tap as BuiltIn)); // tapable stores a tap's options with it
+  const isProvenAggregate = (fn: string): boolean => isProvenPart(registry.aggregates.get(fn));
 
-  const type = (name: string | undefined): boolean =>
-    name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));
-  const applied = (name: string | undefined): boolean => name === undefined || isKnown(registry.functions.get(name));
-  const column = (relation: Relation | undefined, name: string): boolean => {
-    const found = relation && columnOf(relation, name);
+  const isProvenType = (name: string | undefined): boolean =>
+    name === undefined || listBuiltInTypeNames(model).has(name.replace(MODIFIER, ""));
+  const isProvenFunction = (name: string | undefined): boolean =>
+    name === undefined || isProvenPart(registry.functions.get(name));
+  const isProvenColumn = (relation: Relation | undefined, name: string): boolean => {
+    const found = relation && findColumn(relation, name);
     return found !== undefined && isBuiltInType(model, found.type);
   };
-  const allColumns = (relation: Relation | undefined): boolean =>
-    relation !== undefined && relation.columns.every(({ name }) => column(relation, name));
+  const areColumnsProven = (relation: Relation | undefined): boolean =>
+    relation !== undefined && relation.columns.every(({ name }) => isProvenColumn(relation, name));
 
   const value = (ref: ValueRef): boolean => {
     if ("step" in ref) return true; // a proven write has left the step's row
-    return type(ref.type) && (!("apply" in ref) || applied(ref.apply));
+    return isProvenType(ref.type) && (!("apply" in ref) || isProvenFunction(ref.apply));
   };
-  const path = (steps: readonly PathKey[] = []): boolean => steps.every(({ arrow }) => !model.shadowedNames.has(arrow));
+  const isProvenPath = (steps: readonly PathKey[] = []): boolean =>
+    steps.every(({ arrow }) => !model.shadowedNames.has(arrow));
 
-  const along = (relation: Relation | undefined, id: string): boolean => {
+  const isProvenRelationship = (relation: Relation | undefined, id: string): boolean => {
     const relationship = relation && relationshipOf(relation, id);
     if (relationship === undefined || relationship.routine !== undefined) return false;
     const { columns, junction } = relationship;
-    const target = relationOf(model, relationship.target);
-    const keys = (from: Relation | undefined, to: Relation | undefined, pairs: typeof columns): boolean =>
-      pairs.every(([source, other]) => column(from, source) && column(to, other));
-    if (target?.plain === undefined || !keys(relation, target, columns)) return false;
+    const target = findRelation(model, relationship.target);
+    const areKeysProven = (from: Relation | undefined, to: Relation | undefined, pairs: typeof columns): boolean =>
+      pairs.every(([source, other]) => isProvenColumn(from, source) && isProvenColumn(to, other));
+    if (target?.provenAccess === undefined || !areKeysProven(relation, target, columns)) return false;
     if (junction === undefined) return true;
-    const through = relationOf(model, junction.relation);
+    const through = findRelation(model, junction.relation);
     return (
-      through?.plain !== undefined && keys(relation, through, junction.source) && keys(target, through, junction.target)
+      through?.provenAccess !== undefined &&
+      areKeysProven(relation, through, junction.source) &&
+      areKeysProven(target, through, junction.target)
     );
   };
 
   const expression = (given: Expression, { relation, root }: PlanScope): boolean => {
     switch (given.kind) {
       case "column":
-        return column(given.of === "root" ? root : relation, given.name) && path(given.path);
+        return isProvenColumn(given.of === "root" ? root : relation, given.name) && isProvenPath(given.path);
       case "cast":
-        return type(given.type);
+        return isProvenType(given.type);
       case "apply":
-        return applied(given.function);
+        return isProvenFunction(given.function);
       case "ordering": {
         const specs = registry.orderings.filter(({ name }) => name === given.ordering);
-        return specs.length > 0 && specs.every((spec) => isKnown(spec) && spec.operands.every((one) => type(one.type)));
+        return (
+          specs.length > 0 &&
+          specs.every((spec) => isProvenPart(spec) && spec.operands.every((one) => isProvenType(one.type)))
+        );
       }
       case "aggregate":
-        return isAggregate(given.fn);
+        return isProvenAggregate(given.fn);
       case "masked":
         return true;
       case "related":
-        return along(relation, given.relationship);
+        return isProvenRelationship(relation, given.relationship);
       case "related-aggregate":
-        return along(relation, given.relationship) && isAggregate(given.fn);
+        return isProvenRelationship(relation, given.relationship) && isProvenAggregate(given.fn);
       case "output":
         return true; // checked as an output
       case "embedded":
-        return path(given.path); // the embed itself is checked as an output
+        return isProvenPath(given.path); // the embed itself is checked as an output
       default:
         return false;
     }
@@ -166,15 +173,15 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
       case "written":
         return true;
       case "compare":
-        return areKnown(hooks.compileFilter.get(given.operator));
+        return areTapsProven(hooks.compileFilter.get(given.operator));
       case "related":
-        return along(relation, given.relationship);
+        return isProvenRelationship(relation, given.relationship);
       case "exists":
-        return relationOf(model, given.from)?.plain !== undefined;
+        return findRelation(model, given.from)?.provenAccess !== undefined;
       case "beyond":
         return KEYSET_COMPARISONS.every((name) => !model.shadowedNames.has(name));
       case "keys":
-        return !model.shadowedNames.has("=") && given.columns.every((name) => column(relation, name));
+        return !model.shadowedNames.has("=") && given.columns.every((name) => isProvenColumn(relation, name));
       default:
         return false;
     }
@@ -183,14 +190,14 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
   const output = (given: Output, { relation }: PlanScope): boolean => {
     switch (given.kind) {
       case "all":
-        return allColumns(relation);
+        return areColumnsProven(relation);
       case "aggregate":
-        return isAggregate(given.fn) && type(given.cast);
+        return isProvenAggregate(given.fn) && isProvenType(given.cast);
       case "embed":
         return (
           "relationship" in given.via &&
-          along(relation, given.via.relationship) &&
-          areKnown(hooks.compileEmbed.get(given.mode))
+          isProvenRelationship(relation, given.via.relationship) &&
+          areTapsProven(hooks.compileEmbed.get(given.mode))
         );
       case "value":
       case "constant":
@@ -205,15 +212,15 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
   };
 
   // writes use whole rows: constraints, keys, returned columns
-  const written = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
-    relation?.plain === "write" &&
-    allColumns(relation) &&
-    (rows === undefined || "cells" in rows || rows.columns.every((one) => applied(one.apply)));
+  const isProvenWrite = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
+    relation?.provenAccess === "write" &&
+    areColumnsProven(relation) &&
+    (rows === undefined || "cells" in rows || rows.columns.every((one) => isProvenFunction(one.apply)));
 
-  const updateOperator = ({ operator }: Assignment): boolean =>
-    isKnown(registry.updateOperators.find(({ name }) => name === operator));
+  const isProvenUpdateOperator = ({ operator }: Assignment): boolean =>
+    isProvenPart(registry.updateOperators.find(({ name }) => name === operator));
 
-  const whole = (given: Plan): boolean => {
+  const areNodesProven = (given: Plan): boolean => {
     let isProven = true;
     const check = (isProvenNode: boolean): void => {
       isProven &&= isProvenNode;
@@ -223,22 +230,22 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
       expression: (one, scope) => check(expression(one, scope)),
       predicate: (one, scope) => check(predicate(one, scope)),
       output: (one, scope) => check(output(one, scope)),
-      read: (_read, { relation }) => check(relation?.plain !== undefined),
-      insert: ({ rows }, scope) => check(written(scope, rows)),
+      read: (_read, { relation }) => check(relation?.provenAccess !== undefined),
+      insert: ({ rows }, scope) => check(isProvenWrite(scope, rows)),
       update: ({ payload, assignments = [] }, scope) =>
-        check(written(scope, payload) && assignments.every(updateOperator)),
-      delete: (_remove, scope) => check(written(scope, undefined)),
+        check(isProvenWrite(scope, payload) && assignments.every(isProvenUpdateOperator)),
+      delete: (_remove, scope) => check(isProvenWrite(scope, undefined)),
       call: () => check(false),
-      statement: ({ statement }) => check(isKnown(registry.statements.get(statement))),
+      statement: ({ statement }) => check(isProvenPart(registry.statements.get(statement))),
     });
     return isProven;
   };
 
   const { media, wrapper } = envelope;
-  if (wrapper !== undefined && !isKnown(registry.wrappers.get(wrapper.name))) return false;
+  if (wrapper !== undefined && !isProvenPart(registry.wrappers.get(wrapper.name))) return false;
   const isDocument =
     plan.kind === "bundle" || plan.kind === "sequence" || (media !== undefined && CORE_MEDIA.has(media));
-  if (!isDocument && !registry.resultColumns.every(isKnown)) return false;
-  const isKnownMedia = media === undefined || CORE_MEDIA.has(media) || areKnown(hooks.compileMedia.get(media));
-  return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.shadowedNames.has(name)) && whole(plan);
+  if (!isDocument && !registry.resultColumns.every(isProvenPart)) return false;
+  const isKnownMedia = media === undefined || CORE_MEDIA.has(media) || areTapsProven(hooks.compileMedia.get(media));
+  return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.shadowedNames.has(name)) && areNodesProven(plan);
 };

@@ -16,19 +16,19 @@ export const streamedAnswers = definePlugin({
   name: "streamed-answers",
   settings: streamSettings,
   apply: (_hooks, context) => {
-    let waiting = 0;
+    let waitingCount = 0;
     const admitBody = (): (() => void) | undefined => {
-      if (waiting >= Math.floor(context.options.dbPool / SHARE_OF_POOL)) return undefined;
-      waiting++;
-      return () => waiting--;
+      if (waitingCount >= Math.floor(context.options.dbPool / SHARE_OF_POOL)) return undefined;
+      waitingCount++;
+      return () => waitingCount--;
     };
-    context.counters.watch("streams-waiting", () => waiting);
+    context.counters.watch("streams-waiting", () => waitingCount);
     const { streamAboveBytes: aboveBytes } = context.options;
     const open = (): StreamedBody => {
       let body: OpenBody | undefined;
       return {
         aboveBytes,
-        take: (_row, { bytes, execution, resume, drop }) => {
+        onBody: (_row, { bytes, execution, resume, discard }) => {
           const { exchange } = execution;
           // an embedded database has sent all of it
           const isHeld =
@@ -41,18 +41,18 @@ export const streamedAnswers = definePlugin({
             response: exchange.response,
             bytes,
             patienceMs: context.options.streamPatience * SECOND_MS,
-            unread: (response) => context.watchUnread(response),
+            onUnread: (response) => context.watchUnread(response),
             release: admitBody(),
             resume,
-            drop,
+            drop: discard,
           });
           context.counters.add("streams");
-          return body.reader;
+          return body.receiver;
         },
         addTo: (answer, around) => {
           if (body === undefined) return answer;
           const { bytes, writeTo } = body;
-          const { before, after, isZipped } = around ?? PLAIN;
+          const { before, after, isZipped } = around ?? EMPTY_FRAME;
           return {
             ...answer,
             body: undefined,
@@ -62,9 +62,9 @@ export const streamedAnswers = definePlugin({
         },
       };
     };
-    context.offer(streamedAnswersService, { aboveBytes, open, read: readLongBody });
+    context.offer(streamedAnswersService, { aboveBytes, openBody: open, createRowReader: readLongBody });
   },
 });
 
-const EMPTY_TEXT: Buffer = Buffer.alloc(0);
-const PLAIN = { before: EMPTY_TEXT, after: EMPTY_TEXT, isZipped: false } as const;
+const EMPTY_BYTES: Buffer = Buffer.alloc(0);
+const EMPTY_FRAME = { before: EMPTY_BYTES, after: EMPTY_BYTES, isZipped: false } as const;

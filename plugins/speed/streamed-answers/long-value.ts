@@ -1,17 +1,17 @@
-/** Streams a value that is too long for memory to its consumer, and returns the row without it. It reads the message
+/** Streams a value that is too long for memory to its receiver, and returns the row without it. It reads the message
  *  before pg would assemble it. */
 import { requestCancelled, type Execution, type LongRow, type ResultRow, type RowReader } from "../../../core/index.ts";
-import type { LongBody, ValueTaker } from "../api.ts";
+import type { LongBodyHandler, ValueReceiver } from "../api.ts";
 
 const DATA_ROW = 0x44;
 const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 const EMPTY_BYTES: Buffer = Buffer.alloc(0);
-const NULL = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+const NULL_LENGTH = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 /** The columns before a long value are short, such as counts. */
 const MAX_BEFORE_BYTES = 64 * 1024;
 
-const headerOf = (bodyBytes: number): Buffer => {
+const buildRowHeader = (bodyBytes: number): Buffer => {
   const header = Buffer.alloc(HEADER_BYTES);
   header[0] = DATA_ROW;
   header.writeUInt32BE(bodyBytes + LENGTH_BYTES, 1);
@@ -19,16 +19,16 @@ const headerOf = (bodyBytes: number): Buffer => {
 };
 
 interface ValueStart {
-  readonly before: readonly (string | null)[];
+  readonly columnsBefore: readonly (string | null)[];
   /** The position of the value. */
-  readonly at: number;
+  readonly offset: number;
   readonly bytes: number;
   /** The number of columns after the value. */
-  readonly behind: number;
+  readonly columnsAfter: number;
 }
 
 /** Returns the position of a column's value. Undefined if more of the row is needed; null if there is no such value. */
-const findStart = (row: Buffer, column: number): ValueStart | null | undefined => {
+const findValueStart = (row: Buffer, column: number): ValueStart | null | undefined => {
   if (row.length < 2) return undefined;
   const count = row.readUInt16BE(0);
   if (column >= count) return null;
@@ -36,7 +36,7 @@ const findStart = (row: Buffer, column: number): ValueStart | null | undefined =
   for (let at = 2; at + LENGTH_BYTES <= row.length;) {
     const bytes = row.readInt32BE(at);
     at += LENGTH_BYTES;
-    if (before.length === column) return { before, at, bytes, behind: count - column - 1 };
+    if (before.length === column) return { columnsBefore: before, offset: at, bytes, columnsAfter: count - column - 1 };
     if (bytes > 0 && at + bytes > row.length) return undefined;
     before.push(bytes < 0 ? null : row.toString("utf8", at, at + bytes));
     at += Math.max(bytes, 0);
@@ -44,16 +44,20 @@ const findStart = (row: Buffer, column: number): ValueStart | null | undefined =
   return undefined;
 };
 
-type LongValueHandler = (before: readonly (string | null)[], bytes: number, drop: () => void) => ValueTaker | undefined;
+type LongValueHandler = (
+  before: readonly (string | null)[],
+  bytes: number,
+  drop: () => void,
+) => ValueReceiver | undefined;
 
 /** Reading more bytes than this takes longer than opening another connection. */
 const MAX_DROPPED_BYTES = 4 * 1024 * 1024;
 
-const DISCARD: ValueTaker = { write: () => true, end: () => undefined, fail: () => undefined };
+const DISCARD: ValueReceiver = { write: () => true, end: () => undefined, fail: () => undefined };
 
-/** Opens a row. Columns after the value must be empty, because the consumer acts before they arrive. The lengths show
+/** Opens a row. Columns after the value must be empty, because the receiver acts before they arrive. The lengths show
  *  this, because the length of the message is known. */
-const openRow = (
+const createLongRow = (
   bodyBytes: number,
   reader: RowReader,
   column: number,
@@ -61,32 +65,32 @@ const openRow = (
   take: LongValueHandler,
 ): LongRow => {
   let start: Buffer = EMPTY_BYTES;
-  let taker: ValueTaker | undefined;
-  let valueLeft = 0;
+  let taker: ValueReceiver | undefined;
+  let remainingValueBytes = 0;
   let tail: Buffer = EMPTY_BYTES;
   let tailBytes = 0;
-  const row: LongRow & { left: number | undefined } = {
-    left: undefined,
+  const row: LongRow & { remainingBytes: number | undefined } = {
+    remainingBytes: undefined,
     take: (chunk, at) => {
       const piece = chunk.subarray(at, at + bodyBytes - start.length);
-      if (taker !== undefined) return deliver(chunk.subarray(at, at + valueLeft + tailBytes - tail.length));
+      if (taker !== undefined) return deliver(chunk.subarray(at, at + remainingValueBytes + tailBytes - tail.length));
       start = start.length === 0 ? piece : Buffer.concat([start, piece]);
-      const found = findStart(start, column);
+      const found = findValueStart(start, column);
       if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return piece.length;
       if (found !== undefined && found !== null && isLong(found)) {
-        taker = take(found.before, found.bytes, drop);
+        taker = take(found.columnsBefore, found.bytes, drop);
         if (taker !== undefined) {
-          const first = start.subarray(found.at);
-          start = Buffer.from(start.subarray(0, found.at - LENGTH_BYTES));
-          valueLeft = found.bytes;
-          tailBytes = found.behind * LENGTH_BYTES;
+          const first = start.subarray(found.offset);
+          start = Buffer.from(start.subarray(0, found.offset - LENGTH_BYTES));
+          remainingValueBytes = found.bytes;
+          tailBytes = found.columnsAfter * LENGTH_BYTES;
           deliver(first);
           return piece.length;
         }
       }
-      reader.pass(headerOf(bodyBytes));
+      reader.pass(buildRowHeader(bodyBytes));
       reader.pass(start);
-      row.left = bodyBytes - start.length;
+      row.remainingBytes = bodyBytes - start.length;
       return piece.length;
     },
     fail: () => taker?.fail(),
@@ -94,24 +98,24 @@ const openRow = (
   /** Discards the remaining bytes, because PostgreSQL cannot be interrupted while it sends a row. */
   const drop = (): void => {
     taker = DISCARD;
-    if (valueLeft > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
+    if (remainingValueBytes > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
     else reader.resume();
   };
-  const isLong = ({ at, bytes, behind }: ValueStart): boolean =>
-    bytes > aboveBytes && at + bytes + behind * LENGTH_BYTES === bodyBytes;
+  const isLong = ({ offset, bytes, columnsAfter }: ValueStart): boolean =>
+    bytes > aboveBytes && offset + bytes + columnsAfter * LENGTH_BYTES === bodyBytes;
   const deliver = (bytes: Buffer): number => {
-    if (valueLeft > 0 && bytes.length > 0) {
-      const value = bytes.subarray(0, valueLeft);
-      valueLeft -= value.length;
-      const goesOn = taker?.write(value);
-      if (valueLeft === 0) taker?.end();
-      else if (goesOn === false) reader.pause();
+    if (remainingValueBytes > 0 && bytes.length > 0) {
+      const value = bytes.subarray(0, remainingValueBytes);
+      remainingValueBytes -= value.length;
+      const mayContinue = taker?.write(value);
+      if (remainingValueBytes === 0) taker?.end();
+      else if (mayContinue === false) reader.pause();
       if (value.length < bytes.length) tail = Buffer.concat([tail, bytes.subarray(value.length)]);
     } else tail = Buffer.concat([tail, bytes]);
-    if (valueLeft === 0 && tail.length === tailBytes) {
-      reader.pass(headerOf(start.length + NULL.length + tail.length));
-      reader.pass(Buffer.concat([start, NULL, tail]));
-      row.left = 0;
+    if (remainingValueBytes === 0 && tail.length === tailBytes) {
+      reader.pass(buildRowHeader(start.length + NULL_LENGTH.length + tail.length));
+      reader.pass(Buffer.concat([start, NULL_LENGTH, tail]));
+      row.remainingBytes = 0;
     }
     return bytes.length;
   };
@@ -120,7 +124,7 @@ const openRow = (
 
 /** Returns the column of the body in the one row of an execution. Undefined if the row is not streamed, or if the
  *  transaction can fail after the row has arrived. @rule R-STR-1 R-STR-6 */
-const bodyColumnOf = ({ programs, access, isolation, check }: Execution): number | undefined => {
+const findBodyColumn = ({ programs, access, isolation, check }: Execution): number | undefined => {
   const [only, ...others] = programs;
   if (only === undefined || others.length > 0 || access !== "read only") return undefined;
   const { statements, checks } = only.program;
@@ -131,18 +135,18 @@ const bodyColumnOf = ({ programs, access, isolation, check }: Execution): number
   return column === -1 ? undefined : column;
 };
 
-/** Streams the body of an execution to its consumer. `execute` resolves with the row, without the body. */
+/** Streams the body of an execution to its receiver. `execute` resolves with the row, without the body. */
 export const readLongBody =
-  ({ aboveBytes, take }: LongBody): NonNullable<Execution["longRows"]> =>
+  ({ aboveBytes, onBody }: LongBodyHandler): NonNullable<Execution["longRows"]> =>
   ({ execution, offset, answer }) => ({
     aboveBytes,
     open: (statement, bytes, reader) => {
-      const column = statement === offset ? bodyColumnOf(execution) : undefined;
+      const column = statement === offset ? findBodyColumn(execution) : undefined;
       if (column === undefined) return undefined;
       const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
-      return openRow(bytes, reader, column, aboveBytes, (before, valueBytes, drop) => {
+      return createLongRow(bytes, reader, column, aboveBytes, (before, valueBytes, drop) => {
         const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
-        const taker = take(row, { bytes: valueBytes, execution, resume: reader.resume, drop });
+        const taker = onBody(row, { bytes: valueBytes, execution, resume: reader.resume, discard: drop });
         if (taker !== undefined) answer([row]);
         return taker;
       });

@@ -7,47 +7,47 @@ export interface Sink {
   write(bytes: Buffer): boolean;
   end(bytes: Buffer | undefined): void;
   /** From now on everything is taken at once, and held as far as the client has not read it. */
-  takeAll(): void;
+  disableBackpressure(): void;
 }
 
 export interface SinkParts {
   readonly response: ServerResponse;
   /** Hears that the client has not read all that was written. */
-  readonly unread: () => void;
-  readonly hasRoom: () => void;
+  readonly onUnread: () => void;
+  readonly onRoom: () => void;
 }
 
-export const plainSink = ({ response, unread, hasRoom }: SinkParts): Sink => {
-  response.on("drain", hasRoom);
+export const createPlainSink = ({ response, onUnread, onRoom }: SinkParts): Sink => {
+  response.on("drain", onRoom);
   return {
     write: (bytes) => {
       if (response.write(bytes)) return true;
-      unread();
+      onUnread();
       return false;
     },
     end: (bytes) => void (bytes === undefined ? response.end() : response.end(bytes)),
-    takeAll: () => undefined,
+    disableBackpressure: () => undefined,
   };
 };
 
 /** Its chunks are written with their lengths, so that an answer without its end never looks complete. @rule R-STR-7 */
-export const zippedSink = ({ response, unread, hasRoom }: SinkParts): Sink => {
+export const createGzipSink = ({ response, onUnread, onRoom }: SinkParts): Sink => {
   const gzip = createGzip({ level: 1 });
   let mayWait = true;
   gzip
     .on("data", (zipped: Buffer) => {
       if (response.write(zipped)) return;
-      unread();
+      onUnread();
       if (mayWait) gzip.pause();
     })
-    .on("drain", hasRoom)
+    .on("drain", onRoom)
     .on("end", () => response.end())
     .on("error", () => response.destroy());
   response.on("drain", () => gzip.resume()).once("close", () => gzip.destroy());
   return {
     write: (bytes) => gzip.write(bytes),
     end: (bytes) => void (bytes === undefined ? gzip.end() : gzip.end(bytes)),
-    takeAll: () => {
+    disableBackpressure: () => {
       mayWait = false;
       gzip.resume();
     },

@@ -14,7 +14,7 @@ const STEP = new RegExp(`^ (?:->>|->|#>>|#>) ${LITERAL}`, "i");
 const CAST = new RegExp(`^${TYPE}`, "i");
 
 /** The index after the parenthesis that closes the one at `open`, or -1. */
-const closing = (text: string, open: number): number => {
+const findClosing = (text: string, open: number): number => {
   let depth = 0;
   for (let i = open; i < text.length; i++) {
     const letter = text[i];
@@ -48,17 +48,17 @@ interface Call {
   readonly end: number;
 }
 
-const callsIn = (expression: string): readonly Call[] =>
+const findCalls = (expression: string): readonly Call[] =>
   [...expression.matchAll(CALL)].flatMap((match) => {
     const [whole, name = ""] = match;
     const open = match.index + whole.length - 1;
-    const end = closing(expression, open);
+    const end = findClosing(expression, open);
     const isConstant = end !== -1 && CONSTANTS.test(expression.slice(open + 1, end - 1));
     return isConstant && !isInSubselect(expression, match.index) ? [{ name, start: match.index, end }] : [];
   });
 
 /** Extends the call by everything computed only from it: casts, steps into JSON, enclosing parentheses. */
-const widened = (expression: string, { start, end }: Call): readonly [start: number, end: number] => {
+const widenCall = (expression: string, { start, end }: Call): readonly [start: number, end: number] => {
   let [from, to] = [start, end];
   for (;;) {
     const rest = expression.slice(to);
@@ -72,21 +72,21 @@ const widened = (expression: string, { start, end }: Call): readonly [start: num
 };
 
 /** @rule C-DOK-1 */
-export const callsPerRow = (expression: string): readonly string[] => [
-  ...new Set(callsIn(expression).map(({ name }) => name)),
+export const listCallsPerRow = (expression: string): readonly string[] => [
+  ...new Set(findCalls(expression).map(({ name }) => name)),
 ];
 
 /** Removes the line breaks that the catalog adds before FROM and WHERE. Strings keep theirs. */
-const oneLine = (expression: string): string =>
+const joinLines = (expression: string): string =>
   expression.replace(/'(?:[^']|'')*'|\s+/g, (part) => (part.startsWith("'") || !part.includes("\n") ? part : " "));
 
 /** The expression with each of these calls in a subselect. */
-export const withSubselects = (expression: string): string => {
+export const addSubselects = (expression: string): string => {
   let text = expression;
   // replacing from the end keeps earlier positions valid
-  for (const call of [...callsIn(expression)].reverse()) {
-    const [from, to] = widened(text, call);
+  for (const call of [...findCalls(expression)].reverse()) {
+    const [from, to] = widenCall(text, call);
     text = `${text.slice(0, from)}(select ${text.slice(from, to)})${text.slice(to)}`;
   }
-  return oneLine(text);
+  return joinLines(text);
 };

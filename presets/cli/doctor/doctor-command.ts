@@ -3,22 +3,22 @@ import type { PluginContext } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../server/environment.ts";
 import { withApi } from "../open-api.ts";
 import type { Finding } from "./finding.ts";
-import { duplicateIndexes, missingIndexes } from "./indexes.ts";
-import { callsForEachRow, idlePolicies, openHistories } from "./policies.ts";
-import { keysOnlyInLog } from "./replica-identity.ts";
-import { anonymousWrites, openFunctions, ownersViews, inaccessibleSequences } from "./rights.ts";
+import { findDuplicateIndexes, findMissingIndexes } from "./indexes.ts";
+import { findCallsForEachRow, findIdlePolicies, findOpenHistories } from "./policies.ts";
+import { findMissingLogKeys } from "./replica-identity.ts";
+import { findAnonymousWrites, findOpenFunctions, findOwnersViews, findInaccessibleSequences } from "./rights.ts";
 
 const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Finding[]>)[] = [
-  ownersViews,
-  openFunctions,
-  anonymousWrites,
-  idlePolicies,
-  openHistories,
-  inaccessibleSequences,
-  callsForEachRow,
-  missingIndexes,
-  duplicateIndexes,
-  keysOnlyInLog,
+  findOwnersViews,
+  findOpenFunctions,
+  findAnonymousWrites,
+  findIdlePolicies,
+  findOpenHistories,
+  findInaccessibleSequences,
+  findCallsForEachRow,
+  findMissingIndexes,
+  findDuplicateIndexes,
+  findMissingLogKeys,
 ];
 
 /** The levels, the worst one first. */
@@ -31,5 +31,5 @@ export const diagnose = (settings: EnvironmentSettings): Promise<readonly Findin
     return LEVELS.flatMap((level) => found.filter((finding) => finding.level === level));
   });
 
-export const findingText = ({ level, what, why, mend }: Finding): string =>
+export const formatFinding = ({ level, what, why, mend }: Finding): string =>
   `${level}: ${what}\n  why:  ${why}\n  mend: ${mend};\n`;

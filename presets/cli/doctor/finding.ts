@@ -11,11 +11,14 @@ export interface Finding {
 }
 
 /** Quotes every name, because any may be a reserved word. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Runs a query as the login role. The search path is empty, so that the catalog prints schema-qualified names. */
 export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promise<readonly Row[]> => {
-  const statement = (text: Sql, columns: readonly string[]): ProgramStatement => ({ ...toStatement(text), columns });
+  const buildStatement = (text: Sql, columns: readonly string[]): ProgramStatement => ({
+    ...toStatement(text),
+    columns,
+  });
   const [row] = await context.execute({
     session: { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } },
     access: "read only",
@@ -24,8 +27,10 @@ export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promi
       {
         program: {
           statements: [
-            statement(sql`select pg_catalog.set_config('search_path', '', true)`, []),
-            statement(sql`select coalesce(pg_catalog.json_agg(found), '[]') as found from (${query}) found`, ["found"]),
+            buildStatement(sql`select pg_catalog.set_config('search_path', '', true)`, []),
+            buildStatement(sql`select coalesce(pg_catalog.json_agg(found), '[]') as found from (${query}) found`, [
+              "found",
+            ]),
           ],
           main: 1,
           checks: [],
@@ -36,7 +41,7 @@ export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promi
       },
     ],
     end: "rollback",
-    skipPreRequest: true,
+    skipsPreRequest: true,
   });
   return JSON.parse(row?.["found"] ?? "[]") as readonly Row[]; // the query determines the members
 };

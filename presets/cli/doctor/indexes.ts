@@ -1,7 +1,7 @@
 /** Finds missing and duplicate indexes. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
-import { schemasOf } from "../../server/checks.ts";
-import { askCatalog, quoted, type Finding } from "./finding.ts";
+import { compileSchemaList } from "../../server/checks.ts";
+import { askCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface IndexRow {
   readonly relation: string;
@@ -15,7 +15,7 @@ interface IndexRow {
 const FEW_VALUES = 20;
 
 /** An index is suitable if it starts with the columns in any order and has no condition. @rule C-DOK-2 */
-export const missingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findMissingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<IndexRow>(
     context,
     sql`
@@ -48,7 +48,7 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
     from wanted
     join pg_catalog.pg_class relation on relation.oid = wanted.relation
     join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-    where schema.nspname in ${schemasOf(context)} and not relation.relispartition
+    where schema.nspname in ${compileSchemaList(context)} and not relation.relispartition
       and not exists (
         select from pg_catalog.pg_index index
         where index.indrelid = wanted.relation and index.indpred is null and index.indisvalid
@@ -59,7 +59,7 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
   );
   return rows.map(({ relation, isPartitioned, keys, policies, columns }): Finding => {
     const place = `${relation} (${columns})`;
-    const named = (policies ?? []).map((name) => `policy ${quoted(name)}`).join(", ");
+    const named = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
     const ofKeys =
       keys === null
         ? []
@@ -77,7 +77,7 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
     return {
       level: "slow",
       what: all.map(({ what }) => what).join(", "),
-      why: `${listColumns(all.flatMap(({ why }) => why))} reads the whole table`,
+      why: `${joinReasons(all.flatMap(({ why }) => why))} reads the whole table`,
       // partitioned tables do not support `concurrently`
       mend: `create index ${isPartitioned ? "" : "concurrently "}on ${place}`,
     };
@@ -87,7 +87,7 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
 const EMBEDS = "each embed along the key";
 const DELETES = "each delete of a row that it refers to";
 
-const listColumns = (parts: readonly string[]): string =>
+const joinReasons = (parts: readonly string[]): string =>
   [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter((part) => part !== "").join(" and ");
 
 interface DuplicateIndexRow {
@@ -97,7 +97,7 @@ interface DuplicateIndexRow {
 }
 
 /** An index that enforces no constraint is superfluous beside an equal one. @rule C-DOK-9 */
-export const duplicateIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findDuplicateIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<DuplicateIndexRow>(
     context,
     sql`
@@ -117,7 +117,7 @@ export const duplicateIndexes = async (context: PluginContext): Promise<readonly
       join pg_catalog.pg_namespace extra_schema on extra_schema.oid = extra.relnamespace
       join pg_catalog.pg_class relation on relation.oid = of_extra.indrelid
       join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-      where schema.nspname in ${schemasOf(context)} and not of_extra.indisunique and not extra.relispartition
+      where schema.nspname in ${compileSchemaList(context)} and not of_extra.indisunique and not extra.relispartition
         and (of_kept.indisunique or kept.oid < extra.oid)
       order by extra.oid, of_kept.indisunique desc, kept.oid`,
   );

@@ -1,8 +1,8 @@
 /** Finds row policies that slow every query, and tables where policies have no effect or hide everything. */
 import { sql, type PluginContext } from "../../../core/index.ts";
-import { callsPerRow, withSubselects } from "./calls-per-row.ts";
-import { schemasOf } from "../../server/checks.ts";
-import { askCatalog, quoted, type Finding } from "./finding.ts";
+import { listCallsPerRow, addSubselects } from "./calls-per-row.ts";
+import { compileSchemaList } from "../../server/checks.ts";
+import { askCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface PolicyRow {
   readonly relation: string;
@@ -12,27 +12,27 @@ interface PolicyRow {
 }
 
 /** @rule C-DOK-1 */
-export const callsForEachRow = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findCallsForEachRow = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<PolicyRow>(
     context,
     sql`
       select pg_catalog.format('%I.%I', schemaname, tablename) as relation, policyname as policy,
         qual as "using", with_check as "check"
-      from pg_catalog.pg_policies where schemaname in ${schemasOf(context)} order by 1, 2`,
+      from pg_catalog.pg_policies where schemaname in ${compileSchemaList(context)} order by 1, 2`,
   );
   return rows.flatMap(({ relation, policy, using, check }): readonly Finding[] => {
-    const calls = callsPerRow([using, check].filter((each) => each !== null).join(" and "));
+    const calls = listCallsPerRow([using, check].filter((each) => each !== null).join(" and "));
     if (calls.length === 0) return [];
     const clauses = [
-      ...(using === null ? [] : [`using (${withSubselects(using)})`]),
-      ...(check === null ? [] : [`with check (${withSubselects(check)})`]),
+      ...(using === null ? [] : [`using (${addSubselects(using)})`]),
+      ...(check === null ? [] : [`with check (${addSubselects(check)})`]),
     ];
     return [
       {
         level: "slow",
         what: `policy "${policy}" on ${relation} calls ${calls.map((call) => `${call}()`).join(", ")} for each row`,
         why: "it answers the same for every row of a statement; in a subselect it is called once, and an index can be used",
-        mend: `alter policy ${quoted(policy)} on ${relation} ${clauses.join(" ")}`,
+        mend: `alter policy ${quoteName(policy)} on ${relation} ${clauses.join(" ")}`,
       },
     ];
   });
@@ -48,7 +48,7 @@ interface HistoryRow {
 }
 
 /** @rule C-DOK-11 */
-export const openHistories = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findOpenHistories = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<HistoryRow>(
     context,
     sql`
@@ -68,8 +68,8 @@ export const openHistories = async (context: PluginContext): Promise<readonly Fi
       join pg_catalog.pg_namespace history_schema on history_schema.nspname = schema.nspname || '_history'
       join pg_catalog.pg_class history on history.relnamespace = history_schema.oid and history.relname = relation.relname
       cross join lateral (select pg_catalog.format('%I.%I', history_schema.nspname, history.relname) as history) named
-      where schema.nspname in ${schemasOf(context)} and relation.relkind in ('r', 'p') and relation.relrowsecurity
-        and history_schema.nspname not in ${schemasOf(context)} and history.relkind in ('r', 'p')
+      where schema.nspname in ${compileSchemaList(context)} and relation.relkind in ('r', 'p') and relation.relrowsecurity
+        and history_schema.nspname not in ${compileSchemaList(context)} and history.relkind in ('r', 'p')
         and 2 = (select count(*) from pg_catalog.pg_attribute
           where attrelid = history.oid and attname in ('valid_from', 'valid_to') and not attisdropped)
         and (not history.relrowsecurity
@@ -106,21 +106,21 @@ export const openHistories = async (context: PluginContext): Promise<readonly Fi
   });
 };
 
-interface SwitchRow {
+interface RowSecurityRow {
   readonly relation: string;
   readonly isOn: boolean;
 }
 
 /** @rule C-DOK-6 */
-export const idlePolicies = async (context: PluginContext): Promise<readonly Finding[]> => {
-  const rows = await askCatalog<SwitchRow>(
+export const findIdlePolicies = async (context: PluginContext): Promise<readonly Finding[]> => {
+  const rows = await askCatalog<RowSecurityRow>(
     context,
     sql`
       select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
         relation.relrowsecurity as "isOn"
       from pg_catalog.pg_class relation
       join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-      where schema.nspname in ${schemasOf(context)} and relation.relkind in ('r', 'p')
+      where schema.nspname in ${compileSchemaList(context)} and relation.relkind in ('r', 'p')
         and relation.relrowsecurity is distinct from exists (
           select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
       order by 1`,

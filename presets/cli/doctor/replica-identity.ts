@@ -1,7 +1,7 @@
 /** Finds tables whose changes rerun more live lists than necessary. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
 import { changeFeedService } from "../../../plugins/live/api.ts";
-import { schemasOf } from "../../server/checks.ts";
+import { compileSchemaList } from "../../server/checks.ts";
 import { askCatalog, type Finding } from "./finding.ts";
 
 /** The minimum of rows updated or deleted since the statistics began. Fewer changes cause few runs. */
@@ -11,7 +11,7 @@ const MANY_CHANGES = 10_000;
  * Most lists are filtered by a foreign key. The log contains the old value of that column only if it contains the whole
  * old row. @rule C-DOK-12
  */
-export const keysOnlyInLog = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findMissingLogKeys = async (context: PluginContext): Promise<readonly Finding[]> => {
   if (context.use(changeFeedService) === undefined) return [];
   const rows = await askCatalog<{ readonly relation: string }>(
     context,
@@ -20,7 +20,7 @@ export const keysOnlyInLog = async (context: PluginContext): Promise<readonly Fi
       from pg_catalog.pg_class relation
       join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
       join pg_catalog.pg_stat_all_tables known on known.relid = relation.oid
-      where schema.nspname in ${schemasOf(context)} and relation.relkind = 'r' and relation.relreplident <> 'f'
+      where schema.nspname in ${compileSchemaList(context)} and relation.relkind = 'r' and relation.relreplident <> 'f'
         and relation.relpersistence = 'p' and pg_catalog.current_setting('wal_level') = 'logical'
         and known.n_tup_upd + known.n_tup_del >= ${integer(MANY_CHANGES)}
         and exists (

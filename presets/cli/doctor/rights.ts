@@ -1,7 +1,7 @@
 /** Finds views, functions, grants and sequences that give roles more or fewer rights than intended. */
 import { sql, value, type PluginContext } from "../../../core/index.ts";
-import { schemasOf } from "../../server/checks.ts";
-import { askCatalog, quoted, type Finding } from "./finding.ts";
+import { compileSchemaList } from "../../server/checks.ts";
+import { askCatalog, quoteName, type Finding } from "./finding.ts";
 
 interface ViewRow {
   readonly view: string;
@@ -12,7 +12,7 @@ interface ViewRow {
 }
 
 /** Policies do not apply to the owner of a table, unless forced, and to roles that bypass them. @rule C-DOK-3 */
-export const ownersViews = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findOwnersViews = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<ViewRow>(
     context,
     sql`
@@ -31,7 +31,7 @@ export const ownersViews = async (context: PluginContext): Promise<readonly Find
       and dependency.objid = rule.oid and dependency.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
     join pg_catalog.pg_class base on base.oid = dependency.refobjid and base.oid <> view.oid
     join pg_catalog.pg_namespace base_schema on base_schema.oid = base.relnamespace
-    where view.relkind in ('v', 'm') and schema.nspname in ${schemasOf(context)} and base.relrowsecurity
+    where view.relkind in ('v', 'm') and schema.nspname in ${compileSchemaList(context)} and base.relrowsecurity
       and not (view.relkind = 'v'
         and coalesce(view.reloptions::text[] && array['security_invoker=true', 'security_invoker=on', 'security_invoker=1'], false))
       and (owner.rolsuper or owner.rolbypassrls or (base.relowner = view.relowner and not base.relforcerowsecurity))
@@ -63,7 +63,7 @@ interface FunctionRow {
 }
 
 /** @rule C-DOK-4 C-DOK-5 */
-export const openFunctions = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findOpenFunctions = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<FunctionRow>(
     context,
     sql`
@@ -78,7 +78,7 @@ export const openFunctions = async (context: PluginContext): Promise<readonly Fi
       exists (select from pg_catalog.unnest(routine.proconfig) given (setting) where setting like 'search\\_path=%') as "hasPath"
     from pg_catalog.pg_proc routine
     join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
-    where schema.nspname in ${schemasOf(context)} and routine.prokind = 'f'
+    where schema.nspname in ${compileSchemaList(context)} and routine.prokind = 'f'
       and not exists (
         select from pg_catalog.pg_depend
         where classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and objid = routine.oid and deptype = 'e')
@@ -102,7 +102,7 @@ export const openFunctions = async (context: PluginContext): Promise<readonly Fi
             level: "danger" as const,
             what: `${routine} runs as its owner with the caller's search path`,
             why: "who may create objects, temporary ones too, decides what the names in it mean",
-            mend: `alter function ${routine} set search_path = ${[...new Set([schema, ...dbExtraSearchPath])].map(quoted).join(", ")}, pg_temp`,
+            mend: `alter function ${routine} set search_path = ${[...new Set([schema, ...dbExtraSearchPath])].map(quoteName).join(", ")}, pg_temp`,
           },
         ]
       : []),
@@ -117,7 +117,7 @@ interface GrantRow {
 }
 
 /** @rule C-DOK-7 */
-export const anonymousWrites = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findAnonymousWrites = async (context: PluginContext): Promise<readonly Finding[]> => {
   const { anonRole } = context.options;
   if (anonRole === undefined) return [];
   const powers = await askCatalog<{ readonly power: string }>(
@@ -135,7 +135,7 @@ export const anonymousWrites = async (context: PluginContext): Promise<readonly 
       from pg_catalog.pg_class relation
       join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
       cross join lateral pg_catalog.aclexplode(relation.relacl) granted
-      where schema.nspname in ${schemasOf(context)} and relation.relkind in ('r', 'p', 'v', 'f')
+      where schema.nspname in ${compileSchemaList(context)} and relation.relkind in ('r', 'p', 'v', 'f')
         and granted.privilege_type in ('INSERT', 'UPDATE', 'DELETE') and granted.grantee <> relation.relowner
         and not relation.relrowsecurity
         and (granted.grantee = 0 or exists (
@@ -149,13 +149,13 @@ export const anonymousWrites = async (context: PluginContext): Promise<readonly 
       level: "danger",
       what: `ANON_ROLE "${anonRole}" ${power}`,
       why: "callers without credentials see and change everything that is exposed",
-      mend: `alter role ${quoted(anonRole)} nosuperuser nobypassrls`,
+      mend: `alter role ${quoteName(anonRole)} nosuperuser nobypassrls`,
     })),
     ...rows.map(({ relation, grantee, privileges }): Finding => ({
       level: "danger",
       what: `callers without credentials may ${privileges} on ${relation}${grantee === anonRole ? "" : `, by a grant to ${grantee ?? "public"}`}`,
       why: "no row policy says which rows: anybody who reaches the server may change all of them",
-      mend: `revoke ${privileges} on ${relation} from ${grantee === null ? "public" : quoted(grantee)}`,
+      mend: `revoke ${privileges} on ${relation} from ${grantee === null ? "public" : quoteName(grantee)}`,
     })),
   ];
 };
@@ -170,7 +170,7 @@ interface SequenceRow {
 /**
  * Finds sequences of column defaults without rights. Identity columns need no right on their sequence. @rule C-DOK-8
  */
-export const inaccessibleSequences = async (context: PluginContext): Promise<readonly Finding[]> => {
+export const findInaccessibleSequences = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<SequenceRow>(
     context,
     sql`
@@ -187,7 +187,7 @@ export const inaccessibleSequences = async (context: PluginContext): Promise<rea
       join pg_catalog.pg_namespace sequence_schema on sequence_schema.oid = sequence.relnamespace
       cross join lateral pg_catalog.aclexplode(relation.relacl) granted
       join pg_catalog.pg_roles role on role.oid = granted.grantee
-      where schema.nspname in ${schemasOf(context)} and granted.privilege_type = 'INSERT'
+      where schema.nspname in ${compileSchemaList(context)} and granted.privilege_type = 'INSERT'
         and not pg_catalog.has_sequence_privilege(role.oid, sequence.oid, 'USAGE')
         and not pg_catalog.has_sequence_privilege(role.oid, sequence.oid, 'UPDATE')
       order by 1, 2, 4`,

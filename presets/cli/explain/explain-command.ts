@@ -1,22 +1,22 @@
 /** `relapi explain`: prints the statements of a request as a role, their execution plans, and what removes rows. */
 import { CallError, isRelApiError, type Caller, type RelApi } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../server/environment.ts";
-import { relationsOf, type RelationReport } from "../../../plugins/plus/why/index.ts";
+import { reportExecution, type RelationReport } from "../../../plugins/plus/why/index.ts";
 import { withApi } from "../open-api.ts";
 import type { Terminal } from "../terminal.ts";
 import { explainStatements, type ExplainedStatement } from "./plans.ts";
 import { startRecording, type Recording } from "./recording.ts";
 import type { Explained } from "./report.ts";
-import { readCaller, readRequest, type ExplainRequest, type ExplainWords } from "./request.ts";
+import { readCaller, readRequest, type ExplainRequest, type RequestOptions } from "./request.ts";
 
-export interface ExplainOptions extends ExplainWords {
+export interface ExplainOptions extends RequestOptions {
   readonly analyze?: boolean;
   /** Whether rows are counted. They are by default. */
   readonly counts?: boolean;
 }
 
 /** The error of the request. Undefined if it succeeded. */
-const ask = async (api: RelApi, request: ExplainRequest, session: Caller): Promise<string | undefined> => {
+const runRequest = async (api: RelApi, request: ExplainRequest, session: Caller): Promise<string | undefined> => {
   try {
     if (request.kind === "rest") {
       const { kind: _, ...call } = request;
@@ -33,7 +33,7 @@ const ask = async (api: RelApi, request: ExplainRequest, session: Caller): Promi
 };
 
 /** Runs the request and rolls it back. @rule C-EXP-1 C-EXP-2 */
-export const explain = async (
+export const explainRequest = async (
   settings: EnvironmentSettings,
   text: string,
   { analyze = false, counts = true, ...words }: ExplainOptions,
@@ -48,7 +48,7 @@ export const explain = async (
     async (open) => {
       if (recording === undefined) throw new TypeError("nothing is taken down before plugins are applied");
       const caller = await readCaller(words, settings.options, open.model, terminal);
-      const error = await ask(open.api, request, caller);
+      const error = await runRequest(open.api, request, caller);
       recording.stop();
       const { run } = recording;
       const { context, model } = open;
@@ -57,7 +57,7 @@ export const explain = async (
       const relations: RelationReport[] = [];
       for (const recorded of recording.executions) {
         statements.push(...(await explainStatements(recorded.execution, analyze, recording)));
-        relations.push(...(await relationsOf(looking, recorded.execution, recorded.rows)));
+        relations.push(...(await reportExecution(looking, recorded.execution, recorded.rows)));
       }
       return { role: caller.role, statements, relations, ...(error === undefined ? {} : { error }) };
     },

@@ -1,5 +1,5 @@
 /** Finds the execution plan of each statement of a request by EXPLAIN, with the request's values. */
-import { boundOf, explainProgram, fillSlots, isRelApiError, type Execution } from "../../../core/index.ts";
+import { getBoundValue, explainProgram, fillSlots, isRelApiError, type Execution } from "../../../core/index.ts";
 import type { Recording } from "./recording.ts";
 
 export interface ExplainedStatement {
@@ -9,10 +9,10 @@ export interface ExplainedStatement {
   readonly plan: string;
 }
 
-const textOfValue = (bound: string | null | Uint8Array): string | null =>
+const encodeValue = (bound: string | null | Uint8Array): string | null =>
   bound === null || typeof bound === "string" ? bound : `\\x${Buffer.from(bound).toString("hex")}`;
 
-const columnOf = (at: number): string => `plan_${at}`;
+const namePlanColumn = (at: number): string => `plan_${at}`;
 
 /**
  * Explains the statements in the transaction that the request would have. With `isAnalyzed`, each statement is
@@ -23,25 +23,25 @@ export const explainStatements = async (
   isAnalyzed: boolean,
   { run }: Recording,
 ): Promise<readonly ExplainedStatement[]> => {
-  const { check: _, onGone: __, ...rest } = execution;
+  const { check: _, onDisconnect: __, ...rest } = execution;
   const options = isAnalyzed ? "analyze, buffers" : "costs";
   const programs = execution.programs.map((one) => ({
     ...one,
-    program: explainProgram(one.program, options, columnOf),
+    program: explainProgram(one.program, options, namePlanColumn),
   }));
-  let planOf: (program: number, statement: number) => string;
+  let findPlan: (program: number, statement: number) => string;
   try {
     const rows = await run({ ...rest, programs });
-    planOf = (program, statement) => rows[program]?.[columnOf(statement)] ?? "";
+    findPlan = (program, statement) => rows[program]?.[namePlanColumn(statement)] ?? "";
   } catch (error) {
     if (!isRelApiError(error)) throw error;
-    planOf = () => `no plan: ${error.message}`;
+    findPlan = () => `no plan: ${error.message}`;
   }
   return execution.programs.flatMap(({ program, values }, i) =>
     program.statements.map((statement, at) => ({
       sql: statement.text,
-      values: fillSlots(statement.slots, values, execution.session).map((sent) => textOfValue(boundOf(sent))),
-      plan: planOf(i, at),
+      values: fillSlots(statement.slots, values, execution.session).map((sent) => encodeValue(getBoundValue(sent))),
+      plan: findPlan(i, at),
     })),
   );
 };

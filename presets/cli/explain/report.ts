@@ -1,6 +1,6 @@
 /** Formats the output of `relapi explain` for people. */
 import type { ExplainedStatement } from "./plans.ts";
-import type { Policy, RelationReport, RowSecurity, Step } from "../../../plugins/plus/why/index.ts";
+import type { Policy, RelationReport, RowSecurity, RemainingRows } from "../../../plugins/plus/why/index.ts";
 
 export interface Explained {
   readonly role: string;
@@ -10,7 +10,7 @@ export interface Explained {
   readonly error?: string;
 }
 
-const statementText = ({ sql, values, plan }: ExplainedStatement): string =>
+const formatStatement = ({ sql, values, plan }: ExplainedStatement): string =>
   [
     `${sql};`,
     ...values.map((given, i) => `-- $${i + 1} = ${given === null ? "null" : JSON.stringify(given)}`),
@@ -19,7 +19,7 @@ const statementText = ({ sql, values, plan }: ExplainedStatement): string =>
     "",
   ].join("\n");
 
-const WORDS: Readonly<Record<Step["kind"], string>> = {
+const STEP_WORDS: Readonly<Record<RemainingRows["kind"], string>> = {
   table: "in the table",
   seen: "that the role sees",
   function: "of the function",
@@ -33,52 +33,54 @@ const WORDS: Readonly<Record<Step["kind"], string>> = {
   returned: "returned",
 };
 
-const indent = "  ";
+const INDENT = "  ";
 
-const stepLine = (step: Step, before: Step | undefined): string => {
+const formatStep = (step: RemainingRows, before: RemainingRows | undefined): string => {
   const taken = before === undefined ? 0 : before.left - step.left;
-  const said = [WORDS[step.kind], ...(step.condition === undefined ? [] : [step.condition])].join(" ");
-  return `${indent}${String(step.left).padStart(8)}  ${said}${taken > 0 ? `  (takes away ${taken})` : ""}`;
+  const said = [STEP_WORDS[step.kind], ...(step.condition === undefined ? [] : [step.condition])].join(" ");
+  return `${INDENT}${String(step.left).padStart(8)}  ${said}${taken > 0 ? `  (takes away ${taken})` : ""}`;
 };
 
-const oneLine = (expression: string): string => expression.replaceAll(/\s+/g, " ");
+const joinLines = (expression: string): string => expression.replaceAll(/\s+/g, " ");
 
-const policyLine = (
+const formatPolicy = (
   { name, isPermissive, command, using, check, passes }: Policy,
   total: number | undefined,
 ): string => {
   const counted = passes === undefined || total === undefined ? "" : `, lets ${passes} of ${total} rows through`;
   const conditions = [
-    ...(using === null ? [] : [`using ${oneLine(using)}`]),
-    ...(check === null ? [] : [`with check ${oneLine(check)}`]),
+    ...(using === null ? [] : [`using ${joinLines(using)}`]),
+    ...(check === null ? [] : [`with check ${joinLines(check)}`]),
   ].join(" ");
-  return `${indent}policy "${name}" (${isPermissive ? "permissive" : "restrictive"}, for ${command.toLowerCase()}${counted}): ${conditions}`;
+  return `${INDENT}policy "${name}" (${isPermissive ? "permissive" : "restrictive"}, for ${command.toLowerCase()}${counted}): ${conditions}`;
 };
 
-const securityLines = ({ bypass, policies, forOthers, note, total }: RowSecurity): readonly string[] => [
-  ...(bypass === undefined ? [] : [`${indent}no row policies: ${bypass}`]),
-  ...(bypass === undefined ? policies.map((policy) => policyLine(policy, total)) : []),
-  ...(bypass === undefined && policies.length === 0 ? [`${indent}no policy is for this role and command: no row`] : []),
+const formatSecurity = ({ bypass, policies, forOthers, note, total }: RowSecurity): readonly string[] => [
+  ...(bypass === undefined ? [] : [`${INDENT}no row policies: ${bypass}`]),
+  ...(bypass === undefined ? policies.map((policy) => formatPolicy(policy, total)) : []),
+  ...(bypass === undefined && policies.length === 0 ? [`${INDENT}no policy is for this role and command: no row`] : []),
   ...(forOthers.length === 0 || bypass !== undefined
     ? []
-    : [`${indent}policies for other roles: ${forOthers.join(", ")}`]),
-  ...(note === undefined ? [] : [`${indent}policies ${note}`]),
+    : [`${INDENT}policies for other roles: ${forOthers.join(", ")}`]),
+  ...(note === undefined ? [] : [`${INDENT}policies ${note}`]),
 ];
 
-const relationText = (report: RelationReport, role: string): string => {
+const formatRelation = (report: RelationReport, role: string): string => {
   const { relation, command, isEmbedded, security, check, steps, note } = report;
   return [
     `rows of ${relation}, ${command.toLowerCase()} as ${role}${isEmbedded ? ", of all parents" : ""}`,
-    ...(security === undefined ? [] : securityLines(security)),
-    ...(check === undefined ? [] : [`${indent}the permission checks what is written: ${check}`]),
-    ...steps.map((step, i) => stepLine(step, steps[i - 1])),
-    ...(note === undefined ? [] : [`${indent}${note}`]),
+    ...(security === undefined ? [] : formatSecurity(security)),
+    ...(check === undefined ? [] : [`${INDENT}the permission checks what is written: ${check}`]),
+    ...steps.map((step, i) => formatStep(step, steps[i - 1])),
+    ...(note === undefined ? [] : [`${INDENT}${note}`]),
     "",
   ].join("\n");
 };
 
-export const reportText = ({ role, statements, relations, error }: Explained): string =>
+export const formatReport = ({ role, statements, relations, error }: Explained): string =>
   [
-    ...(statements.length === 0 && error === undefined ? ["no statement was needed\n"] : statements.map(statementText)),
-    ...relations.map((relation) => relationText(relation, role)),
+    ...(statements.length === 0 && error === undefined
+      ? ["no statement was needed\n"]
+      : statements.map(formatStatement)),
+    ...relations.map((relation) => formatRelation(relation, role)),
   ].join("\n");

@@ -2,20 +2,20 @@
 import { readFileSync } from "node:fs";
 import {
   presetError,
-  settingsOf,
+  collectSettings,
   resolveOptions,
   type Caller,
   type Json,
   type Model,
   type RelApiOptions,
 } from "../../../core/index.ts";
-import { claimedCaller } from "../../../plugins/auth/jwt-tokens.ts";
-import { restPrefixesOf } from "../../../plugins/rest/syntax/resolve-target.ts";
+import { readClaimedCaller } from "../../../plugins/auth/jwt-tokens.ts";
+import { getRestPrefixes } from "../../../plugins/rest/syntax/resolve-target.ts";
 import { fullCompat } from "../../full-compat.ts";
-import { callerOf } from "../documents-command.ts";
+import { buildCaller } from "../documents-command.ts";
 import { readStdin, type Terminal } from "../terminal.ts";
 
-export interface ExplainWords {
+export interface RequestOptions {
   readonly method?: string;
   readonly body?: string;
   readonly header?: readonly string[];
@@ -42,7 +42,7 @@ export type ExplainRequest =
     };
 
 /** Returns the content of the file for `@file`, stdin for `-`. @throws RelApiError `preset` */
-const textOrFile = async (given: string, terminal: Terminal): Promise<string> => {
+const readTextOrFile = async (given: string, terminal: Terminal): Promise<string> => {
   if (given === "-") return readStdin(terminal);
   if (!given.startsWith("@")) return given;
   const file = given.slice(1);
@@ -60,7 +60,7 @@ const readObject = async (
 ): Promise<Readonly<Record<string, Json>>> => {
   let read: unknown;
   try {
-    read = JSON.parse(await textOrFile(given, terminal));
+    read = JSON.parse(await readTextOrFile(given, terminal));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw presetError(`${option} is no JSON: ${error.message}`);
@@ -70,7 +70,7 @@ const readObject = async (
   return read as Readonly<Record<string, Json>>;
 };
 
-const readHeaders = (given: readonly string[]): Readonly<Record<string, string>> =>
+const parseHeaders = (given: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     given.map((line) => {
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
@@ -80,9 +80,9 @@ const readHeaders = (given: readonly string[]): Readonly<Record<string, string>>
   );
 
 /** The path below the prefix. Users may write the target with or without address and prefix. */
-const belowPrefix = (target: string, options: RelApiOptions): string => {
+const removePrefix = (target: string, options: RelApiOptions): string => {
   const path = target.replace(/^https?:\/\/[^/?]*(?=[/?]|$)/, "") || "/";
-  const prefix = restPrefixesOf(options).find(
+  const prefix = getRestPrefixes(options).find(
     (each) => each !== "" && (path === each || path.startsWith(`${each}/`) || path.startsWith(`${each}?`)),
   );
   const below = prefix === undefined ? path : path.slice(prefix.length);
@@ -94,18 +94,18 @@ const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 /** @throws RelApiError `preset` for options that exclude each other */
 export const readRequest = async (
   given: string,
-  words: ExplainWords,
+  words: RequestOptions,
   options: RelApiOptions,
   terminal: Terminal,
 ): Promise<ExplainRequest> => {
-  const headers = readHeaders(words.header ?? []);
-  const text = (await textOrFile(given, terminal)).trim();
+  const headers = parseHeaders(words.header ?? []);
+  const text = (await readTextOrFile(given, terminal)).trim();
   // accepts "POST /films" as well as "/films" with --method
   const [, first = "", rest = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
   if (/^(?:\/|https?:\/\/)/.test(rest)) {
     if (words.variables !== undefined || words.operation !== undefined)
       throw presetError("--variables and --operation are for GraphQL documents; a REST request has --body");
-    const body = words.body === undefined ? undefined : await textOrFile(words.body, terminal);
+    const body = words.body === undefined ? undefined : await readTextOrFile(words.body, terminal);
     const method = (words.method ?? (first || (body === undefined ? "GET" : "POST"))).toUpperCase();
     if (!METHODS.includes(method))
       throw presetError(`unknown method "${method}": expected one of ${METHODS.join(", ")}`);
@@ -114,7 +114,7 @@ export const readRequest = async (
     return {
       kind: "rest",
       method,
-      path: belowPrefix(rest, options),
+      path: removePrefix(rest, options),
       headers: typed,
       ...(body === undefined ? {} : { body }),
     };
@@ -132,15 +132,15 @@ export const readRequest = async (
 
 /** Reads the caller, by default the administrator. @throws RelApiError `preset` @rule C-EXP-4 */
 export const readCaller = async (
-  { role, claims: given }: Pick<ExplainWords, "role" | "claims">,
+  { role, claims: given }: Pick<RequestOptions, "role" | "claims">,
   options: RelApiOptions,
   model: Model,
   terminal: Terminal,
 ): Promise<Caller> => {
-  if (given === undefined) return role === undefined ? { role: "admin", isAdmin: true } : callerOf(model, role);
+  if (given === undefined) return role === undefined ? { role: "admin", isAdmin: true } : buildCaller(model, role);
   const claims = await readObject("--claims", given, terminal);
-  const claimed = claimedCaller(claims, resolveOptions(options, settingsOf(fullCompat(options))));
+  const claimed = readClaimedCaller(claims, resolveOptions(options, collectSettings(fullCompat(options))));
   const named = role ?? claimed.role ?? options.anonRole;
   if (named === undefined) throw presetError("--claims names no role: add one, or give --role");
-  return { ...callerOf(model, named), claims, variables: claimed.variablesAs(named) };
+  return { ...buildCaller(model, named), claims, variables: claimed.buildVariables(named) };
 };

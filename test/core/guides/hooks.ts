@@ -28,7 +28,10 @@ export const rowEstimates = definePlugin({
       );
       return {
         ...model,
-        parts: { ...model.parts, "row-estimates": new Map(rows.map(({ oid, rows: count }) => [oid, count])) },
+        pluginFacts: {
+          ...model.pluginFacts,
+          "row-estimates": new Map(rows.map(({ oid, rows: count }) => [oid, count])),
+        },
       };
     });
   },
@@ -141,17 +144,17 @@ export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
     apply: (hooks, context) => {
       const KEY: Question<{ readonly key: string }, string> = {
         name: "key",
-        of: ({ key }) => key,
+        read: ({ key }) => key,
         key: (sent) => createHash("sha256").update(sent).digest("base64"),
       };
       const sessions = context.caches.create({
         name: "api-key-sessions",
         make: (ask: Ask<{ readonly key: string }>) => sessionOfKey(ask(KEY)), // asks while it makes, never later
-        bytesOf: () => 1000,
+        estimateBytes: () => 1000,
       });
       hooks.authorize.tap("api-key-sessions", (credentials) => {
         const key = credentials.header("x-api-key");
-        return key === undefined ? undefined : sessions.take({ key });
+        return key === undefined ? undefined : sessions.getAndCommit({ key });
       });
     },
   });

@@ -1,5 +1,5 @@
 import {
-  columnOf,
+  findColumn,
   compareColumn,
   definePlugin,
   mapPlan,
@@ -12,7 +12,7 @@ const TENANT: ValueRef = { session: "x-session-tenant-id" };
 const OWN = compareColumn("tenant_id", "eq", { operand: TENANT });
 
 const isShared = (relation: Relation | undefined): boolean =>
-  relation === undefined || columnOf(relation, "tenant_id") === undefined;
+  relation === undefined || findColumn(relation, "tenant_id") === undefined;
 
 /** Rows of relations with a `tenant_id` belong to the tenant of the caller's token, on both surfaces. */
 export const tenants = definePlugin({
