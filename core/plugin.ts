@@ -241,7 +241,7 @@ export interface Registry {
   readonly statements: ReadonlyMap<string, StatementSpec>;
   readonly aggregates: ReadonlyMap<string, AggregateSpec>;
   readonly orderings: readonly OrderingSpec[];
-  /** Returns whether the SQLSTATE matches the `clientStates` of a plugin. */
+  /** Returns whether the SQLSTATE matches the `clientSqlstates` of a plugin. */
   isForClient(sqlstate: string): boolean;
   /** Returns the name of the plugin that declares the part. */
   getPluginName(part: object): string;

@@ -449,7 +449,7 @@ const rejectPath = (): never => {
 };
 
 /** Splits `/api/vessels?id=eq.1`, also if a proxy sends `http://host/api/vessels`. `//films/` becomes `/films` unless
- *  `asSent` is true. @rule R-PATH-11 G-WS-17 */
+ *  `keepsSlashes` is true. @rule R-PATH-11 G-WS-17 */
 const splitUrl = (
   url: string,
   keepsSlashes: boolean,

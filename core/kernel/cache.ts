@@ -16,7 +16,7 @@ export interface Question<Source, Answer> {
   key?(answer: Answer): unknown;
 }
 
-/** Defines questions about a part of a source: `questionsAbout(({ session }: WithSession) => session)`. */
+/** Defines questions about a part of a source: `definePartQuestions(({ session }: WithSession) => session)`. */
 export const definePartQuestions =
   <Source, Part>(partOf: (source: Source) => Part) =>
   <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
@@ -37,7 +37,7 @@ export const defineMemberQuestions =
     ...(key === undefined ? {} : { key }),
   });
 
-/** Defines questions about members of one member of a source: `membersIn<WithSession>()("session")("role")`. */
+/** Defines questions about members of one member of a source: `definePartMemberQuestions<WithSession>()("session")("role")`. */
 export const definePartMemberQuestions =
   <Source>() =>
   <Part extends keyof Source & string>(part: Part) =>

@@ -280,7 +280,7 @@ export interface RouteMatch extends RequestTarget {
 export interface ParsedRequest extends RequestTarget {
   readonly rest: RestSurface;
   readonly method: string;
-  /** The query. In reads, the values of plain filters are marks (`templateOf`). */
+  /** The query. In reads, the values of plain filters are marks (`buildTemplate`). */
   readonly query: ParsedQuery;
   readonly hasMarks: boolean;
   readonly preferences: Preferences;

@@ -46,7 +46,7 @@ export const withMethods = (
 /** The surface's own methods by kind of target, in the order of `Allow`. */
 export type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
-/** Builds the route of a target each time. `createRouteMatches` keeps those of requests. */
+/** Builds the route of a target each time. `createRouteMatcher` keeps those of requests. */
 export const createRouteFinder =
   ({ buildRestRoute }: RelApiHooks, methods: MethodsByTarget): RestSurface["findRoute"] =>
   (model, schema, target) =>

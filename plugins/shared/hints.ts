@@ -173,7 +173,7 @@ export const suggestLabels = (
 /** For example `'a' or 'b'`. */
 export const joinWithOr = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
-/** Facts of an error about an unknown name, for `similarNames`. */
+/** Facts of an error about an unknown name, for `suggestNames`. */
 export const buildUnknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
   known: [...known],

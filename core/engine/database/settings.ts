@@ -12,7 +12,7 @@ export type DatabaseSetting = readonly [name: string, value: string];
 
 /** The settings of a session before and after its role. */
 export interface SessionSettings {
-  /** The names in one text, which `namesIn` reads. */
+  /** The names in one text, which `splitNames` reads. */
   readonly names: string;
   readonly values: readonly string[];
   /** The settings that apply even if no user-defined code runs. */

@@ -17,7 +17,7 @@ const isFlat = (output: Output): boolean =>
 export const hasObjects = ({ output }: Read): boolean =>
   output.some(({ kind }) => kind === "object") && output.every(isFlat);
 
-/** Splits the read into groups and objects. `row` is the alias of the groups. `objectOf` builds an object of its
+/** Splits the read into groups and objects. `row` is the alias of the groups. `buildGroupObject` builds an object of its
  *  members. @rule X-PLN-3 */
 export const flattenGroups = (
   read: Read,

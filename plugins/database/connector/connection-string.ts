@@ -1,7 +1,7 @@
 /** Converts libpq connection strings for pg: URLs or `host=… dbname=…`. */
 
 /** Returns URLs to try in order. The next one is tried if the previous one may have failed because of encryption
- *  (`mayBeEncryption`). @throws Error on a text that is neither form */
+ *  (`mayConcernEncryption`). @throws Error on a text that is neither form */
 export const buildConnectionUrls = (
   text: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,

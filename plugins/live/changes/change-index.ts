@@ -34,7 +34,7 @@ export interface ChangeIndex<Item extends object> {
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
 }
 
-/** `whenColumns` is called when columns are added. */
+/** `onColumns` is called when columns are added. */
 export const createChangeIndex = <Item extends object>(
   tables: ReadonlyMap<string, TableFacts>,
   onColumns: () => void,

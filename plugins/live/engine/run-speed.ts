@@ -39,7 +39,7 @@ export interface SlowLane<Entry extends RunHistory> {
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];
 }
 
-/** `batchesOf` returns batches of at most `size` entries. `again` receives the entries that became due while they
+/** `splitIntoBatches` returns batches of at most `size` entries. `again` receives the entries that became due while they
  *  ran. */
 export const createSlowLane = <Entry extends RunHistory>(
   splitIntoBatches: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],

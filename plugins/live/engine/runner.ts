@@ -47,7 +47,7 @@ export interface CohortFacts {
 
 export interface Runner {
   /** Returns results in the order of the entries, undefined for a result whose hash has not changed. An entry without a
-   *  hash always gets its result. @throws RelApiError of the first statement that fails, `NoLongerShared` */
+   *  hash always gets its result. @throws RelApiError of the first statement that fails, `SharingEndedError` */
   run(
     facts: CohortFacts,
     entries: readonly Runnable[],

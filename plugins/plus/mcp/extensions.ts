@@ -17,4 +17,4 @@ export const addExtensionMembers = async (
 
 /** Whether an extension created the relation or function. */
 export const isOfExtension = ({ pluginFacts }: Model, { oid }: Relation | Routine): boolean =>
-  ((pluginFacts[MODEL_PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `withExtensionMembers` writes it
+  ((pluginFacts[MODEL_PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `addExtensionMembers` writes it
