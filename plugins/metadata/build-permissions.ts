@@ -237,7 +237,7 @@ export const buildPermissions = (
         }
         entry[operation] = undefined;
         const { schema, name } = table.relation;
-        const of = { type: `${operation}_permission`, of: { schema, name }, name: role } as const;
+        const of = { type: `${operation}_permission`, owner: { schema, name }, name: role } as const;
         const note: LogIgnored = (message) =>
           builder.logIgnored(message, {
             ...of,

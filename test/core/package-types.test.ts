@@ -55,7 +55,7 @@ describe("types of the package", () => {
       });
       export const name: OperatorSpec["graphql"] = "_near";
       export const surface = (given: Surface): Surface => ({ ...given, credentialRules: given.credentialRules });
-      export const judge = (rules: CredentialRules): TokenRules["checkClaims"] => rules.judge;
+      export const checkClaims = (rules: CredentialRules): TokenRules["checkClaims"] => rules.checkClaims;
       export const call = (api: RelApi) => [api.rest({ path: "/vessels" }), api.graphql({ query: "{ vessels { id } }" })];
     `,
     unknown: `import type { OperatorSpec } from "relapi";\nexport const soap: OperatorSpec["soap"] = 1;\n`,
