@@ -16,7 +16,7 @@ import {
 import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { invalidJson, parseFailed } from "./errors.ts";
+import { parseFailed } from "./errors.ts";
 import { compressAnswer } from "./compression.ts";
 import { buildJsonAnswer, NOT_FOUND, subscriptionOverHttp, buildRunOptions, type AnyExchange } from "./http.ts";
 import { createLongAnswers } from "./long-answers.ts";
@@ -106,22 +106,15 @@ const convertText = (engine: GqlEngine, text: string, type: TypeNode | undefined
 };
 
 /** @throws RelApiError `parse-failed`, `invalid-json` */
-const readBody = (engine: GqlEngine, bytes: Buffer, maxBytes: number): JsonObject => {
-  if (bytes.length === 0) return {};
-  if (bytes.length > maxBytes)
+const readBody = (engine: GqlEngine, text: string | undefined, maxBytes: number): JsonObject => {
+  if (text === "") return {};
+  if (text !== undefined && Buffer.byteLength(text) > maxBytes)
     throw limitExceeded("maxVariablesBytes", {
       code: "validation-failed",
       message: `the variables are larger than ${maxBytes} bytes`,
       path: "$",
     });
-  const text = bytes.toString("utf8");
-  let body: Json;
-  try {
-    body = engine.parseJson(text);
-  } catch (error) {
-    if (isRelApiError(error)) throw error;
-    throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
-  }
+  const body = engine.parseRequestJson(text);
   if (!isObject(body)) throw parseFailed("expected a JSON object with the variables", "$");
   return body;
 };
@@ -175,7 +168,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     const { session, method } = exchange;
     try {
       const { endpoint, captured } = findEndpoint(exchange.path, method);
-      const body = readBody(engine, await exchange.body(), context.options.maxVariablesBytes);
+      const body = readBody(engine, await exchange.text(), context.options.maxVariablesBytes);
       const variables: Record<string, Json> = { ...body };
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
         variables[name] = convertVariable(engine, text, endpoint.types.get(name));

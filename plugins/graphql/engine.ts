@@ -20,7 +20,7 @@ import { buildRunOptions } from "./http.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
-import { readRequest } from "./request.ts";
+import { parseRequestJson, readRequest } from "./request.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
 import { streamedAnswersService, type LongBodyHandler } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
@@ -214,6 +214,7 @@ export const createEngine = (
       countRefusal(context.counters, error);
       throw error;
     },
+    parseRequestJson: (text, at) => parseRequestJson(text, context.options, at),
     readRequest: (value) => readRequest(value, (request) => find.call(request)),
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);

@@ -2,7 +2,6 @@
  *  another site can make a browser send such a request. So only queries are allowed, in a read-only transaction. */
 import {
   definePlugin,
-  isRelApiError,
   RelApiError,
   type Answer,
   type Exchange,
@@ -13,7 +12,6 @@ import {
 } from "../../core/index.ts";
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { invalidJson } from "./errors.ts";
 import { compressAnswer } from "./compression.ts";
 import {
   AFTER_DATA,
@@ -47,12 +45,7 @@ const mutationByGet = (): RelApiError =>
 const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: string): Json | undefined => {
   const text = parameters.get(name);
   if (text === null || text === "") return undefined;
-  try {
-    return engine.parseJson(text);
-  } catch (error) {
-    if (isRelApiError(error)) throw error;
-    throw invalidJson(`$.${name}`, error instanceof Error ? error.message : "no JSON", text);
-  }
+  return engine.parseRequestJson(text, `$.${name}`);
 };
 
 /** An empty parameter counts as omitted. @rule G-GET-1 */

@@ -166,6 +166,9 @@ export interface GqlEngine {
   loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
   /** Parses JSON for `readRequest` without losing digits of numbers. @throws SyntaxError */
   parseJson(text: string): Json;
+  /** Parses the JSON of an HTTP request. `text` is undefined if the body is not UTF-8. `at` is the path of errors.
+   *  @throws RelApiError `invalid-json` @rule G-HTTP-1 G-LIM-6 */
+  parseRequestJson(text: string | undefined, at?: string): Json;
   /** Reads a request object (G-HTTP-1) from such a value. @throws RelApiError */
   readRequest(value: Json): GqlRequest;
   /** Encodes an error as `{"errors":[…]}` (G-ERR-1). Any other exception than a RelApiError is logged and reported as

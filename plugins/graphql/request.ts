@@ -82,22 +82,26 @@ const readBatch = (
   return elements.map((element) => readRequest(element, find, true, isStrict));
 };
 
+/** Parses JSON of a client. `text` is undefined if its bytes are not UTF-8: decoded anyway, they would be stored as other
+ *  characters. `at` is the path of errors. @throws RelApiError `invalid-json`; G-LIM-6 */
+export const parseRequestJson = (text: string | undefined, limits: Limits, at = "$"): Json => {
+  if (text === undefined) throw invalidJson(at, "the body is not UTF-8", "{}");
+  if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw invalidJson(at, error instanceof Error ? error.message : "no JSON", text);
+  }
+};
+
 /** `text` is undefined if the body is not UTF-8. `isStrict` applies GraphQL over HTTP. @throws RelApiError
  *  `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
 export const parseBody = (text: string | undefined, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
-  // otherwise invalid bytes would be stored as other characters
-  if (text === undefined) throw invalidJson("$", "the body is not UTF-8", "{}");
-  if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-  let body: Json;
-  try {
-    body = parseJson(text);
-  } catch (error) {
-    throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
-  }
+  const body = parseRequestJson(text, limits);
   const requests = Array.isArray(body)
     ? readBatch(body as readonly Json[], limits, find, isStrict)
     : [readRequest(body, find, false, isStrict)];
-  const bytes = Buffer.byteLength(text);
+  const bytes = Buffer.byteLength(text ?? "");
   if (bytes > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
   return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // it has one request
 };

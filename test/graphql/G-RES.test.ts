@@ -181,6 +181,14 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("invalid-json"),
   }),
   as({
+    title: "G-RES-3 a body that is not UTF-8 is refused, and nothing is written",
+    request: "PUT /api/rest/teams/1",
+    headers: { "content-type": "application/json" },
+    body: Buffer.from('{"name":"Caf\xe9"}', "latin1"),
+    status: 400,
+    answer: { path: "$", error: "Error in $: the body is not UTF-8", code: "invalid-json" },
+  }),
+  as({
     title: "G-RES-3 a body that is not an object is refused",
     request: "POST /api/rest/named",
     body: [1],

@@ -124,6 +124,14 @@ describe("GraphQL", () => {
     expect(answer.errors[0].extensions.code).toBe("unexpected-payload");
   });
 
+  test("G-HTTP-7 a body that is not UTF-8 is refused in an event", async () => {
+    const answer = await api.post("/v1/graphql", {
+      headers: { ...subscription("").headers, accept: "text/event-stream", "content-type": "application/json" },
+      body: Buffer.from('{"query":"subscription { vessels(where: {name: {_eq: \\"\xe9\\"}}) { id } }"}', "latin1"),
+    });
+    expect(answer.text).toContain('"message":"Error in $: the body is not UTF-8"');
+  });
+
   test("G-SUB-9 errors and queries: one next, then complete", async () => {
     const bad = await open(api, "/v1/graphql", subscription("subscription { nothing }"));
     await bad.ended;

@@ -430,7 +430,10 @@ describe("the endpoint", () => {
     expect((await api.get("/v1beta1/relay")).status).toBe(405);
     expect((await api.options("/v1beta1/relay")).headers["allow"]).toBe("OPTIONS, POST");
     const bad = await api.post("/v1beta1/relay", { body: "{" });
-    expect([bad.status, bad.json().errors[0].message]).toEqual([200, "the body is not JSON"]);
+    expect(bad.status).toBe(200);
+    expect(bad.json().errors[0]).toMatchObject({ extensions: { code: "invalid-json", path: "$" } });
+    const latin1 = await api.post("/v1beta1/relay", { body: Buffer.from('{"query":"{ caf\xe9 }"}', "latin1") });
+    expect([latin1.status, latin1.json().errors[0].message]).toEqual([200, "Error in $: the body is not UTF-8"]);
     expect((await ask("subscription { x }")).errors[0].message).toBe("no subscriptions exist");
     expect((await ask("{ nothing }")).errors[0].message).toBe("field 'nothing' not found in type: 'query_root'");
     const refused = await api.post("/v1beta1/relay", {

@@ -1,8 +1,6 @@
 /** Sends results of one live query in a response that stays open, in any format, and adds the GraphQL surface for such
  *  responses. A slow client gets the newest result when it has read the previous one. */
 import {
-  isRelApiError,
-  RelApiError,
   defineService,
   type Answer,
   type Exchange,
@@ -164,9 +162,9 @@ type StreamRequest =
   | { readonly request: GqlRequest; readonly document: ValidatedDocument }
   | { readonly refusal: unknown };
 
-const readRequest = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<StreamRequest> => {
+const readRequest = async (engine: GqlEngine, exchange: Exchange, text: string | undefined): Promise<StreamRequest> => {
   try {
-    const request = engine.readRequest(parseRequestText(engine, text));
+    const request = engine.readRequest(engine.parseRequestJson(text));
     return { request, document: await engine.prepare(request, exchange.session, exchange) };
   } catch (refusal) {
     return { refusal };
@@ -252,7 +250,7 @@ const createSurface = (
       const accept = exchange.header("accept") ?? "";
       const transport = transports.find(({ accepts }) => accepts.test(accept));
       if (transport === undefined) throw new Error("matched without a transport");
-      const text = (await exchange.body()).toString("utf8");
+      const text = await exchange.text();
       const asked = await readRequest(engine, exchange, text);
       return answer(transport.format(exchange), (stream) =>
         run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
@@ -267,18 +265,4 @@ const createSurface = (
       };
     },
   };
-};
-
-const parseRequestText = (engine: GqlEngine, text: string) => {
-  try {
-    return engine.parseJson(text);
-  } catch (error) {
-    if (isRelApiError(error)) throw error;
-    throw new RelApiError({
-      code: "invalid-json",
-      status: 400,
-      message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`,
-      path: "$",
-    });
-  }
 };

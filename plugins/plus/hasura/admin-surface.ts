@@ -82,13 +82,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
     // a page of another origin may send such a request without a CORS preflight
     if (!JSON_TYPE.test(exchange.header("content-type") ?? ""))
       throw metadataError("invalid-headers", "the content type must be application/json", "$", undefined, 415);
-    const text = (await exchange.body()).toString("utf8");
-    try {
-      return getEngine().parseJson(text);
-    } catch (error) {
-      if (isRelApiError(error)) throw error;
-      throw metadataError("invalid-json", `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, "$");
-    }
+    return getEngine().parseRequestJson(await exchange.text());
   };
 
   return {

@@ -1,13 +1,5 @@
 /** `POST /v1beta1/relay`: passes requests to the engine of the Relay schemas. */
-import {
-  isRelApiError,
-  RelApiError,
-  type Answer,
-  type Exchange,
-  type Headers,
-  type Json,
-  type Surface,
-} from "../../../core/index.ts";
+import { RelApiError, type Answer, type Exchange, type Headers, type Json, type Surface } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 const PATH = "/v1beta1/relay";
@@ -56,14 +48,7 @@ export const createSurface = (getEngine: () => GqlEngine): Surface => {
       method === "POST" ? undefined : { status: method === "OPTIONS" ? 200 : 405, headers: [["Allow", ALLOW]] },
     handle: async (exchange) => {
       try {
-        const text = (await exchange.body()).toString("utf8");
-        let given: Json;
-        try {
-          given = getEngine().parseJson(text);
-        } catch (error) {
-          if (isRelApiError(error)) throw error;
-          throw new RelApiError({ code: "invalid-json", status: 400, message: "the body is not JSON", path: "$" });
-        }
+        const given = getEngine().parseRequestJson(await exchange.text());
         exchange.endPhase("parse");
         return buildJsonAnswer(200, await run(exchange, given));
       } catch (error) {
