@@ -66,11 +66,15 @@ describe("connection strings", () => {
 
   test("R-HST-2 target_session_attrs and load_balance_hosts are read", () => {
     expect(parseHosts("postgres://a,b/d?target_session_attrs=read-write&load_balance_hosts=random", {})).toMatchObject({
-      wanted: "read-write",
+      sessionKind: "read-write",
       isShuffled: true,
       connectMs: 2000,
     });
-    expect(parseHosts("postgres://a/d", {})).toMatchObject({ wanted: "any", isShuffled: false, connectMs: undefined });
+    expect(parseHosts("postgres://a/d", {})).toMatchObject({
+      sessionKind: "any",
+      isShuffled: false,
+      connectMs: undefined,
+    });
     expect(parseHosts("postgres://a/d?connect_timeout=5", {})).toMatchObject({ connectMs: 5000 });
     expect(() => parseHosts("postgres://a/d?target_session_attrs=readwrite", {})).toThrow(
       "expected one of any, read-write",
@@ -93,7 +97,7 @@ describe("connection strings", () => {
         PGSSLROOTCERT: "/ca.pem",
       }),
     ).toMatchObject({
-      wanted: "standby",
+      sessionKind: "standby",
       isShuffled: true,
       connectMs: 4000,
       urls: ["a", "b"].map((host) => [

@@ -110,12 +110,12 @@ describe("X-FLT-1 an error in a request is logged with plugin and hook, and answ
       "/vessels",
     ],
     [
-      'addStep("odd").before',
+      'addStep("odd").beforeAuthorize',
       faulty((_, context) => context.addStep({ name: "odd", beforeAuthorize: boom })),
       "/vessels",
     ],
     [
-      'addStep("odd").authorized',
+      'addStep("odd").afterAuthorize',
       faulty((_, context) => context.addStep({ name: "odd", afterAuthorize: async () => boom() })),
       "/vessels",
     ],
