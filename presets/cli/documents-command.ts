@@ -9,6 +9,7 @@ import {
   type Model,
   type RelApiOptions,
 } from "../../core/index.ts";
+import { getRestPrefixes } from "../../plugins/rest/syntax/resolve-target.ts";
 import type { EnvironmentSettings } from "../server/environment.ts";
 import { fullCompat } from "../full-compat.ts";
 import { withApi } from "./open-api.ts";
@@ -25,9 +26,9 @@ export const buildCaller = (model: Model, role: string): Caller => {
   return { role };
 };
 
-/** The path of the REST root. */
+/** Finds the path of the REST root: the first of `restPrefixes`, without a slash at the end. @rule R-PATH-1 */
 const findRestPath = (options: RelApiOptions): string =>
-  resolveOptions(options, collectSettings(fullCompat(options))).restPath;
+  getRestPrefixes(resolveOptions(options, collectSettings(fullCompat(options))))[0] ?? "";
 
 const ADMIN: Caller = { role: "admin", isAdmin: true };
 

@@ -17,6 +17,11 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
     expect(Object.keys(none.paths)).not.toContain("/vessels");
   });
 
+  test("C-DOC-1 R-PATH-1 the base path is the first prefix of the server", async () => {
+    const { stdout } = await relapi(["openapi"], { ...environment, REST_PREFIXES: "/rest/v1/,/api" });
+    expect(JSON.parse(stdout).basePath).toBe("/rest/v1");
+  });
+
   test("C-DOC-2 schema prints SDL, of the administrator or of a role", async () => {
     const admin = buildSchema((await relapi(["schema"], music)).stdout);
     expect(admin.getQueryType()?.getFields()).toHaveProperty("artist");
