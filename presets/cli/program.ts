@@ -184,8 +184,7 @@ const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext
     .description("print the SQL that installs the triggers of live queries")
     .action(async (_, command: Command) => {
       const { buildLiveTriggers } = await import("./live-triggers-command.ts");
-      const { options } = await loadSettings(command);
-      await print(terminal, await buildLiveTriggers(options));
+      await print(terminal, await buildLiveTriggers(await loadSettings(command)));
     });
 };
 

@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { buildLiveTriggers } from "../../presets/cli/live-triggers-command.ts";
+import { readEnvironment } from "../../presets/server/environment.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initiated, subscribe } from "../support/live.ts";
@@ -340,7 +341,10 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
   });
 
   test("R-SC-10 live queries with triggers are polled where notifications do not arrive", async () => {
-    const sql = await buildLiveTriggers({ databaseUrl: direct, dbSchemas: ["pool"] });
+    const sql = await buildLiveTriggers({
+      ...readEnvironment({}),
+      options: { databaseUrl: direct, dbSchemas: ["pool"] },
+    });
     await db.query(sql);
     for (const databaseDirectUrl of [undefined, direct]) {
       // if notifications do not arrive, polling would be too late

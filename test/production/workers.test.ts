@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { buildLiveTriggers } from "../../presets/cli/live-triggers-command.ts";
+import { readEnvironment } from "../../presets/server/environment.ts";
 import { openSocket } from "../support/socket.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { signToken } from "../support/tokens.ts";
@@ -126,7 +127,10 @@ const sources: readonly Source[] = [
     place: unreplicated,
     count: 1,
     interval: "20000",
-    prepare: async ({ url, sql }) => sql.run(await buildLiveTriggers({ databaseUrl: url, dbSchemas: ["public"] })),
+    prepare: async ({ url, sql }) =>
+      sql.run(
+        await buildLiveTriggers({ ...readEnvironment({}), options: { databaseUrl: url, dbSchemas: ["public"] } }),
+      ),
   },
   { name: "replication, read by one of two processes", place: replicated, count: 2, interval: "20000" },
 ];
