@@ -21,6 +21,7 @@ import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { parseRequestJson, readRequest } from "./request.ts";
+import { createNames } from "./types/names.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
 import { streamedAnswersService, type LongBodyHandler } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
@@ -215,6 +216,8 @@ export const createEngine = (
       throw error;
     },
     parseRequestJson: (text, at) => parseRequestJson(text, context.options, at),
+    createNames: ({ namingConvention = context.options.defaultNamingConvention, ...customization }) =>
+      createNames({ ...customization, namingConvention }),
     readRequest: (value) => readRequest(value, (request) => find.call(request)),
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);

@@ -19,6 +19,8 @@ import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlVariant } from "./build.ts";
 import type { Parts } from "./role-schema.ts";
+import type { GqlCustomization } from "./catalog-types.ts";
+import type { Names } from "./types/names.ts";
 
 /** A GraphQL request: a document, an operation name, and variables. */
 export interface GqlRequest {
@@ -169,6 +171,9 @@ export interface GqlEngine {
   /** Parses the JSON of an HTTP request. `text` is undefined if the body is not UTF-8. `at` is the path of errors.
    *  @throws RelApiError `invalid-json` @rule G-HTTP-1 G-LIM-6 */
   parseRequestJson(text: string | undefined, at?: string): Json;
+  /** Returns the functions that build names from a customization of the metadata. Its naming convention is that of the
+   *  settings unless it has one. @rule G-NAM-6 G-NAM-8 */
+  createNames(customization: GqlCustomization): Names;
   /** Reads a request object (G-HTTP-1) from such a value. @throws RelApiError */
   readRequest(value: Json): GqlRequest;
   /** Encodes an error as `{"errors":[…]}` (G-ERR-1). Any other exception than a RelApiError is logged and reported as

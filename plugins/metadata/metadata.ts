@@ -48,7 +48,7 @@ import { applyPermissions, createPermissionLookup } from "./transform.ts";
 import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRights } from "./role-access.ts";
 import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
-import type { GqlMetadata } from "../graphql/api.ts";
+import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
 
 /** The part of the model that the metadata plugins share. */
 export interface MetadataPart extends GqlMetadata {
@@ -56,6 +56,8 @@ export interface MetadataPart extends GqlMetadata {
   readonly functionRights: FunctionRights;
   readonly isNamed: (relationship: Relationship) => boolean;
 }
+
+const NO_NAMES = { roots: new Set<string>(), types: new Set<string>() };
 
 const DOCUMENT_PART = "metadata-document";
 const METADATA_PROPOSAL = "metadata-proposal";
@@ -111,6 +113,9 @@ export const metadataLoader = definePlugin({
         note(told);
         context.troubles.set("metadata", told);
       }
+      const names = context.use(graphqlService)?.createNames(
+        readCustomization(document.customization, () => undefined), // the plugin "metadata" reports its errors
+      );
       const wanted = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
       return {
         ...model,
@@ -121,7 +126,7 @@ export const metadataLoader = definePlugin({
           [METADATA_LIMITS]: document.limits,
           [METADATA_NATIVE]: {
             ...document.native,
-            takenNames: findTakenNames(document.customization, document.tables, document.functions),
+            takenNames: names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions),
           } satisfies MetadataNative,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),

@@ -215,6 +215,27 @@ describe("P-NAT-1 fields of the query root", () => {
   });
 });
 
+test("P-NAT-6a the names of tables follow the convention of the settings, and custom names stay", async () => {
+  const kept = notes();
+  const names = ["albumByPk", "album_by_pk", "my_artist", "myArtist"];
+  const named = await start(
+    documentOf(
+      [table("album"), table("artist", { configuration: { custom_name: "my_artist" } })],
+      {},
+      source({ native_queries: names.map((name) => ({ ...QUERY, root_field_name: name })) }),
+    ),
+    { logger: kept.logger, defaultNamingConvention: "graphql-default" },
+  );
+  const refused = kept.all().filter((line) => line.includes("a table or function has that name"));
+  expect(names.filter((name) => refused.some((line) => line.includes(`query ${name}:`)))).toEqual([
+    "albumByPk",
+    "my_artist",
+  ]);
+  for (const name of ["album_by_pk", "myArtist"])
+    expect((await named.gql(`{ ${name}(args: {least: 1}) { id } }`)).errors).toBeUndefined();
+  await named.close();
+});
+
 describe("P-NAT-2 roles get the columns and rows of their permission", () => {
   test("and nothing without one", async () => {
     const buyer = asAdmin("buyer", { upto: "2" });
