@@ -79,7 +79,8 @@ export interface BodyLimits {
   /** The limit on the pending bodies of all requests in total. */
   readonly maxPendingBytes: number;
   readonly uploadWatch: UploadWatch;
-  readonly warn: (message: string) => void;
+  /** Called for each body that other middleware has parsed. */
+  readonly onParsedBody: () => void;
   /** Called for each body that is refused because of its size. */
   readonly onRefused: () => void;
 }
@@ -133,7 +134,7 @@ const receive = (
     return bodiesTooLarge(maxPendingBytes);
   };
   if (request.readableEnded) {
-    const restored = restoreBody(request, limits.warn);
+    const restored = restoreBody(request, limits.onParsedBody);
     if (restored.length > maxBytes) throw tooLarge();
     if (!held.grow(restored.length)) throw tooMany();
     if (handOver === undefined) return Promise.resolve(restored);
@@ -221,19 +222,12 @@ const receive = (
   });
 };
 
-let hasWarned = false;
-
 /** Restores a body that other middleware has parsed, by serializing it as JSON or as a form. Details that parsing lost
  *  remain lost. */
-const restoreBody = (request: ParsedRequest, warn: (message: string) => void): Buffer => {
+const restoreBody = (request: ParsedRequest, onParsedBody: () => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return EMPTY_BODY;
-  if (!hasWarned) {
-    hasWarned = true;
-    warn(
-      "request bodies were parsed before they reached relapi (by express.json()?): mount relapi before body parsers, so that it gets bodies as they were sent",
-    );
-  }
+  onParsedBody();
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === "string") return Buffer.from(body);
   if (

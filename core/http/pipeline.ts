@@ -126,12 +126,19 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     onBodyRefused,
   } = parts;
   const { maxUrlBytes, maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
+  let hasWarnedOfParsedBody = false;
   const settings: ExchangeSettings = {
     body: {
       maxBytes: maxBodyBytes,
       maxPendingBytes: maxPendingBodyBytes,
       uploadWatch,
-      warn: (message) => logger.warn(message),
+      onParsedBody: () => {
+        if (hasWarnedOfParsedBody) return;
+        hasWarnedOfParsedBody = true;
+        logger.warn(
+          "request bodies were parsed before they reached relapi (by express.json()?): mount relapi before body parsers, so that it gets bodies as they were sent",
+        );
+      },
       onRefused: onBodyRefused,
     },
     pendingBodies,
