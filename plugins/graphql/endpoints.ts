@@ -17,9 +17,8 @@ import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { parseFailed } from "./errors.ts";
-import { compressAnswer } from "./compression.ts";
-import { buildJsonAnswer, NOT_FOUND, subscriptionOverHttp, buildRunOptions, type AnyExchange } from "./http.ts";
-import { createLongAnswers } from "./long-answers.ts";
+import { buildJsonAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
+import { createRequestRunner, DATA_ONLY } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
 
@@ -73,11 +72,6 @@ const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiErr
   createEndpointError("method-not-allowed", 405, `Method ${method} is not allowed for this endpoint`, [
     ["Allow", allowed.join(", ")],
   ]);
-const mutationByGet = (): RelApiError =>
-  createEndpointError("unexpected-payload", 405, "mutations are not supported over GET, use POST instead", [
-    ["Allow", "POST"],
-  ]);
-
 const unexpectedVariable = (name: string): RelApiError =>
   createEndpointError("bad-request", 400, `Unexpected variable ${name}`);
 
@@ -161,11 +155,11 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     return served;
   };
 
-  const longAnswers = createLongAnswers(context, "", "");
+  const runner = createRequestRunner(context, getEngine, DATA_ONLY);
 
   const answer = async (exchange: Exchange): Promise<Answer> => {
     const engine = getEngine();
-    const { session, method } = exchange;
+    const { method } = exchange;
     try {
       const { endpoint, captured } = findEndpoint(exchange.path, method);
       const body = readBody(engine, await exchange.text(), context.options.maxVariablesBytes);
@@ -175,23 +169,15 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       const unexpected = Object.keys(variables).find((name) => !endpoint.types.has(name));
       if (unexpected !== undefined) throw unexpectedVariable(unexpected);
       exchange.endPhase("parse");
-      const document = await engine.prepare({ query: endpoint.document, variables }, session, exchange);
-      exchange.operation = { ...document.namedOperation, path: `${ROOT}${endpoint.segments.join("/")}` };
-      if (document.operation === "subscription") throw subscriptionOverHttp();
-      const isReading = method === "GET" || method === "HEAD";
-      if (isReading && document.operation === "mutation") throw mutationByGet();
-      const operation = document.bind();
-      exchange.plans = operation.plans;
-      exchange.endPhase("plan");
-      const whole = await longAnswers.run((long) => {
-        // a packed body has the member `data` around it
-        const options = buildRunOptions(exchange, context, long && { aboveBytes: long.aboveBytes, take: long.take });
-        return engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
-      });
-      exchange.endPhase("transaction");
-      return typeof whole === "string"
-        ? await compressAnswer(exchange, buildJsonAnswer(exchange, 200, whole))
-        : await longAnswers.answer(exchange, buildJsonAnswer(exchange, 200, undefined), whole);
+      const result = await runner.run(
+        exchange,
+        { query: endpoint.document, variables },
+        {
+          path: `${ROOT}${endpoint.segments.join("/")}`,
+          access: method === "GET" || method === "HEAD" ? "read only" : undefined,
+        },
+      );
+      return await runner.answer(exchange, buildJsonAnswer(exchange, 200, undefined), result);
     } catch (error) {
       return encodeEndpointError(engine, exchange, error);
     }

@@ -16,11 +16,11 @@ import { bodyTooDeep } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { exampleQuery } from "./example.ts";
 import { createFunctionRunner } from "./functions.ts";
-import { buildRunOptions } from "./http.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { parseRequestJson, readRequest } from "./request.ts";
+import { runRequest } from "./run-request.ts";
 import { createNames } from "./types/names.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
 import { streamedAnswersService, type LongBodyHandler } from "../speed/api.ts";
@@ -140,7 +140,7 @@ export const createEngine = (
       return prepare(request, session, context.model(), sender);
     },
     assemble,
-    buildRunOptions: (exchange) => buildRunOptions(exchange, context),
+    runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
     loadAndAssemble: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, {})),
     run: async <Taken = never>(

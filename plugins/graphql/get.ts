@@ -2,7 +2,7 @@
  *  another site can make a browser send such a request. So only queries are allowed, in a read-only transaction. */
 import {
   definePlugin,
-  RelApiError,
+  isRelApiError,
   type Answer,
   type Exchange,
   type Headers,
@@ -12,17 +12,9 @@ import {
 } from "../../core/index.ts";
 import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { compressAnswer } from "./compression.ts";
-import {
-  AFTER_DATA,
-  BEFORE_DATA,
-  buildJsonAnswer,
-  chooseStatus,
-  subscriptionOverHttp,
-  buildRunOptions,
-} from "./http.ts";
+import { buildJsonAnswer, chooseStatus } from "./http.ts";
 import { negotiateErrorForm, isMalformed, negotiateForm, rejectInvalidExtensions } from "./response-form.ts";
-import { createLongAnswers } from "./long-answers.ts";
+import { createRequestRunner, DATA_MEMBER } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
 
@@ -33,14 +25,6 @@ const acceptsHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(acce
 
 /** The response depends on headers that shared caches do not treat as credentials. */
 const PRIVATE_HEADERS: Headers = [["Cache-Control", "private, no-cache"]];
-
-const mutationByGet = (): RelApiError =>
-  new RelApiError({
-    code: "unexpected-payload",
-    status: 405,
-    message: "mutations are not supported over GET, use POST instead",
-    path: "$",
-  });
 
 const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: string): Json | undefined => {
   const text = parameters.get(name);
@@ -71,7 +55,7 @@ const createSurface = (context: PluginContext): Surface => {
     return engine;
   };
 
-  const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
+  const runner = createRequestRunner(context, getEngine, DATA_MEMBER);
 
   const handleGet = async (exchange: Exchange): Promise<Answer> => {
     const engine = getEngine();
@@ -82,30 +66,14 @@ const createSurface = (context: PluginContext): Surface => {
       const request = parseUrl(engine, exchange.query ?? "", isStrict);
       isRead = true;
       exchange.endPhase("parse");
-      const prepared = engine.prepare(request, exchange.session, exchange);
-      const document = prepared instanceof Promise ? await prepared : prepared;
-      exchange.operation = document.namedOperation;
-      if (document.operation === "mutation") throw mutationByGet();
-      if (document.operation === "subscription") throw subscriptionOverHttp();
-      const operation = document.bind();
-      exchange.plans = operation.plans;
-      exchange.endPhase("plan");
-      const whole = await longAnswers.run((long) =>
-        engine.run(operation, exchange.session, { ...buildRunOptions(exchange, context, long), access: "read only" }),
-      );
-      exchange.endPhase("transaction");
-      return typeof whole === "string"
-        ? await compressAnswer(
-            exchange,
-            buildJsonAnswer(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE_HEADERS, form),
-          )
-        : await longAnswers.answer(exchange, buildJsonAnswer(exchange, 200, undefined, PRIVATE_HEADERS, form), whole);
+      const result = await runner.run(exchange, request, { access: "read only" });
+      return await runner.answer(exchange, buildJsonAnswer(exchange, 200, undefined, PRIVATE_HEADERS, form), result);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
       const form = negotiateErrorForm(exchange, isStrict);
-      if (encoded.status === 405)
-        return buildJsonAnswer(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE_HEADERS], form);
+      if (isRelApiError(error) && error.status === 405)
+        return buildJsonAnswer(exchange, 405, encoded.body, [...error.headers, ...PRIVATE_HEADERS], form);
       const status = chooseStatus(exchange, encoded, form, !isRead && isMalformed(error));
       return buildJsonAnswer(exchange, status, encoded.body, PRIVATE_HEADERS, form);
     }

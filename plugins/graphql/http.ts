@@ -1,19 +1,17 @@
 /** `POST /v1/graphql {"query":"{ album { id } }"}` and the addresses beside it. @rule G-HTTP-1 … G-HTTP-14 */
 import { randomUUID } from "node:crypto";
 import {
-  RelApiError,
   VERSION,
   type Answer,
   type Exchange,
   type Execution,
   type Headers,
   type PluginContext,
-  type ResolvedOptions,
   type RelApiError as CoreError,
   type Surface,
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
-import { compressAnswer, MIN_GZIP_BYTES } from "./compression.ts";
+import { compressAnswer } from "./compression.ts";
 import { createPostHandler, type HandlerResponse } from "./handler.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
@@ -27,9 +25,9 @@ import {
   applyForm,
   type ResponseForm,
 } from "./response-form.ts";
-import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
+import { createRequestRunner, DATA_MEMBER, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
-import type { GqlEngine, GqlLongBody, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
+import type { GqlEngine, GqlRequest } from "./operations.ts";
 import type { MetadataProblem } from "../metadata/api.ts";
 import { liveQueriesService } from "../live/api.ts";
 
@@ -47,10 +45,6 @@ const ALLOW = "OPTIONS, GET, HEAD, POST";
 const SOCKET_ALLOW = "OPTIONS, GET";
 
 export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
-
-/** Around `data`. */
-export const BEFORE_DATA = '{"data":';
-export const AFTER_DATA = "}";
 
 const OK: HandlerResponse[1] = { status: 200, statusText: "" };
 
@@ -82,44 +76,13 @@ export const buildJsonAnswer = (
   body,
 });
 
-const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
-
-/** How the transaction of a request ends, if that is not always the same. @rule G-TX-6 */
-const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
-  const wanted = dbTxEnd.endsWith("-allow-override")
-    ? TX_PREFERENCE.exec(exchange.header("prefer") ?? "")?.[1]
-    : undefined;
-  return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
-};
-
-/** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
-export const buildRunOptions = <Taken = never>(
-  exchange: Exchange,
-  { options, requestSettings }: PluginContext,
-  longBody?: GqlLongBody<Taken>,
-): GqlRunOptions<Taken> => ({
-  longBody,
-  requestSettings: () => requestSettings(exchange.request, exchange.path),
-  exchange,
-  onGone: (listener) => exchange.onDisconnect(listener),
-  end: options.dbTxEnd === "commit" ? "commit" : chooseTransactionEnd(exchange, options.dbTxEnd),
-});
-
-export const subscriptionOverHttp = (): RelApiError =>
-  new RelApiError({
-    code: "unexpected-payload",
-    status: 400,
-    message: "subscriptions are not supported over HTTP, use websockets instead",
-    path: "$",
-  });
-
 /** A request as it was read, on its way through the handler. */
 interface PostRequest {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
   readonly form: ResponseForm;
-  /** The long answer that replaces the text, set when it is known. */
-  longAnswer?: LongAnswer;
+  /** The data of the answer, once the operation has run. */
+  result?: LongAnswer | string;
 }
 
 /** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
@@ -135,41 +98,38 @@ export const chooseStatus = (
 };
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
-  const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
+  const runner = createRequestRunner(context, () => engine, DATA_MEMBER);
 
-  const runRequest = async (posted: PostRequest, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
-    const { exchange, request, form } = posted;
+  const encodeFailure = (exchange: Exchange, error: unknown): EncodedErrors => {
+    const encoded = engine.encodeErrors(error, exchange.session);
+    exchange.errorCode = encoded.code;
+    return encoded;
+  };
+
+  const handle = createPostHandler(async (posted: PostRequest): Promise<HandlerResponse> => {
     try {
-      const prepared = engine.prepare(request, exchange.session, sender);
-      const document = prepared instanceof Promise ? await prepared : prepared;
-      exchange.operation = document.namedOperation;
-      const operation = document.bind();
-      if (operation.kind === "subscription") throw subscriptionOverHttp();
-      exchange.plans = operation.plans;
-      exchange.endPhase("plan");
-      const run = <Taken = never>(long?: GqlLongBody<Taken>): Promise<string | Taken> =>
-        engine.run(operation, exchange.session, buildRunOptions(exchange, context, long));
-      // those of a batch are put together as text
-      const whole = await (sender === exchange ? longAnswers.run(run) : run());
-      exchange.endPhase("transaction");
-      if (typeof whole === "string") return [`${BEFORE_DATA}${whole}${AFTER_DATA}`, OK];
-      posted.longAnswer = whole;
-      return ["", OK]; // the handler takes only text
+      posted.result = await runner.run(posted.exchange, posted.request);
+      return [null, OK]; // the handler sends only texts
     } catch (error) {
-      const encoded = engine.encodeErrors(error, exchange.session);
-      exchange.errorCode = encoded.code;
-      return [encoded.body, { status: chooseStatus(exchange, encoded, form), statusText: "" }];
+      const encoded = encodeFailure(posted.exchange, error);
+      return [encoded.body, { status: chooseStatus(posted.exchange, encoded, posted.form), statusText: "" }];
+    }
+  });
+
+  const answerBatchEntry = async (exchange: Exchange, request: GqlRequest, batchSize: number): Promise<string> => {
+    try {
+      const data = await engine.runRequest(exchange, request, { sender: { request: exchange.request, batchSize } });
+      return `${DATA_MEMBER.before}${data}${DATA_MEMBER.after}`;
+    } catch (error) {
+      return encodeFailure(exchange, error).body;
     }
   };
 
-  const handle = createPostHandler((posted: PostRequest) => runRequest(posted));
-
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
-    const sender = { request: exchange.request, batchSize: requests.length };
     const batch = await answerBatch(
       requests,
       context,
-      async (request) => (await runRequest({ exchange, request, form: DIALECT_FORM }, sender))[0] ?? "",
+      (request) => answerBatchEntry(exchange, request, requests.length),
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
     if ("body" in batch) return compressAnswer(exchange, buildJsonAnswer(exchange, 200, batch.body));
@@ -187,8 +147,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       // with `await`, V8 would keep the text until the next one
       body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
-      const encoded = engine.encodeErrors(error, exchange.session);
-      exchange.errorCode = encoded.code;
+      const encoded = encodeFailure(exchange, error);
       const errorForm = negotiateErrorForm(exchange, isStrict);
       const status = chooseStatus(exchange, encoded, errorForm, isMalformed(error));
       return compressAnswer(exchange, buildJsonAnswer(exchange, status, encoded.body, [], errorForm));
@@ -196,12 +155,11 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     exchange.endPhase("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
     const posted: PostRequest = { exchange, request: body.single, form };
-    const [text, { status }] = await handle(posted);
-    if (posted.longAnswer !== undefined)
-      return longAnswers.answer(exchange, buildJsonAnswer(exchange, status, undefined, [], form), posted.longAnswer);
-    const whole = buildJsonAnswer(exchange, status, text ?? "", [], form);
-    // a character takes three bytes at most
-    return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressAnswer(exchange, whole);
+    const [errors, { status }] = await handle(posted);
+    const whole = buildJsonAnswer(exchange, status, errors ?? undefined, [], form);
+    return posted.result === undefined
+      ? compressAnswer(exchange, whole)
+      : runner.answer(exchange, whole, posted.result);
   };
 
   /** Objects of the metadata that are left out are an error where the caller is strict. @rule G-HTTP-17 */

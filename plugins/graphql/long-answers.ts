@@ -9,7 +9,7 @@ import {
   type ValueReceiver,
 } from "../speed/api.ts";
 import { acceptsGzip, compressAnswer, addGzipHeaders } from "./compression.ts";
-import type { GqlLongBody, PackedBody } from "./operations.ts";
+import type { GqlEngine, GqlLongBody, GqlRequest, GqlRequestOptions, PackedBody } from "./operations.ts";
 
 /** From here on `data` is. */
 const LONG_BYTES = 1024 * 1024;
@@ -17,16 +17,25 @@ const LONG_BYTES = 1024 * 1024;
 /** A body that is still to come, or a whole one. */
 export type LongAnswer = { readonly streamed: StreamedBody; readonly around: BodyFrame } | Buffer | PackedBody;
 
-export interface LongAnswers {
-  /** Runs an operation whose exchange is answered with nothing else: the text of `data`, or the answer with all of it.
-   *  It runs once more, with a text, where a long body was lost on its way. */
-  run(operation: <Taken = never>(long?: GqlLongBody<Taken>) => Promise<string | Taken>): Promise<LongAnswer | string>;
-  /** `answer`: status and headers. */
-  answer(exchange: Exchange, answer: Answer, long: LongAnswer): Promise<Answer> | Answer;
+export interface RequestRunner {
+  /** Runs an operation whose exchange has no other answer. A long answer that is lost on its way runs once more. */
+  run(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions): Promise<LongAnswer | string>;
+  /** Adds the result of `run` to the status and headers of an answer. */
+  answer(exchange: Exchange, answer: Answer, result: LongAnswer | string): Promise<Answer> | Answer;
 }
 
-/** `before`, `after`: what is written around `data`. @rule R-STR-7 */
-export const createLongAnswers = (context: PluginContext, before: string, after: string): LongAnswers => {
+/** The text around `data`, in bodies with that member. */
+export const DATA_MEMBER = { before: '{"data":', after: "}" };
+
+/** The bodies that are only `data`. */
+export const DATA_ONLY = { before: "", after: "" };
+
+/** @rule R-STR-7 */
+export const createRequestRunner = (
+  context: PluginContext,
+  getEngine: () => Pick<GqlEngine, "runRequest">,
+  { before, after }: typeof DATA_MEMBER,
+): RequestRunner => {
   let streamed: StreamedAnswers | undefined;
   context.onModel(() => {
     streamed = context.use(streamedAnswersService);
@@ -52,7 +61,9 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
   };
 
   return {
-    run: async (operation) => {
+    run: async (exchange, request, options) => {
+      const run = <Taken = never>(longBody?: GqlLongBody<Taken>): Promise<string | Taken> =>
+        getEngine().runRequest<Taken>(exchange, request, { ...options, longBody });
       // undefined if the body was lost on its way
       const longBody: GqlLongBody<LongAnswer | undefined> = {
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
@@ -67,20 +78,27 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
           const taken = new Promise<Buffer | undefined>((resolve) => (answered = resolve));
           return { taker: collectBody(bytes, around, answered), taken };
         },
-        takePacked: (body) => body,
+        // a packed body has the member `data`
+        takePacked: before === "" ? undefined : (body) => body,
       };
-      return (await operation(longBody)) ?? operation();
+      return (await run(longBody)) ?? run();
     },
-    answer: async (exchange, answer, long) => {
-      const mayZip = acceptsGzip(exchange);
-      if ("streamed" in long) {
-        // where chunks have no lengths, a broken answer would look complete
-        const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
-        const headed = isZipped ? addGzipHeaders(answer) : answer;
-        return long.streamed.addTo(headed, { ...long.around, isZipped });
-      }
-      if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
-      return mayZip ? { ...addGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
+    answer: (exchange, answer, result) => {
+      if (typeof result === "string")
+        return compressAnswer(exchange, { ...answer, body: `${before}${result}${after}` });
+      return answerLong(exchange, answer, result);
     },
   };
+
+  async function answerLong(exchange: Exchange, answer: Answer, long: LongAnswer): Promise<Answer> {
+    const mayZip = acceptsGzip(exchange);
+    if ("streamed" in long) {
+      // where chunks have no lengths, a broken answer would look complete
+      const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
+      const headed = isZipped ? addGzipHeaders(answer) : answer;
+      return long.streamed.addTo(headed, { ...long.around, isZipped });
+    }
+    if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
+    return mayZip ? { ...addGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
+  }
 };

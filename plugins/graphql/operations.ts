@@ -159,9 +159,13 @@ export interface GqlEngine {
   /** Runs an operation. Returns the text of the `data` object, or the result of the options that took the body.
    *  @throws RelApiError */
   run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
-  /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10
-   *  G-TX-6 */
-  buildRunOptions(exchange: Exchange): GqlRunOptions;
+  /** Prepares and runs the operation of an HTTP request, with the transaction settings of the request. Returns the same
+   *  as `run`. @throws RelApiError @rule G-HTTP-9 G-SES-10 G-TX-6 */
+  runRequest<Taken = never>(
+    exchange: Exchange,
+    request: GqlRequest,
+    options?: GqlRequestOptions<Taken>,
+  ): Promise<string | Taken>;
   /** Assembles the text of the `data` object from the bodies of the steps and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
   /** Assembles the text, including the values that functions load. @throws RelApiError */
@@ -208,5 +212,13 @@ export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange"
   /** How a write transaction ends. The default is commit. @rule G-TX-6 */
   readonly end?: "commit" | "rollback";
   /** Restricts the transaction, even if functions of the operation would write. @rule G-GET-2 */
-  readonly access?: "read only";
+  readonly access?: "read only" | undefined;
+}
+
+/** Options of one operation of an HTTP request. */
+export interface GqlRequestOptions<Taken = never> extends Pick<GqlRunOptions<Taken>, "access" | "longBody"> {
+  /** The exchange, unless the request is part of a batch. */
+  readonly sender?: GqlSender;
+  /** The path in logs and metrics, if it is not that of the request. */
+  readonly path?: string;
 }

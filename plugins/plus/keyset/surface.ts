@@ -1,5 +1,5 @@
 /** `POST /v1beta1/relay`: passes requests to the engine of the Relay schemas. */
-import { RelApiError, type Answer, type Exchange, type Headers, type Json, type Surface } from "../../../core/index.ts";
+import type { Answer, Exchange, Headers, Surface } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 const PATH = "/v1beta1/relay";
@@ -13,26 +13,6 @@ const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answ
 
 /** @rule P-RLY-1 */
 export const createSurface = (getEngine: () => GqlEngine): Surface => {
-  /** @throws RelApiError */
-  const run = async (exchange: Exchange, given: Json): Promise<string> => {
-    const engine = getEngine();
-    const request = engine.readRequest(given);
-    const document = await engine.prepare(request, exchange.session, exchange);
-    exchange.operation = document.namedOperation;
-    if (document.operation === "subscription")
-      throw new RelApiError({
-        code: "unexpected-payload",
-        status: 400,
-        message: "subscriptions are not supported on this endpoint",
-        path: "$",
-      });
-    const operation = document.bind();
-    exchange.plans = operation.plans;
-    exchange.endPhase("plan");
-    const data = await engine.run(operation, exchange.session, engine.buildRunOptions(exchange));
-    exchange.endPhase("transaction");
-    return `{"data":${data}}`;
-  };
   const encodeFailure = (exchange: Omit<Exchange, "session"> & Partial<Exchange>, error: unknown): Answer => {
     const { body, code, status, keepsStatus, headers } = getEngine().encodeErrors(error, exchange.session);
     exchange.errorCode = code;
@@ -48,9 +28,10 @@ export const createSurface = (getEngine: () => GqlEngine): Surface => {
       method === "POST" ? undefined : { status: method === "OPTIONS" ? 200 : 405, headers: [["Allow", ALLOW]] },
     handle: async (exchange) => {
       try {
-        const given = getEngine().parseRequestJson(await exchange.text());
+        const engine = getEngine();
+        const request = engine.readRequest(engine.parseRequestJson(await exchange.text()));
         exchange.endPhase("parse");
-        return buildJsonAnswer(200, await run(exchange, given));
+        return buildJsonAnswer(200, `{"data":${await engine.runRequest(exchange, request)}}`);
       } catch (error) {
         return encodeFailure(exchange, error);
       }

@@ -1,0 +1,60 @@
+/** Runs the operation of an HTTP request up to the text of `data`, in the same way at every address. */
+import { RelApiError, type Exchange, type PluginContext, type ResolvedOptions } from "../../core/index.ts";
+import type { GqlEngine, GqlRequest, GqlRequestOptions, GqlRunOptions } from "./operations.ts";
+
+const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
+
+/** How the transaction of a request ends, if that is not always the same. @rule G-TX-6 */
+const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
+  const wanted = dbTxEnd.endsWith("-allow-override")
+    ? TX_PREFERENCE.exec(exchange.header("prefer") ?? "")?.[1]
+    : undefined;
+  return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
+};
+
+/** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
+const buildRunOptions = (exchange: Exchange, { options, requestSettings }: PluginContext): GqlRunOptions => ({
+  requestSettings: () => requestSettings(exchange.request, exchange.path),
+  exchange,
+  onGone: (listener) => exchange.onDisconnect(listener),
+  end: options.dbTxEnd === "commit" ? "commit" : chooseTransactionEnd(exchange, options.dbTxEnd),
+});
+
+const subscriptionOverHttp = (): RelApiError =>
+  new RelApiError({
+    code: "unexpected-payload",
+    status: 400,
+    message: "subscriptions are not supported over HTTP, use websockets instead",
+    path: "$",
+  });
+
+const mutationByGet = (): RelApiError =>
+  new RelApiError({
+    code: "unexpected-payload",
+    status: 405,
+    message: "mutations are not supported over GET, use POST instead",
+    path: "$",
+    headers: [["Allow", "POST"]],
+  });
+
+/** @throws RelApiError; G-HTTP-9, G-GET-2 */
+export const runRequest = async <Taken = never>(
+  engine: Pick<GqlEngine, "prepare" | "run">,
+  context: PluginContext,
+  exchange: Exchange,
+  request: GqlRequest,
+  { sender = exchange, path, access, longBody }: GqlRequestOptions<Taken> = {},
+): Promise<string | Taken> => {
+  const { session } = exchange;
+  const prepared = engine.prepare(request, session, sender);
+  const document = prepared instanceof Promise ? await prepared : prepared;
+  exchange.operation = path === undefined ? document.namedOperation : { ...document.namedOperation, path };
+  if (document.operation === "mutation" && access === "read only") throw mutationByGet();
+  const operation = document.bind();
+  if (operation.kind === "subscription") throw subscriptionOverHttp();
+  exchange.plans = operation.plans;
+  exchange.endPhase("plan");
+  const data = await engine.run(operation, session, { ...buildRunOptions(exchange, context), access, longBody });
+  exchange.endPhase("transaction");
+  return data;
+};
