@@ -22,7 +22,6 @@ export {
   defineSignal,
   settingKinds,
   buildSettingRows,
-  collectSettings,
   // functions that make errors
   bodyTooLarge,
   buildErrorFields,
@@ -53,7 +52,6 @@ export {
   getVisibility,
   // functions of plans
   compareColumn,
-  runSliced,
   mapPlan,
   defineMemberQuestions,
   memoize,

@@ -83,7 +83,7 @@ const operatorsPage = (): string => {
   );
   return `${[
     "# Operators",
-    "What the plugins of the package declare, by plugin. This page is written from their declarations by `test/core/reference-docs.test.ts`.",
+    "This page lists the operators that each plugin of the package declares. It is written from their declarations by `test/core/reference-docs.test.ts`.",
     "REST takes an operator on every column and lets the database judge; GraphQL offers it for the types named. Empty: not on that surface.\nOne of your own: [write an operator](../guides/write-an-operator.md).",
     ...sections,
     "## Changes of columns",

@@ -6,7 +6,7 @@ import { plus } from "../../presets/index.ts";
 import { appSettings, featureSetting, serverSettings } from "../../presets/server/server-settings.ts";
 
 const BEGIN = "<!-- Written by `npm run docs:settings` from the declarations. -->";
-const END = "<!-- End of what is written. -->";
+const END = "<!-- The generated tables end here. -->";
 
 const table = (heading: string, settings: readonly Parameters<typeof buildSettingRow>[0][]): string =>
   [

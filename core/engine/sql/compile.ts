@@ -41,7 +41,7 @@ export interface CompileParts {
   readonly model: Model;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
-  /** Without it, no plan counts as proven. */
+  /** If undefined, no plan counts as proven. */
   readonly proof?: PlanProof | undefined;
   readonly visibility?: () => Visibility;
 }
