@@ -27,8 +27,8 @@ export interface Without {
   readonly without: string;
 }
 
-/** An argument of `compose`. */
-export type PresetPart = Preset | Plugin | Without;
+/** An argument of `compose`. A function has `bind`, so the compiler refuses a factory that was not called. */
+export type PresetPart = (Preset | Plugin | Without) & { readonly bind?: never };
 
 /** Removes the plugin of that name from the preceding parts. */
 export const without = (name: string): Without => ({ without: name });
@@ -52,6 +52,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   };
   parts.forEach((each, i) => {
     const part = i + 1;
+    rejectNonObject(each, `part ${part} of the preset`);
     if ("without" in each) {
       if (!plugins.delete(each.without))
         throw presetError(
@@ -79,6 +80,24 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
   };
 };
 
+/** @throws RelApiError `preset` for functions and values that are not objects @rule X-START-7 */
+const rejectNonObject = (value: unknown, place: string): void => {
+  if (typeof value === "function")
+    throw presetError(`${place} is the function "${value.name}": call it, as in ${value.name || "preset"}({ … })`);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value}`;
+  throw presetError(`${place} is ${kind}, not a preset or a plugin`);
+};
+
+/** @throws RelApiError `preset` @rule X-START-7 */
+const rejectNonPreset = (value: unknown): void => {
+  rejectNonObject(value, "the argument of relApi");
+  if (!Array.isArray((value as Partial<Preset>).plugins))
+    throw presetError(
+      "the argument of relApi has no plugins: pass a preset, as in relApi(fullCompat({ databaseUrl }))",
+    );
+};
+
 const removeUndefinedOptions = (options: RelApiOptions): RelApiOptions =>
   Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
 
@@ -93,6 +112,7 @@ const formatNames = (names: Iterable<string>): string => {
 /** Returns the plugins in the order of application: `requires` and `before` as a graph, then stage, then list order.
  *  @throws RelApiError `preset` on bad or duplicate names, missing requirements and cycles */
 export const orderPlugins = (preset: Preset): readonly Plugin[] => {
+  rejectNonPreset(preset);
   const positions = new Map<string, number>();
   preset.plugins.forEach((plugin, i) => {
     if (!KEBAB_CASE.test(plugin.name))

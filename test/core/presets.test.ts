@@ -12,6 +12,7 @@ import {
   defineHook,
   type OperatorSpec,
   type Plugin,
+  type Preset,
   type PresetPart,
   type RelApi,
   type RelApiHooks,
@@ -176,6 +177,21 @@ describe("start-up errors", () => {
   test("X-START-2 a plugin that was left out or that the preset knows may be named", () => {
     expect(() => start(plugin("poll"), without("poll"), plugin("b", { before: ["poll"] }))).not.toThrow();
     expect(() => start(minimal(options), plugin("b", { before: ["graphql", "poll-changes"] }))).not.toThrow();
+  });
+
+  test.each<readonly [value: unknown, message: string]>([
+    [minimal, 'is the function "minimal": call it, as in minimal({ … })'],
+    [[minimal(options)], "is an array, not a preset or a plugin"],
+    [undefined, "is undefined, not a preset or a plugin"],
+    [null, "is null, not a preset or a plugin"],
+    ["minimal", "is string, not a preset or a plugin"],
+  ])("X-START-7 neither compose nor relApi takes %s", (value, message) => {
+    expect(() => start(value as Preset)).toThrow(`part 2 of the preset ${message}`);
+    expect(() => relApi(value as Preset)).toThrow(`the argument of relApi ${message}`);
+  });
+
+  test("X-START-7 relApi takes no options in place of a preset", () => {
+    expect(() => relApi(options as unknown as Preset)).toThrow("the argument of relApi has no plugins");
   });
 
   test("plugins that require each other are reported as a circle", () => {
