@@ -27,7 +27,7 @@ export interface Setting<Value = unknown, Name extends string = string> extends 
   /** The setting is a request limit. Refusals are counted under its name. */
   readonly isLimit: boolean;
   /** Returns its value in the current options. */
-  readonly get: (options: { readonly settings?: Readonly<Record<string, unknown>> }) => Value;
+  readonly get: (options: { readonly settings?: Readonly<Record<string, unknown>> | undefined }) => Value;
 }
 
 /** Declares a setting in the `settings` of a preset's options. `relApi(preset)` reads its environment variables. @rule
@@ -67,6 +67,7 @@ export const defineLimit = <const Name extends string>(
   name: Name,
   limit: number,
   description: string,
+  more: Pick<SettingSpec<number>, "isFixed"> = {},
 ): Setting<number, Name> => ({
   ...defineOption({
     name,
@@ -74,6 +75,7 @@ export const defineLimit = <const Name extends string>(
     kind: settingKinds.wholeNumber(1),
     default: limit,
     description,
+    ...more,
   }),
   isLimit: true,
 });

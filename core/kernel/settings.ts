@@ -117,14 +117,12 @@ export const coreSettings = [
     description:
       "plans, statements, documents and whatever else is kept between requests, in bytes as far as they can be estimated; those used longest ago make room. `0`: nothing is kept (R-CAC-1), which with `DB_PREPARED_STATEMENTS=false` makes a server whose answers owe nothing to earlier requests: for comparison, not for use",
   }),
-  {
-    ...defineLimit(
-      "maxUrlBytes",
-      64 * 1024,
-      "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
-    ),
-    isFixed: true,
-  },
+  defineLimit(
+    "maxUrlBytes",
+    64 * 1024,
+    "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
+    { isFixed: true },
+  ),
   defineOption({
     name: "maxBodyBytes",
     environment: ["MAX_BODY_BYTES"],

@@ -21,6 +21,7 @@ import {
   type RouteTarget,
   type Routine,
   type Session,
+  type Token,
   type JsonList,
 } from "../../core/index.ts";
 
@@ -88,10 +89,10 @@ export type BodyRows = Omit<Payload, "isUninspected"> | JsonBody;
  * Declared by the plugin `rest`: reads the body of a write or a call whose `Content-Type` is neither JSON nor a form. A
  * tap returns `undefined` for other types. @rule X-BODY-1
  */
-export const readBodyHook = defineHook(
+export const readBodyHook: Token<SyncBailHook<[body: Buffer, type: MediaType], BodyRows | undefined>> = defineHook(
   "readBody",
   "rest",
-  () => new SyncBailHook<[body: Buffer, type: MediaType], BodyRows | undefined>(["body", "type"]),
+  () => new SyncBailHook(["body", "type"]),
 );
 
 /** Reads a body while it arrives. */

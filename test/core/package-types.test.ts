@@ -1,6 +1,6 @@
 /** The types that users of the package see. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,6 +42,76 @@ const errorsOf = <Name extends string>(
     errors.filter((text) => text.startsWith(`${name}.ts(`) || isElsewhere(text)).join("\n");
   return Object.fromEntries(names.map((name) => [name, own(name)])) as Record<Name, string>;
 };
+
+describe("the types in an application", () => {
+  const application = mkdtempSync(join(tmpdir(), "relapi-strict-"));
+  const modules = join(application, "node_modules");
+  afterAll(() => rmSync(application, { recursive: true }));
+
+  // only what an installation of the package brings, and `@types/node`
+  for (const part of ["package.json", "dist/core", "dist/plugins", "dist/presets"])
+    cpSync(join(root, part), join(modules, "relapi", part), {
+      recursive: true,
+      filter: (path) => statSync(path).isDirectory() || path.endsWith(".d.ts") || path.endsWith("package.json"),
+    });
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  mkdirSync(join(modules, "@types"));
+  for (const name of [...Object.keys(dependencies), "graphql", "@types/node"])
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
+
+  writeFileSync(join(application, "package.json"), '{ "type": "module" }');
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly exports: object };
+  const entries = Object.keys(exports).filter((name) => name !== "./package.json");
+  const imports = entries.map((name, i) => `import * as entry${i} from "relapi${name.slice(1)}";\nvoid entry${i};\n`);
+  writeFileSync(
+    join(application, "app.ts"),
+    `${imports.join("")}
+      import { createServer } from "node:http";
+      import { compose, definePlugin, defineSetting, relApi, settingKinds, sql, without } from "relapi";
+      import { fullCompat } from "relapi/presets";
+      const slowAfter = defineSetting({ name: "slowAfter", kind: settingKinds.wholeNumber(1), default: 5, description: "a limit" });
+      const near = definePlugin({
+        name: "near",
+        settings: [slowAfter],
+        operators: [{ name: "near", rest: "near", types: ["point"], operand: "scalar", compile: (column) => sql\`\${column}\` }],
+        apply: (_hooks, context) => { const limit: number = slowAfter.get(context.options); void limit; },
+      });
+      const factory = (name: string) => definePlugin({ name });
+      createServer(relApi(compose(fullCompat({ databaseUrl: process.env["DATABASE_URL"] }), without("playground"), near, factory("far"))));
+      // @ts-expect-error X-START-7 a factory that was not called
+      compose(factory);
+      // @ts-expect-error X-START-7
+      relApi(fullCompat);
+      // @ts-expect-error X-START-7
+      relApi({ databaseUrl: "" });
+    `,
+  );
+
+  describe.each(["node_modules/typescript", "docs/openapi-typescript/node_modules/typescript"])("%s", (compiler) => {
+    test.each([
+      ["nodenext", "nodenext"],
+      ["node16", "node16"],
+      ["esnext", "bundler"],
+    ])("C-PKG-4b X-START-7 they compile under every strict option with %s, %s", (module, resolution) => {
+      const strict = [
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--noUncheckedIndexedAccess",
+        "--skipLibCheck",
+        "false",
+      ];
+      const options = ["--noEmit", "--target", "es2022", "--types", "node", "--module", module];
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        [join(root, compiler, "bin/tsc"), ...options, "--moduleResolution", resolution, ...strict, "app.ts"],
+        { cwd: application, encoding: "utf8" },
+      );
+      expect(`${stdout}${stderr}`).toBe("");
+    });
+  });
+});
 
 describe("types of the package", () => {
   const texts = {
