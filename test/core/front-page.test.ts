@@ -192,6 +192,20 @@ describe("content of the page", () => {
     expect([...text.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)).toEqual(["data:,", "/api", "/v1/graphql"]);
   });
 
+  test("X-PAGE-3 X-PAGE-4 the heading is the comment on the schema if callers without a credential may read it", async () => {
+    const database = await openDatabase();
+    await database.query(`
+      create schema titled; create table titled.note (id int primary key);
+      comment on schema titled is E'Harbour log\\nAll ships.'; grant usage on schema titled to sea_anon;`);
+    const headingOf = async (): Promise<string> => {
+      const { text } = await pageOf(await start({ on: database, dbSchemas: ["titled"], anonRole: "sea_anon" }));
+      return textOf(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "");
+    };
+    expect(await headingOf()).not.toContain("Harbour");
+    await database.query("grant select on titled.note to sea_anon");
+    expect(await headingOf()).toBe("Harbour log");
+  });
+
   test("X-PAGE-3 missing pages are not linked", async () => {
     const bare = await start({ parts: [without("playground")], openapiMode: "disabled" });
     const { text } = await pageOf(bare);

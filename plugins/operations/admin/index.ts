@@ -9,9 +9,9 @@ import {
   type ResolvedOptions,
   type Setting,
 } from "../../../core/index.ts";
-import { buildLivePage } from "./live-page.ts";
+import { findLivePage } from "./live-page.ts";
 import { metricsService } from "../api.ts";
-import { buildPageAnswer } from "../../shared/pages.ts";
+import { acceptsPage, buildPageAnswer, type Page } from "../../shared/pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
 export interface AdminServerOptions {
@@ -91,6 +91,11 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
   }
 };
 
+const buildPageReply = (build: (nonce: string) => Page): Reply => {
+  const { headers, ...answer } = buildPageAnswer(build);
+  return { ...answer, headers: Object.fromEntries(headers) };
+};
+
 /** @rule R-ADM-1 */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
@@ -106,10 +111,8 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   [
     "/live-queries",
     (context) => {
-      const page = buildLivePage(context);
-      if (page === undefined) return { status: 404 };
-      const { headers, ...answer } = buildPageAnswer(() => page);
-      return { ...answer, headers: Object.fromEntries(headers) };
+      const buildPage = findLivePage(context);
+      return buildPage === undefined ? { status: 404 } : buildPageReply(buildPage);
     },
   ],
   [
@@ -125,6 +128,31 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
     }),
   ],
 ]);
+
+/** The links of the page for browsers at `/`. @rule R-ADM-1b */
+const LINKS: readonly (readonly [path: string, description: string])[] = [
+  ["/live", "200 while the API accepts requests"],
+  ["/ready", "200 while it can answer them, with the problems that it has"],
+  ["/metrics", "metrics for Prometheus"],
+  ["/live-queries", "live queries by plan and role"],
+  ["/config", "the settings"],
+  ["/schema_cache", "the schema as JSON"],
+];
+
+const buildIndex = (): Page => ({
+  title: "relapi admin",
+  style: ":root { color-scheme: light dark; } body { font: 15px/1.7 system-ui, sans-serif; margin: 2rem; }",
+  body: `<h1>relapi admin</h1>
+<ul>
+${LINKS.map(([path, description]) => `<li><a href="${path.slice(1)}">${path}</a>: ${description}</li>`).join("\n")}
+</ul>`,
+});
+
+const findEndpoint = ({ method, url = "", headers }: IncomingMessage): Endpoint | undefined => {
+  if (method !== "GET" && method !== "HEAD") return undefined;
+  const path = url.split("?", 1)[0] ?? "";
+  return path === "/" && acceptsPage(headers.accept) ? () => buildPageReply(buildIndex) : ENDPOINTS.get(path);
+};
 
 const writeReply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
   const bytes = Buffer.from(body ?? "");
@@ -142,10 +170,7 @@ const handle = async (
   context: PluginContext,
   options: AdminServerOptions,
 ): Promise<void> => {
-  const endpoint =
-    request.method === "GET" || request.method === "HEAD"
-      ? ENDPOINTS.get((request.url ?? "").split("?", 1)[0] ?? "")
-      : undefined;
+  const endpoint = findEndpoint(request);
   if (endpoint === undefined) return writeReply(response, { status: 404 });
   try {
     writeReply(response, await endpoint(context, options));

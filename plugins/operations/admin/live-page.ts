@@ -1,4 +1,4 @@
-/** Shows live queries by plan and role, on a page without scripts: `GET /live-queries`. Values of callers are not on
+/** Shows live queries by plan and role, on a page that refreshes itself: `GET /live-queries`. Values of callers are not on
  *  it. @rule X-LQ-2 */
 import type { PluginContext } from "../../../core/index.ts";
 import { escapeHtml, type Page } from "../../shared/pages.ts";
@@ -35,8 +35,37 @@ const encodeRow = (plan: PlanFigures): string => {
   return `<tr><td>${name}</td><td>${escapeHtml(plan.role)}</td>${cells}</tr>`;
 };
 
-const sumText = (plans: readonly PlanFigures[], of: (plan: PlanFigures) => number): string =>
-  formatNumber(plans.reduce((all, plan) => all + of(plan), 0));
+const formatCount = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
+const formatTotals = (plans: readonly PlanFigures[]): string => {
+  const sum = (read: (plan: PlanFigures) => number): number => plans.reduce((all, plan) => all + read(plan), 0);
+  const subscribers = formatCount(
+    sum((plan) => plan.subscribers),
+    "subscriber",
+  );
+  const queries = formatCount(
+    sum((plan) => plan.queries),
+    "query",
+    "queries",
+  );
+  const cohorts = formatCount(
+    sum((plan) => plan.cohorts),
+    "cohort",
+  );
+  return `${subscribers} of ${queries} in ${cohorts}`;
+};
+
+/** This script runs in the browser. It waits while a statement is shown. */
+const SCRIPT = `
+setInterval(async () => {
+  if (document.hidden || document.querySelector("details[open]")) return;
+  const response = await fetch(location.href).catch(() => undefined);
+  if (!response?.ok) return;
+  const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  document.querySelector("main").replaceWith(next.querySelector("main"));
+}, 2000);
+`;
 
 const STYLE = `
 :root { color-scheme: light dark; }
@@ -49,24 +78,27 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60rem; font-siz
 summary { cursor: pointer; }
 `;
 
-const buildPage = (plans: readonly PlanFigures[], sourceLagMs: number): Page => ({
+const buildPage = (plans: readonly PlanFigures[], sourceLagMs: number, nonce: string): Page => ({
   title: "Live queries",
   style: STYLE,
-  body: `<h1>Live queries</h1>
-<p>${sumText(plans, ({ subscribers }) => subscribers)} subscribers of ${sumText(plans, ({ queries }) => queries)} queries in ${sumText(plans, ({ cohorts }) => cohorts)} cohorts, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
+  sources: { "connect-src": "'self'" },
+  body: `<main>
+<h1>Live queries</h1>
+<p>${formatTotals(plans)}, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
 <table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
 <tbody>
 ${plans.slice(0, MAX_PLANS).map(encodeRow).join("\n")}
 </tbody>
 </table>
-${plans.length > MAX_PLANS ? `<p>And ${formatNumber(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}`,
+${plans.length > MAX_PLANS ? `<p>And ${formatNumber(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}
+</main>
+<script nonce="${nonce}">${SCRIPT}</script>`,
 });
 
 /** Returns undefined if no plugin has live queries. */
-export const buildLivePage = (context: PluginContext): Page | undefined => {
+export const findLivePage = (context: PluginContext): ((nonce: string) => Page) | undefined => {
   const live = context.use(liveQueriesService);
-  return live === undefined
-    ? undefined
-    : buildPage(live.plans(), context.counters.get("live-source-lag-seconds") * 1000);
+  if (live === undefined) return undefined;
+  return (nonce) => buildPage(live.plans(), context.counters.get("live-source-lag-seconds") * 1000, nonce);
 };

@@ -76,6 +76,20 @@ const findCredentialKind = ({ use }: PluginContext): CredentialKind | undefined 
   return accepted?.takesTokens === true ? "token" : accepted?.takesAdminSecret === true ? "admin-secret" : undefined;
 };
 
+const MAX_HEADING_CHARACTERS = 200;
+
+/** The comment that PostgreSQL gives the schema `public`. */
+const DEFAULT_COMMENT = "standard public schema";
+
+/** The first line of the comment on the first schema, if callers without a credential may read something there. @rule
+ *  X-PAGE-3 X-PAGE-4 */
+const findSchemaTitle = ({ model }: PluginContext, cards: readonly (Card | undefined)[]): string | undefined => {
+  const { schemas, schemaComments } = model();
+  if (!cards.some((card) => card?.anonymousAccess === "open")) return undefined;
+  const [title = ""] = schemaComments.get(schemas[0] ?? "")?.split("\n") ?? [];
+  return title === DEFAULT_COMMENT ? undefined : title.trim().slice(0, MAX_HEADING_CHARACTERS) || undefined;
+};
+
 const createFrontPage = (context: PluginContext): Surface => {
   let cachedName: Promise<string> | undefined;
   /** The name is cached, because the pool stays connected to one database. */
@@ -135,7 +149,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     // waits for the first load of the schema
     const cards = [await buildRestCard(base, origin), await buildGraphqlCard(base, origin)];
     const content: PageContent = {
-      database: await loadDatabaseName(),
+      heading: findSchemaTitle(context, cards) ?? (await loadDatabaseName()),
       server: describeServer(context),
       version: VERSION,
       origin,

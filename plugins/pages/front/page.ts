@@ -16,7 +16,8 @@ export interface Card {
 }
 
 export interface PageContent {
-  readonly database: string;
+  /** The first line of the schema's comment, or the name of the database. */
+  readonly heading: string;
   /** The name and version of the server. */
   readonly server: string;
   /** The version of relapi. */
@@ -106,12 +107,12 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 
 /** The page loads and sends nothing, and only its own script can run. */
 export const buildPage = (content: PageContent, nonce: string): Page => ({
-  title: content.database,
+  title: content.heading,
   head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',
   style: STYLE,
   body: `<main>
 <header>
-<h1>${escapeHtml(content.database)}</h1>
+<h1>${escapeHtml(content.heading)}</h1>
 <p class="quiet">${escapeHtml(content.server)}</p>
 </header>
 ${buildNote(content)}
