@@ -43,7 +43,7 @@ export interface PipelineParts {
   readonly steps: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "requireModel">;
   /** Identifies the caller. If `given` is defined, the schemes are not called. */
-  readonly authorize: (credentials: Credentials, given?: Session) => Session | Promise<Session>;
+  readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
   readonly uploadWatch: UploadWatch;
   readonly sendBacklog: SendBacklog;
   readonly pendingBodies: PendingBodies;
@@ -176,8 +176,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       running = undefined;
       if (current.gate !== undefined) await current.gate();
       // finds session and role; waits until the first load ends
-      const session = authorize(exchange, exchange.caller);
-      exchange.caller = session instanceof Promise ? await session : session;
+      exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
       for (const added of stepsAfterAuthorize) {
