@@ -69,17 +69,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const fullDisk = createFullDiskReporter(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
-  let checkedReplicas: Replicas | undefined;
   let hasWarnedOfPooler = false;
 
-  const chooseReplica = ({ minWritePosition }: Execution): Pool | undefined | Promise<Pool | undefined> => {
-    if (checkedReplicas !== undefined) return checkedReplicas.choose(minWritePosition);
-    return replicas?.then(async (found) => {
-      found.start();
-      await found.firstCheck;
-      checkedReplicas = found;
-      return found.choose(minWritePosition);
-    });
+  const chooseReplica = async ({ minWritePosition }: Execution): Promise<Pool | undefined> => {
+    const found = await replicas;
+    found?.start();
+    await found?.firstCheck;
+    return found?.choose(minWritePosition);
   };
 
   /** One write, one result. */
@@ -96,13 +92,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 
   /** Interprets the result of a transaction's first batch, and sends the end if it is separate. */
-  const conclude = (
+  const conclude = async (
     connection: Connection,
     transaction: Transaction,
     execution: Execution,
     batch: WirePlan,
     result: WireResult,
-  ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
+  ): Promise<readonly ResultRow[]> => {
     const { offset, checkedEnd } = transaction.template;
     if ("error" in result) return failTransaction(connection, transaction, execution, batch, result);
     const rows = mergeRows(execution, result.rows, offset);
@@ -191,10 +187,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     let isOpening = true;
     let attempts: Attempts | undefined;
     let pool = primary;
-    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined) {
-      const chosen = chooseReplica(execution);
-      pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
-    }
+    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined)
+      pool = (await chooseReplica(execution)) ?? primary;
     const build = (sharing: Sharing | undefined): Transaction =>
       transactions.build(execution, { prepares: prepares && !isUnprepared && sharing === undefined, sharing });
     let transaction: Transaction;
@@ -218,8 +212,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       cancelling = running?.cancel();
     });
     try {
-      const acquired = pool.acquire(transaction.template.owner);
-      const connection = acquired instanceof Promise ? await acquired : acquired;
+      const connection = await pool.acquire(transaction.template.owner);
       if (heard !== undefined) heard.beganAtMs = performance.now();
       isOpening = false;
       let isReusable = false;
@@ -242,8 +235,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
               checkedEnd.length === 0 && !cleansItself ? cleaning : undefined,
               long,
             );
-            const concluded = conclude(connection, transaction, execution, batch, result);
-            const rows = concluded instanceof Promise ? await concluded : concluded;
+            const rows = await conclude(connection, transaction, execution, batch, result);
             isReusable = true;
             heard?.publish(endedSignal, rows);
             return rows;
