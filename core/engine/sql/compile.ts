@@ -189,7 +189,7 @@ const compileWritePlan = (
   const write = compileWrite(compiler, plan, {
     columns: envelope.location ?? [],
     countInserted: envelope.countInserted === true,
-    ...(rowsFrom && { rowsFrom }),
+    rowsFrom,
   });
   const { check, checkAfter } = write;
   const checks: readonly ProgramCheck[] =
@@ -208,7 +208,7 @@ const compileWritePlan = (
     if (bodyOfCount !== undefined)
       return compileStandalone(compiler, write.standalone, bodyOfCount, read === undefined);
   }
-  const place: ReadOptions = { written: write.name, ...(write.returned && { returned: write.returned }) };
+  const place: ReadOptions = { written: write.name, returned: write.returned };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {

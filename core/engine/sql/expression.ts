@@ -21,7 +21,6 @@ import { compileRoutineArguments } from "./call.ts";
 import { compileRelatedRows, type RelatedRows } from "./related.ts";
 import {
   lookUpRelation,
-  noEmbeds,
   badPlan,
   quoteQualifiedName,
   compileRow,
@@ -202,7 +201,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       compiler.dependencies.isOpenEnded = true;
       const row = compiler.alias(expression.target.name);
       const relation = lookUpRelation(compiler, expression.target);
-      const inner: Scope = { row, relation, isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const inner: Scope = { row, relation, root: scope.root ?? scope };
       const of = expression.of.map((one) => compileExpression(compiler, one, inner).sql);
       const call = compileAggregateCall(compiler, expression.fn, of, false);
       const where =
@@ -216,7 +215,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "output":
       throw badPlan(`no output "${expression.as}" to order groups by`);
     case "embedded": {
-      const embed = scope.embeds.get(expression.embed);
+      const embed = scope.embeds?.get(expression.embed);
       if (embed === undefined) throw badPlan(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
       if (!embed.keys.includes(expression.name))

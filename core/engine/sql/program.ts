@@ -90,7 +90,7 @@ export const explainProgram = (
     slots,
     columns: [columnOf(at)],
     isMultiRow: true,
-    ...(path === undefined ? {} : { path }),
+    path,
   })),
   main,
   checks: [],

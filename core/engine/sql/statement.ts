@@ -22,7 +22,7 @@ export const buildProgram = (
   checks,
   relations: compiler.dependencies.relations,
   isOpenEnded: compiler.dependencies.isOpenEnded,
-  ...(compiler.dependencies.plansEachTime === true ? { plansEachTime: true } : {}),
+  plansEachTime: compiler.dependencies.plansEachTime,
 });
 
 export const buildStatement = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({

@@ -8,7 +8,7 @@ import { rejectTargetColumn } from "./names.ts";
 import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
 import { compileGivenRows, compilePayloadRows, type Payload } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
-import { lookUpRelation, noEmbeds, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, compileWroteRows } from "./value.ts";
 
 export interface CompiledWrite {
@@ -56,14 +56,11 @@ export const INSERTED = "relapi.inserted";
 const DEFAULT_KEYWORD = "default";
 
 /** Returns a scope with the relation's own name as alias, as the database's messages use it. */
-const createTargetScope = (relation: Relation, isRecord: boolean): Scope => ({
+const createTargetScope = (relation: Relation): Scope => ({
   row: relation.name,
   relation,
-  isRecord,
-  ...(isRecord ? {} : { systemColumns: "all" as const }),
+  systemColumns: "all",
   level: createPlannerLevel(),
-  root: undefined,
-  embeds: noEmbeds,
 });
 
 const NO_NEEDS: NeededColumns = { columns: new Set(), isWholeRow: false };
@@ -159,7 +156,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     name: written ?? name,
     standalone: statement,
     relation,
-    ...(returned && { returned }),
+    returned,
     ...(marksNewRows
       ? compileChecks(compiler, relation, name, plan, { check: plan.onConflict?.check })
       : compileChecks(compiler, relation, selectWholeRows(relation, name, returned), plan)),
@@ -201,7 +198,7 @@ const compileUpdateOrInsert = (
     }),
     ...(onConflict.where === undefined
       ? []
-      : [compilePredicate(compiler, onConflict.where, createTargetScope(relation, false))]),
+      : [compilePredicate(compiler, onConflict.where, createTargetScope(relation))]),
   ];
   const rows = compileInsertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
   const isChecked = plan.check !== undefined || onConflict.check !== undefined;
@@ -214,7 +211,7 @@ const compileUpdateOrInsert = (
     cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
-    ...(returned && { returned }),
+    returned,
     ...(isChecked ? compileChecks(compiler, relation, name, plan, { check: onConflict.check }) : NO_CHECK),
   };
 };
@@ -301,7 +298,7 @@ const compileConflict = (
   // first, because a row that the condition skips was not inserted either
   const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
-    conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation, false)));
+    conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation)));
   if (marksUpdated) {
     const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
     return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${compileUpdatedMark("1")} else false end`;
@@ -324,8 +321,6 @@ const compileCheck = (
     relation,
     isRecord: true,
     level: createPlannerLevel(),
-    root: undefined,
-    embeds: noEmbeds,
   };
   const holds = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
@@ -341,7 +336,7 @@ const compileCheck = (
   );
 };
 
-interface WriteChecks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
+type WriteChecks = Pick<CompiledWrite, "check" | "checkAfter">;
 
 const NO_CHECK: WriteChecks = { check: undefined };
 
@@ -386,7 +381,7 @@ const compileChecks = (
 
 const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
   if (where === undefined) return empty;
-  return sql` where ${compilePredicate(compiler, where, createTargetScope(relation, false))}`;
+  return sql` where ${compilePredicate(compiler, where, createTargetScope(relation))}`;
 };
 
 /** Compiles a read of rows for later steps. @rule X-SEQ-2 */
@@ -453,10 +448,10 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   return {
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
     name,
-    ...(before && { before }),
-    ...(alone && { standalone: alone }),
+    before,
+    standalone: alone,
     relation,
-    ...(alone ? returned && { returned } : system.length > 0 && { returned: [...columnNames(relation), ...system] }),
+    returned: alone === undefined && system.length > 0 ? [...columnNames(relation), ...system] : alone && returned,
     ...compileChecks(compiler, relation, selectWholeRows(relation, name, alone && returned), plan),
   };
 };
@@ -489,7 +484,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
     name,
     standalone: alone,
     relation,
-    ...(returned && { returned }),
+    returned,
     check: undefined,
   };
 };
