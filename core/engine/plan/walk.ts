@@ -306,7 +306,7 @@ const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
       walk,
       {
         isOne: along?.isToOne === true,
-        ...(scope.relation && { path: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
+        path: scope.relation && { from: scope.relation, routine: along?.routine },
       },
       { node: embed, around: scope },
     ),
