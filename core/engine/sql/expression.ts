@@ -28,7 +28,7 @@ import {
   type Compiler,
   type Scope,
 } from "./scope.ts";
-import { compileValue, compileTypeName } from "./value.ts";
+import { applyFunction, compileValue, compileTypeName } from "./value.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 const indexTypes = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
@@ -130,18 +130,14 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         column: undefined,
       };
     case "apply": {
-      const declared = compiler.registry.functions.get(expression.function);
-      if (declared === undefined) throw badPlan(`no plugin declares the function "${expression.function}"`);
+      const argument = compileExpression(compiler, expression.of, scope).sql;
+      const operands = (expression.operands ?? []).map((operand) =>
+        "expression" in operand
+          ? compileExpression(compiler, operand.expression, scope).sql
+          : compileValue(compiler, operand),
+      );
       return {
-        sql: declared.compile(
-          compileExpression(compiler, expression.of, scope).sql,
-          compiler.model,
-          (expression.operands ?? []).map((operand) =>
-            "expression" in operand
-              ? compileExpression(compiler, operand.expression, scope).sql
-              : compileValue(compiler, operand),
-          ),
-        ),
+        sql: applyFunction(compiler, argument, expression.function, operands),
         type: undefined,
         column: undefined,
       };

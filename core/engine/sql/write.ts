@@ -1,7 +1,17 @@
 /** Compiles writes: each is a CTE whose rows the statement reads. */
 import { findColumn, type Model, type Relation } from "../model/model.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
-import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef } from "../plan/plan.ts";
+import type {
+  Cell,
+  Delete,
+  Insert,
+  OnConflict,
+  Predicate,
+  Read,
+  SequenceStep,
+  Update,
+  ValueRef,
+} from "../plan/plan.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
@@ -116,6 +126,10 @@ const compileCell = (compiler: Compiler, relation: Relation, cell: Cell): Sql =>
   return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // it remains a member of the union
 };
 
+/** Compiles the value of a column that all rows must have. */
+const compileKey = (compiler: Compiler, relation: Relation, column: string, ref: ValueRef): Sql =>
+  compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, ref) ?? compileValue(compiler, ref);
+
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.into);
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
@@ -180,20 +194,13 @@ const compileUpdateOrInsert = (
   const { onConflict, onlyKeys } = plan;
   const returning = compileReturning(relation, returned);
   const source = compilePayloadRows(compiler, relation, plan.rows, false);
-  const fixed = new Map((onConflict.set ?? []).map((cell) => [cell.column, cell]));
-  const assignments = [
-    ...onConflict.update
-      .filter((column) => !fixed.has(column))
-      .map((column) => sql`${ident(column)} = ${source.valueOf(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
-  ];
+  const assignments = compileConflictAssignments(compiler, relation, onConflict, source.valueOf);
   const conditions = [
     ...onlyKeys.flatMap(({ column, value }) => {
-      const wanted =
-        compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value);
+      const given = source.valueOf(column);
       return [
-        sql`${ident(relation.name, column)} = ${source.valueOf(column)}`,
-        sql`${source.valueOf(column)} = ${wanted}`,
+        sql`${ident(relation.name, column)} = ${given}`,
+        sql`${given} = ${compileKey(compiler, relation, column, value)}`,
       ];
     }),
     ...(onConflict.where === undefined
@@ -245,8 +252,7 @@ const compileInsertRows = (
     ...[...presets.values()].map((cell) => ({ name: cell.column, sql: compileCell(compiler, relation, cell) })),
   ];
   const conditions = (plan.onlyKeys ?? []).map(
-    ({ column, value }) =>
-      sql`${source.valueOf(column)} = ${compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`,
+    ({ column, value }) => sql`${source.valueOf(column)} = ${compileKey(compiler, relation, column, value)}`,
   );
   conditions.push(...required);
   if (use.countInserted === true) conditions.push(compileCounter("+ 1"));
@@ -271,10 +277,24 @@ const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: read
   return sql`(${join(expressions.map(catalogText))})${predicate === undefined ? empty : sql` where ${catalogText(predicate)}`}`;
 };
 
+/** Compiles the assignments of an upsert to a row that exists. */
+const compileConflictAssignments = (
+  compiler: Compiler,
+  relation: Relation,
+  { update, set = [] }: OnConflict,
+  valueOf: (column: string) => Sql,
+): readonly Sql[] => {
+  const fixed = new Map(set.map((cell) => [cell.column, cell]));
+  return [
+    ...update.filter((column) => !fixed.has(column)).map((column) => sql`${ident(column)} = ${valueOf(column)}`),
+    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
+  ];
+};
+
 const compileConflict = (
   compiler: Compiler,
   relation: Relation,
-  conflict: NonNullable<Insert["onConflict"]>,
+  conflict: OnConflict,
   countInserted: boolean,
   marksUpdated: boolean,
 ): Sql => {
@@ -288,13 +308,12 @@ const compileConflict = (
       ? sql`on constraint ${ident(conflict.target.constraint)}`
       : compileConflictTarget(relation, conflict.target.columns);
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
-  const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
-  const assignments = [
-    ...conflict.update
-      .filter((column) => !fixed.has(column))
-      .map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
-  ];
+  const assignments = compileConflictAssignments(
+    compiler,
+    relation,
+    conflict,
+    (column) => sql`excluded.${ident(column)}`,
+  );
   // first, because a row that the condition skips was not inserted either
   const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
