@@ -17,6 +17,7 @@ import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type
 import type { Replicas } from "./connector.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { nextAttempt, type Attempts } from "./retry-policy.ts";
+import { createSharedTransaction } from "./shared-transaction.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
 import { plainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
@@ -307,13 +308,15 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       if (execution.longRows === undefined) return execute(execution, heard);
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
     },
-    runTransaction: async (options, work) => {
-      const { createSharedTransaction: createTogether } = await import("./shared-transaction.ts");
-      return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran: endedSignal })(
-        options,
-        work,
-      );
-    },
+    runTransaction: createSharedTransaction({
+      current,
+      primary,
+      transactions,
+      planBatch,
+      lostRole,
+      fullDisk,
+      ran: endedSignal,
+    }),
     transactionSender: {
       build: (execution) => {
         if (!prepares || primary.sharing !== undefined) return undefined;

@@ -17,7 +17,10 @@ export const nameOwnedStatement = (text: string, role: string | undefined): stri
 /** A statement without values. */
 export const plainStatement = (text: string): WireStatement => ({ text, name: nameStatement(text), values: [] });
 
-export const ROLLBACK: readonly WireStatement[] = [{ text: "rollback", name: "", values: [] }];
+/** A statement without values that is never prepared. */
+export const unnamedStatement = (text: string): WireStatement => ({ text, name: "", values: [] });
+
+export const ROLLBACK: readonly WireStatement[] = [unnamedStatement("rollback")];
 
 const ISOLATIONS: ReadonlySet<string> = new Set([
   "read uncommitted",

@@ -26,6 +26,13 @@ export interface WirePlan {
   readonly described?: { readonly before: number; readonly names: readonly string[] };
 }
 
+/** Plans a batch in which nothing is prepared. */
+export const planUnprepared = (statements: readonly WireStatement[]): WirePlan => ({
+  statements: statements.map((statement) => ({ ...statement, name: "" })),
+  parses: statements.map(() => true),
+  closes: [],
+});
+
 export type WireRow = readonly (string | null)[];
 
 /** What became of a batch. `failedAt`: index of the statement during which the error came, `rows` those of the ones
