@@ -59,7 +59,7 @@ export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { findComputedField } from "./engine/model/computed.ts";
 export { findSystemColumnType } from "./engine/model/system-columns.ts";
-export { levenshtein, findClosestNames } from "./kernel/did-you-mean.ts";
+export { buildSuggestion, findClosestNames, levenshtein } from "./kernel/did-you-mean.ts";
 export { trimEndCharacter } from "./kernel/trim-end.ts";
 export { getVisibility } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
