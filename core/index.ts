@@ -119,7 +119,13 @@ export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
 export { UNNAMED } from "./engine/sql/json.ts";
-export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
+export {
+  createProgram,
+  explainProgram,
+  type Program,
+  type ProgramStatement,
+  type RowSource,
+} from "./engine/sql/program.ts";
 export type { Connection, ScriptResult } from "./engine/database/connection.ts";
 export { isFatal, isTimedOut, isUnreachable } from "./engine/database/pg-errors.ts";
 export type { WireResult, WireRow, WireStatement } from "./engine/database/wire.ts";

@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
+  createProgram,
   catalogText,
   ident,
   isRelApiError,
@@ -248,13 +249,7 @@ const findPolicyError = async (
       schema,
       programs: [
         {
-          program: {
-            statements: [{ ...toStatement(statement), columns: ["found"] }],
-            main: 0,
-            checks: [],
-            relations: new Set(),
-            isOpenEnded: true,
-          },
+          program: createProgram([{ ...toStatement(statement), columns: ["found"] }]),
           values: [],
         },
       ],
