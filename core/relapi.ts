@@ -118,16 +118,16 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
-  const unread = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
-  const heldBodies = createPendingBodies(options.maxPendingBodyBytes);
-  const pace = createUploadWatch(options.requestTimeout * SECOND_MS);
-  counters.watch("unread-bytes", () => unread.bytes);
-  counters.watch("unread-closed", () => unread.closedCount);
-  counters.watch("body-bytes", () => heldBodies.bytes);
-  counters.watch("requests-late", () => pace.closedCount);
+  const sendBacklog = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const pendingBodies = createPendingBodies(options.maxPendingBodyBytes);
+  const uploadWatch = createUploadWatch(options.requestTimeout * SECOND_MS);
+  counters.watch("unread-bytes", () => sendBacklog.bytes);
+  counters.watch("unread-closed", () => sendBacklog.closedCount);
+  counters.watch("body-bytes", () => pendingBodies.bytes);
+  counters.watch("requests-late", () => uploadWatch.closedCount);
   const servers = createServers(options.requestTimeout * SECOND_MS);
   const surfaces: AddedSurface[] = [];
-  const around: AddedStep[] = [];
+  const steps: AddedStep[] = [];
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
   const authenticate = async (credentials: Credentials): Promise<Session> => {
@@ -204,13 +204,13 @@ export const relApi = (preset: Preset): RelApi => {
     },
     requestSettings: (request, path) => requestSettingsBuilders.flatMap((settingsOf) => settingsOf(request, path)),
     listen: connector.listen,
-    watchUnread: unread.watch,
+    watchUnread: sendBacklog.watch,
     openReplication: connector.openReplication,
     addSurface: (plugin, surface) => {
       surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // its properties may change later
     },
     addStep: (plugin, step) => {
-      around.push({ plugin, step });
+      steps.push({ plugin, step });
     },
     onServer: servers.onServer,
     addServer: servers.add,
@@ -245,12 +245,12 @@ export const relApi = (preset: Preset): RelApi => {
     logger,
     counters,
     surfaces,
-    steps: around,
+    steps,
     loader,
     authorize,
-    sendBacklog: unread,
-    pendingBodies: heldBodies,
-    uploadWatch: pace,
+    sendBacklog,
+    pendingBodies,
+    uploadWatch,
     onBodyRefused: () => counters.add("bodies-refused"),
     requestSignal: values.use("core", requestSignal),
   });
@@ -269,8 +269,8 @@ export const relApi = (preset: Preset): RelApi => {
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
-    unread.close();
-    pace.close();
+    sendBacklog.close();
+    uploadWatch.close();
   };
 
   const api: RelApi = Object.assign(

@@ -27,7 +27,7 @@ export interface Exchange {
   bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
   /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
   onDisconnect(listener: () => void): () => void;
-  /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `mark("parse")`. */
+  /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `endPhase("parse")`. */
   endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
   readonly timings: ReadonlyMap<string, number>;
   /** The response headers of the surface that pages of other origins may read. */
@@ -46,7 +46,7 @@ export interface Exchange {
   slots: unknown[] | undefined;
   /** A plugin inspects the response before it is sent, so the body must not be streamed. */
   readonly needsBody?: boolean;
-  /** The request that this one is part of (`context.call({ within })`). */
+  /** The request that this one is part of (`context.call({ parent })`). */
   readonly parent?: OpenExchange | undefined;
   /** Preferences that replace those of the request. */
   readonly prefer?: string;

@@ -25,7 +25,7 @@ export const definePartQuestions =
     key,
   });
 
-/** Defines questions about members of a source: `membersOf<Wanted>()("plan")`. */
+/** Defines questions about members of a source: `defineMemberQuestions<Source>()("plan")`. */
 export const defineMemberQuestions =
   <Source>() =>
   <Member extends keyof Source & string>(

@@ -47,7 +47,7 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
+/** Returns the run with the rows of its list from another source, if that source accepts them. @rule X-INS-1 */
 const replaceRowSource = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
@@ -59,7 +59,7 @@ const replaceRowSource = (run: Execution["programs"][number]): Execution["progra
   return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...values] };
 };
 
-/** On one connection: a first attempt, one with a new plan, and one without prepared statements. */
+/** The attempts on one connection: the first, one with a new plan, and one without prepared statements. */
 const MAX_TRIES = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 */
@@ -79,7 +79,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     return found?.choose(minWritePosition);
   };
 
-  /** One write, one result. */
+  /** Sends the statements in one write, and resolves with their one result. */
   const send = async (
     connection: Connection,
     statements: readonly WireStatement[],
@@ -176,7 +176,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     );
   };
 
-  /** `heard` is created only if a listener exists. `early` is called with rows whose body has not arrived yet. */
+  /** Runs the execution, and repeats it after a lost connection. `heard` is defined if the signal has listeners.
+   *  `onRows` is called with rows whose body has not arrived yet. */
   const execute = async (
     execution: Execution,
     heard?: TransactionRecord,
@@ -333,12 +334,12 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
 const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
-/** Carries what a repeated attempt needs to know; never leaves this file. */
+/** A failed attempt, with the facts that decide whether it is repeated. Only this file sees it. */
 class BatchFailure {
   readonly result: FailedBatch;
-  /** The one that failed, and those behind it. */
+  /** The statement that failed, and those after it. */
   readonly statements: readonly WireStatement[];
-  /** Position of the failed statement, counted from the first statement of a write that may have an effect. */
+  /** The position of the failed statement, counted from the first statement of a write that may have an effect. */
   readonly positionFromEffect: number;
   readonly path: string | undefined;
 
@@ -350,8 +351,7 @@ class BatchFailure {
   }
 }
 
-/** A failed attempt whose statements are prepared otherwise than was written down. A function may raise whatever it
- *  likes. */
+/** Returns whether the server has other prepared statements than the record. Functions may raise the same SQLSTATEs. */
 const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): boolean => {
   if (isInFunction(error)) return false;
   const state = readSqlstate(error);
@@ -361,7 +361,7 @@ const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): b
   return (isLost || isTaken) && statements.some(({ name }) => name !== "" && message.includes(name));
 };
 
-/** The type of a result changed under a prepared statement, which is closed and prepared again. */
+/** Returns whether the type of a result has changed, so that the statement must be prepared again. */
 const isStalePlan = ({ result: { error } }: BatchFailure): boolean =>
   !isInFunction(error) &&
   readSqlstate(error) === "0A000" &&

@@ -76,7 +76,7 @@ export interface PreparedLimits {
 /** The SQLSTATEs after which a statement that counted as prepared is not, or has another result. */
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
-/** Plans the messages of a batch, and records the statements that it prepares. Call `settle` after a failure.
+/** Plans the messages of a batch, and records the statements that it prepares. Call `recordFailure` after a failure.
  *  `firstEffect` is the index of the first statement that must not be repeated. Before it, the later statements must be
  *  known to be prepared. */
 export type PlanBatch = (

@@ -22,7 +22,7 @@ export interface Transaction {
   readonly sending: SendOptions;
 }
 
-/** The values of a statement's parameters. `path`: its place in the request. @throws RelApiError
+/** Returns the values of a statement's parameters. `path` is its position in the request. @throws RelApiError
  *  `missing-session-variable`, `22021`, `22P05` @rule G-FIL-7 R-ERR-7 */
 export const fillSlots = (
   slots: readonly Slot[],
@@ -51,7 +51,7 @@ export const fillSlots = (
 const findRunPath = (run: Execution["programs"][number] | undefined): string | undefined =>
   run?.program.statements[run.program.main]?.path ?? run?.path;
 
-/** The settings of the request come first. */
+/** Returns the settings of the request and of the execution, in this order. */
 const readRequestSettings = ({ requestSettings, settings = [] }: Execution): readonly DatabaseSetting[] => [
   ...(requestSettings?.() ?? []),
   ...settings,
@@ -126,7 +126,7 @@ export const mergeRows = (
     const { statements, main } = program;
     const merged: Record<string, string | null> = {};
     for (let turn = 1; turn <= statements.length; turn++) {
-      // the main one's columns win: it comes last
+      // the main statement comes last, so its columns replace those of the others
       const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
       const { columns } = statements[i] as ProgramStatement; // i is within its length
       const row = rows[at + i];
