@@ -5,7 +5,24 @@ export * from "./plugin.ts";
 export { runToEnd, forEachSliced, runSliced, type Slices } from "./kernel/time-slicing.ts";
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
-export * from "./kernel/errors.ts";
+export {
+  anonymousRefused,
+  BODY_STATUSES,
+  bodyTooLarge,
+  columnUnknown,
+  connectionFailed,
+  connectionLost,
+  internalError,
+  isRelApiError,
+  missingSessionVariable,
+  nulCharacter,
+  presetError,
+  RelApiError,
+  requestCancelled,
+  tokenRefused,
+  tooManyValues,
+  type RelApiErrorFields,
+} from "./kernel/errors.ts";
 export { buildErrorFields } from "./kernel/plugin-errors.ts";
 export {
   countRefusal,
@@ -84,7 +101,6 @@ export {
   createCaches,
   definePartMemberQuestions,
   defineMemberQuestions,
-  definePartQuestions,
   type Ask,
   type Cache,
   type CacheLimits,
