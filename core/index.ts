@@ -5,7 +5,24 @@ export * from "./plugin.ts";
 export { runToEnd, forEachSliced, runSliced, type Slices } from "./kernel/time-slicing.ts";
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
-export * from "./kernel/errors.ts";
+export {
+  anonymousRefused,
+  BODY_STATUSES,
+  bodyTooLarge,
+  columnUnknown,
+  connectionFailed,
+  connectionLost,
+  internalError,
+  isRelApiError,
+  missingSessionVariable,
+  nulCharacter,
+  presetError,
+  RelApiError,
+  requestCancelled,
+  tokenRefused,
+  tooManyValues,
+  type RelApiErrorFields,
+} from "./kernel/errors.ts";
 export { buildErrorFields } from "./kernel/plugin-errors.ts";
 export {
   countRefusal,
@@ -59,7 +76,7 @@ export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { findComputedField } from "./engine/model/computed.ts";
 export { findSystemColumnType } from "./engine/model/system-columns.ts";
-export { levenshtein, findClosestNames } from "./kernel/did-you-mean.ts";
+export { buildSuggestion, findClosestNames, levenshtein } from "./kernel/did-you-mean.ts";
 export { trimEndCharacter } from "./kernel/trim-end.ts";
 export { getVisibility } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
@@ -84,7 +101,6 @@ export {
   createCaches,
   definePartMemberQuestions,
   defineMemberQuestions,
-  definePartQuestions,
   type Ask,
   type Cache,
   type CacheLimits,
@@ -119,12 +135,18 @@ export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
 export { UNNAMED } from "./engine/sql/json.ts";
-export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
-export type { Connection } from "./engine/database/connection.ts";
+export {
+  createProgram,
+  explainProgram,
+  type Program,
+  type ProgramStatement,
+  type RowSource,
+} from "./engine/sql/program.ts";
+export type { Connection, ScriptResult } from "./engine/database/connection.ts";
 export { isFatal, isTimedOut, isUnreachable } from "./engine/database/pg-errors.ts";
 export type { WireResult, WireRow, WireStatement } from "./engine/database/wire.ts";
 export type { LongRow, LongRows, RowReader } from "./engine/database/long-row.ts";
-export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
+export type { ScriptOptions } from "./engine/database/script.ts";
 export type { ReplicationConnection } from "./engine/database/connector.ts";
 export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";

@@ -7,11 +7,11 @@ import type { AnyServer } from "./http/servers.ts";
 import type { OutgoingStream } from "./http/send-backlog.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { HealthProblems } from "./kernel/health-problems.ts";
-import type { Connection } from "./engine/database/connection.ts";
+import type { Connection, ScriptResult } from "./engine/database/connection.ts";
 import type { LongRows } from "./engine/database/long-row.ts";
 import type { Pool } from "./engine/database/pool.ts";
 import type { WireResult, WireStatement } from "./engine/database/wire.ts";
-import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
+import type { ScriptOptions } from "./engine/database/script.ts";
 import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
@@ -383,7 +383,7 @@ export interface PluginContext {
   /** The current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Registers a listener that receives a reloaded model before it replaces the current one, and that is awaited. It is
-   *  meant for slow computations on the model, in slices (`inPieces`), while the previous model serves requests. It is
+   *  meant for slow computations on the model, in slices (`runSliced`), while the previous model serves requests. It is
    *  not called if the options change with the model. @rule R-SC-11 */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   /** Makes requests wait for the gate, until another gate replaces it; `undefined` removes it. The promise must settle

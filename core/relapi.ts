@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createCaches } from "./kernel/cache.ts";
-import { createCurrentOptions } from "./engine/current-options.ts";
+import { createOptionLoader } from "./engine/current-options.ts";
 import type { CurrentState } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
@@ -10,7 +10,7 @@ import { isDatabaseError } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields } from "./kernel/plugin-errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
-import { createHooks, type RelApiHooks } from "./hooks.ts";
+import { createHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
 import { createPendingBodies, createUploadWatch } from "./http/slow-uploads.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
@@ -71,29 +71,6 @@ const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Lo
   return internalError(error);
 };
 
-/** Auth schemes usually answer synchronously; no promise is created then. @throws RelApiError */
-const authenticate = (
-  scheme: RelApiHooks["authorize"],
-  credentials: Credentials,
-  errorOf: (error: unknown) => unknown,
-): Session | Promise<Session> => {
-  // the callback below sets these, possibly before `callAsync` returns
-  let found = undefined as Session | undefined;
-  let refusal = undefined as { readonly error: unknown } | undefined;
-  let settle: (() => void) | undefined;
-  scheme.callAsync(credentials, (error, session) => {
-    if (error) refusal = { error: errorOf(error) };
-    else if (session === undefined) refusal = { error: anonymousRefused() };
-    else found = session;
-    settle?.();
-  });
-  if (found !== undefined) return found;
-  if (refusal !== undefined) throw refusal.error;
-  return new Promise((resolve, reject) => {
-    settle = () => (found === undefined ? reject(refusal?.error) : resolve(found));
-  });
-};
-
 /** The key of a listener that `api.over` returned. Its value is the api. */
 const OVER = Symbol("over");
 
@@ -115,7 +92,7 @@ export const relApi = (preset: Preset): RelApi => {
   const troubles = createHealthProblems();
   const sources: OptionSource[] = [];
   const current: CurrentState = { options, model: undefined };
-  const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
+  const loadOptions = createOptionLoader({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
   const connector = findConnector(plugins)({ options, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
@@ -128,7 +105,7 @@ export const relApi = (preset: Preset): RelApi => {
     troubles,
   );
   const loader = createModelLoader({
-    currentOptions: config,
+    loadOptions,
     current,
     hooks,
     registry,
@@ -141,26 +118,30 @@ export const relApi = (preset: Preset): RelApi => {
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
-  const unread = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
-  const heldBodies = createPendingBodies(options.maxPendingBodyBytes);
-  const pace = createUploadWatch(options.requestTimeout * SECOND_MS);
-  counters.watch("unread-bytes", () => unread.bytes);
-  counters.watch("unread-closed", () => unread.closedCount);
-  counters.watch("body-bytes", () => heldBodies.bytes);
-  counters.watch("requests-late", () => pace.closedCount);
+  const sendBacklog = createSendBacklog(options.maxUnreadBytes, options.unreadTimeout * SECOND_MS);
+  const pendingBodies = createPendingBodies(options.maxPendingBodyBytes);
+  const uploadWatch = createUploadWatch(options.requestTimeout * SECOND_MS);
+  counters.watch("unread-bytes", () => sendBacklog.bytes);
+  counters.watch("unread-closed", () => sendBacklog.closedCount);
+  counters.watch("body-bytes", () => pendingBodies.bytes);
+  counters.watch("requests-late", () => uploadWatch.closedCount);
   const servers = createServers(options.requestTimeout * SECOND_MS);
   const surfaces: AddedSurface[] = [];
-  const around: AddedStep[] = [];
+  const steps: AddedStep[] = [];
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const hideFailure = (error: unknown): unknown => hideSchemeFailure(error, registry, logger);
-  const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
+  const authenticate = async (credentials: Credentials): Promise<Session> => {
+    const session = await hooks.authorize.promise(credentials).catch((error: unknown) => {
+      throw hideSchemeFailure(error, registry, logger);
+    });
+    if (session === undefined) throw anonymousRefused();
+    return session;
+  };
+  const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
-    if (!loader.hasTried) return loader.firstAttempt.then(() => authorize(credentials, given));
-    const found = given ?? authenticate(hooks.authorize, credentials, hideFailure);
-    return found instanceof Promise
-      ? found.then((session) => actingSession(session, credentials.surface, current.model))
-      : actingSession(found, credentials.surface, current.model);
+    await loader.firstAttempt;
+    const session = given ?? (await authenticate(credentials));
+    return actingSession(session, credentials.surface, current.model);
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
@@ -179,8 +160,10 @@ export const relApi = (preset: Preset): RelApi => {
   const requestSettingsBuilders = registry.sessions.flatMap(
     (each) => each.createRequestSettings?.(registry.secretHeaders) ?? [],
   );
-  const context: SharedContext & { options: ResolvedOptions } = {
-    options: current.options,
+  const context: SharedContext = {
+    get options() {
+      return current.options;
+    },
     settings,
     addOptionSource: (source) => {
       sources.push(source);
@@ -213,7 +196,7 @@ export const relApi = (preset: Preset): RelApi => {
         );
       wrappers.push(wrapper);
     },
-    authorize: async (credentials) => authorize(credentials),
+    authorize: (credentials) => authorize(credentials),
     call: (call) => pipeline.call(call),
     addMethod: (name, method) => {
       if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
@@ -221,13 +204,13 @@ export const relApi = (preset: Preset): RelApi => {
     },
     requestSettings: (request, path) => requestSettingsBuilders.flatMap((settingsOf) => settingsOf(request, path)),
     listen: connector.listen,
-    watchUnread: unread.watch,
+    watchUnread: sendBacklog.watch,
     openReplication: connector.openReplication,
     addSurface: (plugin, surface) => {
       surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // its properties may change later
     },
     addStep: (plugin, step) => {
-      around.push({ plugin, step });
+      steps.push({ plugin, step });
     },
     onServer: servers.onServer,
     addServer: servers.add,
@@ -236,10 +219,6 @@ export const relApi = (preset: Preset): RelApi => {
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };
-  // runs before the listeners of plugins
-  loader.onModel(() => {
-    context.options = current.options;
-  });
 
   try {
     for (const plugin of plugins) {
@@ -266,12 +245,12 @@ export const relApi = (preset: Preset): RelApi => {
     logger,
     counters,
     surfaces,
-    steps: around,
+    steps,
     loader,
     authorize,
-    sendBacklog: unread,
-    pendingBodies: heldBodies,
-    uploadWatch: pace,
+    sendBacklog,
+    pendingBodies,
+    uploadWatch,
     onBodyRefused: () => counters.add("bodies-refused"),
     requestSignal: values.use("core", requestSignal),
   });
@@ -290,14 +269,14 @@ export const relApi = (preset: Preset): RelApi => {
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
-    unread.close();
-    pace.close();
+    sendBacklog.close();
+    uploadWatch.close();
   };
 
   const api: RelApi = Object.assign(
     (request: HttpRequest, response: ServerResponse, next?: Next): void => {
       const { server } = request.socket as Socket & { readonly server?: AnyServer };
-      if (server !== servers.last && server !== undefined) servers.add(server);
+      if (server !== undefined) servers.add(server);
       pipeline.answer(request, response, next);
     },
     {

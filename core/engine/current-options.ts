@@ -1,4 +1,4 @@
-/** The current options: those of the preset, overridden by the option sources at each load of the schema. */
+/** Loads the current options: those of the preset, overridden by the option sources at each load of the schema. */
 import { isRelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
@@ -8,13 +8,7 @@ import type { OptionSource } from "../plugin.ts";
 import type { CurrentState } from "./current.ts";
 import type { Query } from "./database/database.ts";
 
-export interface CurrentOptions {
-  /** Reads the option sources. Invalid options are logged and leave all options unchanged. @rule R-SC-4 X-SET-7 */
-  load(query: Query): Promise<ResolvedOptions>;
-  replace(options: ResolvedOptions): void;
-}
-
-export interface CurrentOptionsParts {
+interface OptionLoaderParts {
   readonly preset: RelApiOptions;
   /** Contains the resolved options of the preset at first. */
   readonly current: CurrentState;
@@ -26,7 +20,9 @@ export interface CurrentOptionsParts {
   readonly check: (options: ResolvedOptions) => void;
 }
 
-export const createCurrentOptions = ({
+/** Creates the function that reads the option sources. Invalid options are logged and leave all options unchanged. @rule
+ *  R-SC-4 X-SET-7 */
+export const createOptionLoader = ({
   preset,
   current,
   settings,
@@ -34,37 +30,32 @@ export const createCurrentOptions = ({
   logger,
   troubles,
   check,
-}: CurrentOptionsParts): CurrentOptions => {
+}: OptionLoaderParts): ((query: Query) => Promise<ResolvedOptions>) => {
   let read = "{}";
-  return {
-    load: async (query) => {
-      if (sources.length === 0) return current.options;
-      try {
-        let found: RelApiOptions = {};
-        for (const source of sources) found = { ...found, ...(await source.read(query)) };
-        const text = JSON.stringify(found);
-        if (text === read) {
-          troubles.set("settings", undefined);
-          return current.options;
-        }
-        rejectFixedOptions(found, settings);
-        const next = resolveOptions({ ...preset, ...found }, settings);
-        check(next);
-        read = text;
+  return async (query) => {
+    if (sources.length === 0) return current.options;
+    try {
+      let found: RelApiOptions = {};
+      for (const source of sources) found = { ...found, ...(await source.read(query)) };
+      const text = JSON.stringify(found);
+      if (text === read) {
         troubles.set("settings", undefined);
-        return next;
-      } catch (error) {
-        if (!isRelApiError(error) || error.code !== "preset") throw error;
-        const names = sources.map(({ name }) => name).join(" or ");
-        const what = `invalid settings in ${names}; keeping the previous settings`;
-        logger.error(what, { reason: error.message });
-        troubles.set("settings", `${what}: ${error.message}`);
         return current.options;
       }
-    },
-    replace: (next) => {
-      current.options = next;
-    },
+      rejectFixedOptions(found, settings);
+      const next = resolveOptions({ ...preset, ...found }, settings);
+      check(next);
+      read = text;
+      troubles.set("settings", undefined);
+      return next;
+    } catch (error) {
+      if (!isRelApiError(error) || error.code !== "preset") throw error;
+      const names = sources.map(({ name }) => name).join(" or ");
+      const what = `invalid settings in ${names}; keeping the previous settings`;
+      logger.error(what, { reason: error.message });
+      troubles.set("settings", `${what}: ${error.message}`);
+      return current.options;
+    }
   };
 };
 

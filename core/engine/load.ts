@@ -2,20 +2,19 @@
 import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Connector } from "./database/connector.ts";
-import type { Database } from "./database/database.ts";
+import type { Database, Query } from "./database/database.ts";
 import { isPgError, classifyLoginRefusal } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import { createEmptyModel, type Model } from "./model/model.ts";
-import type { CurrentOptions } from "./current-options.ts";
 import type { CurrentState } from "./current.ts";
 import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
 
-export interface LoaderParts {
-  readonly currentOptions: CurrentOptions;
+interface LoaderParts {
+  readonly loadOptions: (query: Query) => Promise<ResolvedOptions>;
   readonly current: CurrentState;
   readonly hooks: RelApiHooks;
   readonly database: Database;
@@ -33,7 +32,6 @@ export interface ModelLoader {
   readonly ready: Promise<void>;
   /** Settles when the first attempt has ended, with or without success. */
   readonly firstAttempt: Promise<void>;
-  readonly hasTried: boolean;
   /** Registers a listener that receives a reloaded model before it becomes current, and that is awaited. */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   onModel(listener: (model: Model) => void): void;
@@ -50,7 +48,7 @@ const SECOND_MS = 1000;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
-  const { currentOptions, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
+  const { loadOptions, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
   const beforeListeners: ((model: Model) => void | Promise<void>)[] = [];
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
@@ -73,7 +71,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
 
   const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
     database.snapshot(async (query, afterwards) => {
-      const options = await currentOptions.load(query);
+      const options = await loadOptions(query);
       const loaded = await hooks.introspect.promise(createEmptyModel(++version, options.dbSchemas), {
         query,
         queryLater: afterwards,
@@ -98,7 +96,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (current.model !== undefined && options === current.options)
         for (const prepare of beforeListeners) if (!isClosed) await prepare(loaded);
       if (isClosed) return;
-      currentOptions.replace(options);
+      current.options = options;
       current.model = loaded;
       const seconds = (performance.now() - startedAtMs) / 1000;
       counters.add("model-loads");
@@ -138,7 +136,6 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (!isMistake) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
     } finally {
-      loader.hasTried = true;
       settleTried();
     }
   };
@@ -174,14 +171,13 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     isAskedAgain = false;
   };
 
-  const loader: ModelLoader & { hasTried: boolean } = {
+  const loader: ModelLoader = {
     requireModel: () => {
       if (current.model === undefined) throw modelNotLoaded(Math.max(0, retryAtMs - Date.now()) / 1000);
       return current.model;
     },
     ready,
     firstAttempt: tried,
-    hasTried: false,
     beforeModel: (listener) => {
       beforeListeners.push(listener);
     },

@@ -4,7 +4,6 @@ import { withPluginName } from "../kernel/plugin-errors.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
 import { checkSpecs, getSpecName, SPEC_KINDS, type Specs } from "./specs.ts";
-import type { Comparison } from "./plan/plan.ts";
 import type { OperatorSpec, Plugin, Registry } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
@@ -79,9 +78,9 @@ export const tapDeclaredParts = (plugin: Plugin, hooks: RelApiHooks): void => {
     const builtIn = specs.every((spec) => spec.builtIn !== undefined)
       ? specs.flatMap((spec) => spec.builtIn ?? [])
       : undefined;
-    hooks.compileFilter.for(name).tap({ name: `${plugin.name} (declared)`, builtIn }, (comparison, context) => {
+    hooks.compileFilter.for(name).tap({ name: `${plugin.name} (declared)`, builtIn }, (_comparison, context) => {
       const spec = specs.find((each) => matchesType(each, context.type));
-      return spec && compileOperator(spec, comparison, context);
+      return spec && compileOperator(spec, context);
     });
   }
   for (const spec of plugin.embeds ?? [])
@@ -93,7 +92,7 @@ export const tapDeclaredParts = (plugin: Plugin, hooks: RelApiHooks): void => {
 };
 
 /** Taps ill-typed and unknown columns: the first declaration writes the SQL, and the database judges it (R-FLT-12).
- *  These taps run last. `as` is called with the plugin of the next tap. */
+ *  These taps run last. `setPlugin` is called with the plugin of the next tap. */
 export const tapFallbacks = (
   plugins: readonly Plugin[],
   hooks: RelApiHooks,
@@ -107,11 +106,11 @@ export const tapFallbacks = (
       setPlugin(plugin.name);
       hooks.compileFilter
         .for(spec.name)
-        .tap({ name: "core (any type)", builtIn: spec.builtIn }, (comparison, context) =>
-          compileOperator(spec, comparison, context),
+        .tap({ name: "core (any type)", builtIn: spec.builtIn }, (_comparison, context) =>
+          compileOperator(spec, context),
         );
     }
 };
 
-const compileOperator = (spec: OperatorSpec, _comparison: Comparison, context: FilterContext): Sql =>
+const compileOperator = (spec: OperatorSpec, context: FilterContext): Sql =>
   spec.compile(context.column, context.operand, context);

@@ -77,7 +77,7 @@ const RESERVED_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "lo
 /** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Refuses parts of the same name whose types overlap. `nameOf` returns undefined if the part is not offered. `what` is
+/** Refuses parts of the same name whose types overlap. `getName` returns undefined if the part is not offered. `what` is
  *  the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectOverlaps = <Spec extends AcceptedTypes>(
   { getPluginName }: Owners,
@@ -98,10 +98,10 @@ export const rejectOverlaps = <Spec extends AcceptedTypes>(
 export const rejectDuplicates = <Spec extends object>(
   { getPluginName }: Owners,
   parts: Iterable<Spec>,
-  nameOf: (spec: Spec) => string | undefined,
+  getName: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
-  forEachConflict(parts, nameOf, (name, rival, spec) => {
+  forEachConflict(parts, getName, (name, rival, spec) => {
     throw presetError(
       `${what} "${name}" is declared by plugins "${getPluginName(rival)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
     );
@@ -111,12 +111,12 @@ export const rejectDuplicates = <Spec extends object>(
 /** Calls `judge` for each pair of parts with the same name. */
 const forEachConflict = <Spec>(
   parts: Iterable<Spec>,
-  nameOf: (spec: Spec) => string | undefined,
+  getName: (spec: Spec) => string | undefined,
   onConflict: (name: string, rival: Spec, spec: Spec) => void,
 ): void => {
   const byName = new Map<string, Spec[]>();
   for (const spec of parts) {
-    const name = nameOf(spec);
+    const name = getName(spec);
     if (name === undefined) continue;
     const rivals = byName.get(name) ?? [];
     for (const rival of rivals) onConflict(name, rival, spec);

@@ -100,7 +100,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 ]);
 
 /** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `held` after the response. With
- *  `handOver`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
+ *  `takePiece`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
  *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
  *  R-BND-7 */
 export const readBody = (
@@ -122,7 +122,7 @@ const receive = (
   response: ServerResponse,
   held: PendingBody,
   limits: BodyLimits,
-  handOver: ((piece: Buffer) => void) | undefined,
+  takePiece: ((piece: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
   const { maxBytes, maxPendingBytes, uploadWatch, onRefused } = limits;
   const tooLarge = (): RelApiError => {
@@ -137,8 +137,8 @@ const receive = (
     const restored = restoreBody(request, limits.onParsedBody);
     if (restored.length > maxBytes) throw tooLarge();
     if (!held.grow(restored.length)) throw tooMany();
-    if (handOver === undefined) return Promise.resolve(restored);
-    handOver(restored);
+    if (takePiece === undefined) return Promise.resolve(restored);
+    takePiece(restored);
     return Promise.resolve(EMPTY_BODY);
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
@@ -176,14 +176,14 @@ const receive = (
       bytes += chunk.length;
       if (bytes > maxBytes) return rejectBody(tooLarge());
       if (!held.grow(chunk.length)) return rejectBody(tooMany());
-      if (handOver !== undefined) return pass(chunk);
+      if (takePiece !== undefined) return pass(chunk);
       if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
       chunks.push(chunk);
       if (bytes > LARGE_BYTES && bytes > announced / MIN_SHARE_OF_ANNOUNCED && bytes < announced) reserveBytes();
     };
     const pass = (chunk: Buffer): void => {
       try {
-        handOver?.(chunk);
+        takePiece?.(chunk);
       } catch (error) {
         rejectBody(error as RelApiError);
       }

@@ -1,5 +1,6 @@
 /** The types of requests and responses in the pipeline. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RelApiError } from "../kernel/errors.ts";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 
 /** A request and its response on their way through the pipeline. */
@@ -26,7 +27,7 @@ export interface Exchange {
   bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
   /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
   onDisconnect(listener: () => void): () => void;
-  /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `mark("parse")`. */
+  /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `endPhase("parse")`. */
   endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
   readonly timings: ReadonlyMap<string, number>;
   /** The response headers of the surface that pages of other origins may read. */
@@ -45,7 +46,7 @@ export interface Exchange {
   slots: unknown[] | undefined;
   /** A plugin inspects the response before it is sent, so the body must not be streamed. */
   readonly needsBody?: boolean;
-  /** The request that this one is part of (`context.call({ within })`). */
+  /** The request that this one is part of (`context.call({ parent })`). */
   readonly parent?: OpenExchange | undefined;
   /** Preferences that replace those of the request. */
   readonly prefer?: string;
@@ -110,8 +111,8 @@ export interface RequestRecord {
 }
 
 /** The functions that a plugin runs around each request of every surface, in the order of the plugins. An answer ends
- *  the request; an error is encoded by the surface. Each load of the schema checks which functions are defined, so a
- *  step without work can leave one undefined. @rule X-STEP-1 */
+ *  the request; an error is encoded by the surface. A step without work can leave a function undefined. @rule
+ *  X-STEP-1 */
 export interface RequestStep {
   readonly name: string;
   /** Runs before the credentials are read. */
@@ -140,7 +141,7 @@ export interface Surface {
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
   /** Encodes an error, which is always a RelApiError. */
-  encodeError(error: import("../kernel/errors.ts").RelApiError, exchange: OpenExchange): Answer;
+  encodeError(error: RelApiError, exchange: OpenExchange): Answer;
   /** The rules for reading the callers' tokens, and the wording of refusals. By default, a token names the database
    *  role. @rule X-AUTH-2 */
   readonly credentialRules?: CredentialRules;

@@ -11,16 +11,7 @@ import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import type { Signal } from "../kernel/token.ts";
 import { toApiAnswer, openCall, createCallerSession, type ApiCall, type ApiAnswer } from "./call.ts";
-import type {
-  AddedStep,
-  AddedSurface,
-  Answer,
-  Headers,
-  OpenExchange,
-  Operation,
-  RequestRecord,
-  RequestStep,
-} from "./exchange.ts";
+import type { AddedStep, AddedSurface, Answer, Headers, OpenExchange, Operation, RequestRecord } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
 import type { PendingBodies, UploadWatch } from "./slow-uploads.ts";
@@ -34,7 +25,7 @@ export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
 
 export type Next = (error?: unknown) => void;
 
-export interface PipelineParts {
+interface PipelineParts {
   readonly current: CurrentState;
   readonly logger: Logger;
   readonly counters: Counters;
@@ -43,7 +34,7 @@ export interface PipelineParts {
   readonly steps: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "requireModel">;
   /** Identifies the caller. If `given` is defined, the schemes are not called. */
-  readonly authorize: (credentials: Credentials, given?: Session) => Session | Promise<Session>;
+  readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
   readonly uploadWatch: UploadWatch;
   readonly sendBacklog: SendBacklog;
   readonly pendingBodies: PendingBodies;
@@ -58,9 +49,6 @@ interface PipelineFunction {
   readonly member: string;
 }
 
-const SURFACE_BEFORE_AUTHORIZE: PipelineFunction = { member: "beforeAuthorize" };
-const SURFACE_HANDLE: PipelineFunction = { member: "handle" };
-
 type HookOwner = readonly [plugin: string, hook: string];
 
 /** Names the function for the log: `addSurface("soap").handle`. */
@@ -74,8 +62,8 @@ const describeFunction = ({ added, member }: PipelineFunction, owner: AddedSurfa
     ? describeSurfaceFunction(member, owner)
     : [added.plugin, `addStep("${added.step.name}").${member}`];
 
-export interface Pipeline {
-  /** Reads the paths of the surfaces and the functions of the steps again. */
+interface Pipeline {
+  /** Reads the paths of the surfaces again. */
   refresh(): void;
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** Runs the same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule
@@ -102,13 +90,10 @@ const countUrlBytes = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
 
 /** Adds headers, of which those of the answer itself win. */
-const addHeaders = (answer: Answer, extra: Headers): Answer =>
-  extra.length === 0
-    ? answer
-    : {
-        ...answer,
-        headers: [...answer.headers, ...extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()))],
-      };
+const addHeaders = (answer: Answer, extra: Headers): Answer => ({
+  ...answer,
+  headers: [...answer.headers, ...extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()))],
+});
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
@@ -124,6 +109,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     sendBacklog,
     pendingBodies,
     onBodyRefused,
+    requestSignal,
   } = parts;
   const { maxUrlBytes, maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
   let hasWarnedOfParsedBody = false;
@@ -144,13 +130,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     pendingBodies,
     isTimed: serverTimingEnabled,
   };
-  const stepsWith = (member: keyof RequestStep): readonly AddedStep[] =>
-    steps.filter(({ step }) => step[member] !== undefined);
-  let stepsBeforeAuthorize = stepsWith("beforeAuthorize");
-  let stepsAfterAuthorize = stepsWith("afterAuthorize");
-  let stepsWithHeaders = stepsWith("headers");
-  let stepsAfterResponse = stepsWith("afterResponse");
-
   /** Runs the steps of a request, in order. */
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
     const { owner } = exchange;
@@ -160,35 +139,27 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       // a proxy and the server must not use different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
       if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
-      for (const added of stepsBeforeAuthorize) {
+      for (const added of steps) {
         running = { added, member: "beforeAuthorize" };
-        const given = added.step.beforeAuthorize?.(exchange);
-        const answered = given instanceof Promise ? await given : given;
+        const answered = await added.step.beforeAuthorize?.(exchange);
         if (answered !== undefined) return answered;
       }
-      if (owner.beforeAuthorize !== undefined) {
-        // pages that need no credentials
-        running = SURFACE_BEFORE_AUTHORIZE;
-        const given = owner.beforeAuthorize(exchange);
-        const answered = given instanceof Promise ? await given : given;
-        if (answered !== undefined) return answered;
-      }
+      running = { member: "beforeAuthorize" };
+      const page = await owner.beforeAuthorize?.(exchange); // pages that need no credentials
+      if (page !== undefined) return page;
       running = undefined;
       if (current.gate !== undefined) await current.gate();
       // finds session and role; waits until the first load ends
-      const session = authorize(exchange, exchange.caller);
-      exchange.caller = session instanceof Promise ? await session : session;
+      exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
-      for (const added of stepsAfterAuthorize) {
+      for (const added of steps) {
         running = { added, member: "afterAuthorize" };
-        const given = added.step.afterAuthorize?.(exchange);
-        const answered = given instanceof Promise ? await given : given;
+        const answered = await added.step.afterAuthorize?.(exchange);
         if (answered !== undefined) return answered;
       }
-      running = SURFACE_HANDLE;
-      const given: Answer | undefined | Promise<Answer | undefined> = owner.handle(exchange); // plugins may be plain JS
-      const answered = given instanceof Promise ? await given : given;
+      running = { member: "handle" };
+      const answered: Answer | undefined = await owner.handle(exchange); // plugins may be plain JS
       if (answered !== undefined) return answered;
       running = undefined;
       throw new Error(`surface "${owner.name}" returned no response`);
@@ -233,12 +204,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     });
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
-    let headers = NO_HEADERS;
-    for (const added of stepsWithHeaders) {
+    let headers: Headers = [];
+    for (const added of steps) {
       try {
-        const more = added.step.headers?.(exchange) ?? NO_HEADERS;
-        // most steps add no headers to most responses
-        if (more.length > 0) headers = headers.length === 0 ? more : [...headers, ...more];
+        headers = [...headers, ...(added.step.headers?.(exchange) ?? [])];
       } catch (fault) {
         logStepError(added, "headers", fault);
       }
@@ -247,17 +216,15 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
-    const isTold = parts.requestSignal.hasListeners && !exchange.isUnlogged;
-    if (stepsAfterResponse.length === 0 && !isTold) return;
     const record = new AnsweredRequest(exchange, status, bytes);
-    for (const added of stepsAfterResponse) {
+    for (const added of steps) {
       try {
         added.step.afterResponse?.(exchange, record);
       } catch (fault) {
         logStepError(added, "afterResponse", fault);
       }
     }
-    if (isTold) parts.requestSignal.emit(record);
+    if (!exchange.isUnlogged) requestSignal.emit(record);
   };
 
   /** Returns a promise if the response is streamed; it settles at the end of the stream. */
@@ -302,8 +269,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const answered = await answer(exchange);
       // a body that was too slow gets no second wait
       if (!exchange.request.complete && answered.status !== 408) lingerAfter(exchange.request);
-      const streaming = respond(exchange, answered);
-      if (streaming !== undefined) await streaming;
+      await respond(exchange, answered);
     } catch (fault) {
       logger.error("failed to write the response", buildErrorFields(fault));
       exchange.response.destroy();
@@ -350,10 +316,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     refresh: () => {
       paths = readPaths(others, logger);
       fallbackPaths = readPaths(fallbacks, logger);
-      stepsBeforeAuthorize = stepsWith("beforeAuthorize");
-      stepsAfterAuthorize = stepsWith("afterAuthorize");
-      stepsWithHeaders = stepsWith("headers");
-      stepsAfterResponse = stepsWith("afterResponse");
     },
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);
@@ -439,8 +401,6 @@ class AnsweredRequest implements RequestRecord {
     return plans === undefined ? undefined : hashPlan(plans as object); // plans are objects
   }
 }
-
-const NO_HEADERS: Headers = [];
 
 const REPEATED_HOST_ANSWER: Answer = {
   status: 400,

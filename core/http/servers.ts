@@ -8,8 +8,6 @@ export interface Servers {
   /** Adds a server; a second call has no effect on its listeners. */
   add(server: AnyServer): void;
   has(server: AnyServer): boolean;
-  /** The server that was added last. Usually it is the only one. */
-  readonly last: AnyServer | undefined;
   onServer(listener: (server: AnyServer) => void): void;
 }
 
@@ -20,21 +18,17 @@ const HEADERS_MS = 60_000;
 export const createServers = (headersMs: number): Servers => {
   const known = new WeakSet<AnyServer>();
   const listeners: ((server: AnyServer) => void)[] = [];
-  const add = (server: AnyServer): void => {
-    servers.last = server;
-    if (known.has(server)) return;
-    known.add(server);
-    // the server itself times out slow headers; a limit that the application set stays
-    if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
-    for (const listener of listeners) listener(server);
-  };
-  const servers: Servers & { last: AnyServer | undefined } = {
-    last: undefined,
-    add,
+  return {
+    add: (server) => {
+      if (known.has(server)) return;
+      known.add(server);
+      // the server itself times out slow headers; a limit that the application set stays
+      if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
+      for (const listener of listeners) listener(server);
+    },
     has: (server) => known.has(server),
     onServer: (listener) => {
       listeners.push(listener);
     },
   };
-  return servers;
 };

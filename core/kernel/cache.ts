@@ -13,7 +13,7 @@ export interface Question<Source, Answer> {
   readonly name: string;
   readonly read: (source: Source) => Answer;
   /** Returns equal keys for answers that the maker cannot distinguish, and different keys for all others. */
-  key?(answer: Answer): unknown;
+  readonly key?: ((answer: Answer) => unknown) | undefined;
 }
 
 /** Defines questions about a part of a source: `definePartQuestions(({ session }: WithSession) => session)`. */
@@ -22,10 +22,10 @@ export const definePartQuestions =
   <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
     name,
     read: (source) => of(partOf(source)),
-    ...(key === undefined ? {} : { key }),
+    key,
   });
 
-/** Defines questions about members of a source: `membersOf<Wanted>()("plan")`. */
+/** Defines questions about members of a source: `defineMemberQuestions<Source>()("plan")`. */
 export const defineMemberQuestions =
   <Source>() =>
   <Member extends keyof Source & string>(
@@ -34,7 +34,7 @@ export const defineMemberQuestions =
   ): Question<Source, Source[Member]> => ({
     name: member,
     read: (source) => source[member],
-    ...(key === undefined ? {} : { key }),
+    key,
   });
 
 /** Defines questions about members of one member of a source: `definePartMemberQuestions<WithSession>()("session")("role")`. */
@@ -47,7 +47,7 @@ export const definePartMemberQuestions =
   ): Question<Source, Source[Part][Member]> => ({
     name: `${part} ${member}`,
     read: (source) => source[part][member],
-    ...(key === undefined ? {} : { key }),
+    key,
   });
 
 /** Asks a question of the source; the answer becomes part of the cache key. */
@@ -164,7 +164,7 @@ export const createCaches = (
   const createEntries = (): LRUCache<Entry, Entry> =>
     new LRUCache({
       maxSize: maxBytes(),
-      ...(Number.isFinite(maxEntries()) && { max: maxEntries() }),
+      max: Number.isFinite(maxEntries()) ? maxEntries() : 0,
       dispose: (entry, _, reason) => {
         if (reason === "evict") evictions++;
         prune(entry);

@@ -54,8 +54,8 @@ export const isNestedDeeper = (text: string, levels: number): boolean => {
   return false;
 };
 
-/** The elements of an array, or the members of an object, as texts. The function checks the brackets and what is around
- *  them, and leaves the parts to a parser. @throws SyntaxError */
+/** Yields the elements of an array, or the members of an object, as texts. It checks only the brackets and the text around
+ *  them. @throws SyntaxError */
 export function* splitJson(json: string): Generator<string> {
   const start = json.search(/[[{]/) + 1;
   let from = start;
@@ -97,9 +97,9 @@ export const createJsonArray = () => {
 
 const SHORT_BYTES = 1024;
 const MAX_BYTES_PER_CHARACTER = 3;
-/** Memory beyond the text is only reserved, and the smaller buffers before are garbage. */
+/** A large factor, because unused memory is only reserved, and each smaller buffer becomes garbage. */
 const GROWTH = 16;
 
-/** The array of these elements, which a template around `join` would copy once more. */
+/** Returns the JSON array of these elements. A template around `join` would copy the text once more. */
 export const joinJsonArray = (elements: readonly string[]): string =>
   ["[", ...elements.map((element, i) => (i === 0 ? element : `,${element}`)), "]"].join("");

@@ -6,20 +6,6 @@ import type { Logger } from "./options.ts";
 import { withOrigin, logErrors } from "./plugin-errors.ts";
 import type { SharedValues, Signal } from "./token.ts";
 
-type OwnMembers =
-  | "offer"
-  | "use"
-  | "addOptionSource"
-  | "beforeModel"
-  | "onModel"
-  | "onClose"
-  | "listen"
-  | "openReplication"
-  | "addSurface"
-  | "addStep"
-  | "onServer"
-  | "wrap";
-
 export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" | "addStep" | "wrap"> & {
   readonly addSurface: (plugin: string, surface: Surface) => void;
   readonly addStep: (plugin: string, step: RequestStep) => void;
@@ -28,7 +14,7 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
 
 export const createPluginContext = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
   const { logger } = shared;
-  const own: Pick<PluginContext, OwnMembers> = {
+  const own = {
     offer: (token, service) => values.offer(plugin, token, serviceWithPluginName(plugin, token.name, service)),
     use: (token) => {
       const value = values.use(plugin, token);
@@ -37,31 +23,30 @@ export const createPluginContext = (plugin: string, shared: SharedContext, value
     addOptionSource: (source) =>
       shared.addOptionSource({ ...source, read: withOrigin(plugin, "addOptionSource.read", source.read) }),
     // the results are not awaited, and one error must not stop the other listeners
-    beforeModel: (listener) => shared.beforeModel(logErrors(plugin, "beforeModel", logger, listener, undefined)),
-    onModel: (listener) => shared.onModel(logErrors(plugin, "onModel", logger, listener, undefined)),
-    onClose: (listener) => shared.onClose(logErrors(plugin, "onClose", logger, listener, undefined)),
+    beforeModel: (listener) => shared.beforeModel(logErrors(plugin, "beforeModel", logger, listener)),
+    onModel: (listener) => shared.onModel(logErrors(plugin, "onModel", logger, listener)),
+    onClose: (listener) => shared.onClose(logErrors(plugin, "onClose", logger, listener)),
     listen: (channel, listener, missed, unheard) =>
       shared.listen(
         channel,
-        logErrors(plugin, `listen("${channel}")`, logger, listener, undefined),
-        missed && logErrors(plugin, `listen("${channel}").missed`, logger, missed, undefined),
-        unheard && logErrors(plugin, `listen("${channel}").unheard`, logger, unheard, undefined),
+        logErrors(plugin, `listen("${channel}")`, logger, listener),
+        missed && logErrors(plugin, `listen("${channel}").missed`, logger, missed),
+        unheard && logErrors(plugin, `listen("${channel}").unheard`, logger, unheard),
       ),
     openReplication: async () => {
       const connection = await shared.openReplication();
       return {
         ...connection,
-        copy: (command, take) =>
-          connection.copy(command, logErrors(plugin, "openReplication.copy", logger, take, undefined)),
-        onEnd: (listener) => connection.onEnd(logErrors(plugin, "openReplication.onEnd", logger, listener, undefined)),
+        copy: (command, take) => connection.copy(command, logErrors(plugin, "openReplication.copy", logger, take)),
+        onEnd: (listener) => connection.onEnd(logErrors(plugin, "openReplication.onEnd", logger, listener)),
       };
     },
     addSurface: (surface) => shared.addSurface(plugin, surface),
     addStep: (step) => shared.addStep(plugin, step),
     wrap: (wrapper) => shared.wrap(plugin, wrapper),
-    onServer: (listener) => shared.onServer(logErrors(plugin, "onServer", logger, listener, undefined)),
-  };
-  return Object.assign(Object.create(shared) as PluginContext, own); // together they have all members
+    onServer: (listener) => shared.onServer(logErrors(plugin, "onServer", logger, listener)),
+  } satisfies Partial<PluginContext>;
+  return Object.assign(Object.create(shared) as SharedContext, own);
 };
 
 /** Wraps the functions of a plain object, so that the origin of their errors is recorded. Other services are offered
@@ -81,6 +66,6 @@ const serviceWithPluginName = <Service>(plugin: string, name: string, service: S
 const signalWithLoggedErrors = <Value>(plugin: string, name: string, value: Value, logger: Logger): Value => {
   const signal = value as Signal<unknown>; // its token has this kind
   const listen: typeof signal.listen = (listener) =>
-    signal.listen(logErrors(plugin, `signal("${name}")`, logger, listener, undefined));
+    signal.listen(logErrors(plugin, `signal("${name}")`, logger, listener));
   return Object.create(value as object, { listen: { value: listen } }) as Value;
 };

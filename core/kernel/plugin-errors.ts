@@ -3,7 +3,7 @@ import { isRelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
 /** An unexpected error of a plugin. Errors thrown on purpose (`RelApiError`) are not wrapped. */
-export class PluginError extends Error {
+class PluginError extends Error {
   readonly plugin: string;
   /** The hook, or the other caller of the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("soap").handle`. */
   readonly hook: string;
@@ -40,7 +40,7 @@ type AnyFunction = (...parts: any[]) => any;
 export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
   mapErrors(run, (error) => attributeError(plugin, hook, error));
 
-/** Like `blamed`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
+/** Like `withPluginName`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
 export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
   const guarded: AnyFunction = (...parts) => {
     const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the signature of `tapAsync` says so
@@ -75,18 +75,9 @@ const catchErrors = <Run extends AnyFunction>(run: Run, handle: (error: unknown)
   return guarded as Run; // it has the same signature
 };
 
-/** Wraps a function whose result is not awaited: its errors are logged, and it returns `otherwise`. */
-export const logErrors = <Run extends AnyFunction>(
-  plugin: string,
-  hook: string,
-  logger: Logger,
-  run: Run,
-  otherwise: Awaited<ReturnType<Run>>,
-): Run =>
-  catchErrors(run, (error) => {
-    logger.error("a plugin failed", buildErrorFields(attributeError(plugin, hook, error)));
-    return otherwise;
-  });
+/** Wraps a function whose result is not used: its errors are logged. */
+export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string, logger: Logger, run: Run): Run =>
+  catchErrors(run, (error) => logger.error("a plugin failed", buildErrorFields(attributeError(plugin, hook, error))));
 
 /** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. */
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {

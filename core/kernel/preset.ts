@@ -75,7 +75,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     options,
     removed,
     known: [...known],
-    ...(knownOptions === undefined ? {} : { knownOptions }),
+    knownOptions,
     aliases,
   };
 };

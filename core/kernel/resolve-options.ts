@@ -52,7 +52,7 @@ const OBJECT_OPTIONS = [
   "settings",
 ] as const satisfies readonly (keyof RelApiOptions)[];
 
-/** Returns the options with all defaults. `settings` is the result of `settingsOf`. */
+/** Returns the options with all defaults. `settings` is the result of `collectSettings`. */
 export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {
   const resolved: Record<string, unknown> = { appSettings: {} };
   for (const { name, isOption, default: fallback } of settings)
@@ -111,7 +111,7 @@ export const parseVariables = (
   environment: Environment,
 ): EnvironmentValues => {
   const values: Record<string, unknown> = {};
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const { name, environment: names = [], kind, isSecret, acceptsEmpty } of settings) {
     const variable = names.find(
       (each) => environment[each] !== undefined && (acceptsEmpty || environment[each] !== ""),
@@ -121,10 +121,10 @@ export const parseVariables = (
       values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
     } catch (error) {
       if (!isRelApiError(error)) throw error;
-      faults.push(error.message);
+      errors.push(error.message);
     }
   }
-  return { values, errors: faults };
+  return { values, errors };
 };
 
 /** Returns the options that environment variables set, including those of the preset's plugins. It is meant for

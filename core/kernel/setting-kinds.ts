@@ -7,7 +7,7 @@ export interface SettingKind<Value = unknown> {
   readonly accepts: string;
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
-  /** The check of the value as an option of a preset. By default, the option is a text that `read` accepts. */
+  /** The check of the value as an option of a preset. By default, the option is a text that `parse` accepts. */
   readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
 }
 

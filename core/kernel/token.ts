@@ -8,7 +8,7 @@ export interface Token<Value> {
   readonly name: string;
   /** The plugin that calls the hook. A preset that uses the hook must contain the plugin. */
   readonly owner?: string;
-  /** Creates the value at its first use. Service tokens have no `make`, because a plugin offers the value. */
+  /** Creates the value at its first use. Service tokens have no `create`, because a plugin offers the value. */
   readonly create?: () => Value;
 }
 
@@ -71,7 +71,7 @@ export interface SharedValues {
   seal(): void;
 }
 
-/** `has` returns whether a plugin is in the preset. `watch` receives each new hook. @rule X-SVC-2 */
+/** `has` returns whether a plugin is in the preset. `watchHook` receives each new hook. @rule X-SVC-2 */
 export const createSharedValues = (
   has: (plugin: string) => boolean,
   watchHook: (name: string, hook: object) => void,

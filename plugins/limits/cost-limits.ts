@@ -1,5 +1,6 @@
 /** Refuses a request if the planner's estimated cost exceeds the limit of the role: `COST_LIMITS=anonymous=10000`. */
 import {
+  createProgram,
   definePlugin,
   explainProgram,
   isRelApiError,
@@ -49,10 +50,7 @@ const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Executio
   );
 
 const buildExplainProgram = (statement: ProgramStatement): Program =>
-  explainProgram(
-    { statements: [statement], main: 0, checks: [], relations: new Set(), isOpenEnded: false },
-    "format json",
-  );
+  explainProgram(createProgram([statement], { isOpenEnded: false }), "format json");
 
 /** @rule R-LIM-8 G-LIM-11 */
 export const costLimits = definePlugin({

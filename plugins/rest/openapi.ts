@@ -1,5 +1,6 @@
 /** `GET /api`: the schema as an OpenAPI document. */
 import {
+  createProgram,
   definePlugin,
   ident,
   runSliced,
@@ -42,20 +43,11 @@ import { checkPreferences } from "./syntax/prefer.ts";
  * A program without a statement: its transaction only runs the pre-request function as the role, and returns the
  * columns that plugins add. @rule R-OAS-1 R-TX-7
  */
-const buildEmptyProgram = ({ resultColumns }: Registry): Program => ({
-  statements: [
-    {
-      ...toStatement(
-        sql`select ${join(resultColumns.map(({ name, compile }) => sql`${compile()} as ${ident(name)}`))}`,
-      ),
-      columns: resultColumns.map(({ name }) => name),
-    },
-  ],
-  main: 0,
-  checks: [],
-  relations: new Set(),
-  isOpenEnded: false,
-});
+const buildEmptyProgram = ({ resultColumns }: Registry): Program => {
+  const columns = join(resultColumns.map(({ name, compile }) => sql`${compile()} as ${ident(name)}`));
+  const statement = { ...toStatement(sql`select ${columns}`), columns: resultColumns.map(({ name }) => name) };
+  return createProgram([statement], { isOpenEnded: false });
+};
 
 /** Default ports of the schemes, which the document always writes out. */
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };

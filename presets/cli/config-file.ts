@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
-import { findClosestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
+import { buildSuggestion, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
 import { listKnownSettings } from "../server/environment.ts";
 import { unsupportedAdvice } from "../server/unsupported-settings.ts";
 
@@ -133,10 +133,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
         continue;
       }
       if (setting === undefined) {
-        const near = findClosestNames(name, settings.keys()).map((one) => `"${one}"`);
-        faults.push(
-          `unknown setting "${name}" in ${file}${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`,
-        );
+        faults.push(`unknown setting "${name}" in ${file}${buildSuggestion(name, settings.keys())}`);
         continue;
       }
       const [variable, ...aliases] = setting.environment ?? [];

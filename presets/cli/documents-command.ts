@@ -1,7 +1,7 @@
 /** `relapi openapi` and `relapi schema`: print the description of each surface for a role. */
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import {
-  findClosestNames,
+  buildSuggestion,
   presetError,
   resolveOptions,
   collectSettings,
@@ -20,8 +20,7 @@ const isKnownRole = (model: Model, role: string): boolean =>
 /** @throws RelApiError `preset` for an unknown role */
 export const buildCaller = (model: Model, role: string): Caller => {
   if (!isKnownRole(model, role)) {
-    const near = findClosestNames(role, model.roles.keys()).map((one) => `"${one}"`);
-    throw presetError(`there is no role "${role}"${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`);
+    throw presetError(`there is no role "${role}"${buildSuggestion(role, model.roles.keys())}`);
   }
   return { role };
 };

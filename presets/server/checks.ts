@@ -2,10 +2,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
+  createProgram,
   catalogText,
   ident,
   isRelApiError,
-  findClosestNames,
+  buildSuggestion,
   presetError,
   sql,
   toStatement,
@@ -120,18 +121,13 @@ export const findEncryptionFaults = (variable: string, url: string): readonly st
   return [...words, ...files];
 };
 
-const suggestion = (name: string, candidates: Iterable<string>): string => {
-  const near = findClosestNames(name, candidates).map((one) => `"${one}"`);
-  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
-};
-
 const checkAnonRole = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
   if (anonRole === undefined) return [];
   // metadata may define roles that are not database roles
   if ([...(loginRoles?.values() ?? [])].some((known) => known.has(anonRole))) return [];
   const role = roles.get(anonRole);
   if (role === undefined)
-    return [`ANON_ROLE is "${anonRole}", a role that does not exist${suggestion(anonRole, roles.keys())}`];
+    return [`ANON_ROLE is "${anonRole}", a role that does not exist${buildSuggestion(anonRole, roles.keys())}`];
   return role.isAssumable
     ? []
     : [`ANON_ROLE is "${anonRole}", which "${loginRole}" may not become: GRANT "${anonRole}" TO "${loginRole}"`];
@@ -163,7 +159,7 @@ const checkNamedFunctions = async (context: PluginContext): Promise<readonly str
       : functions.some(({ schema, name }) => name === given && path.includes(schema));
     if (isThere) return [];
     const near = given.includes(".") ? names : functions.map(({ name }) => name);
-    return [`${variable} is "${given}", a function that does not exist${suggestion(given, new Set(near))}`];
+    return [`${variable} is "${given}", a function that does not exist${buildSuggestion(given, new Set(near))}`];
   });
 };
 
@@ -253,13 +249,7 @@ const findPolicyError = async (
       schema,
       programs: [
         {
-          program: {
-            statements: [{ ...toStatement(statement), columns: ["found"] }],
-            main: 0,
-            checks: [],
-            relations: new Set(),
-            isOpenEnded: true,
-          },
+          program: createProgram([{ ...toStatement(statement), columns: ["found"] }]),
           values: [],
         },
       ],

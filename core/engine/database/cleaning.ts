@@ -3,49 +3,40 @@
  *  triggers may need its settings, and the response does not wait for them. On a shared connection (sharing.ts), they
  *  are the last statements of the transaction. None of them is prepared, because the code may have deallocated prepared
  *  statements. */
-import { ident, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
-import { plainStatement, ROLLBACK } from "./statements.ts";
-import { FollowingBatch, type WirePlan, type WireStatement } from "./wire.ts";
+import { plainStatement, ROLLBACK, unnamedStatement } from "./statements.ts";
+import { FollowingBatch, planUnprepared, type WireStatement } from "./wire.ts";
 
 /** `sequences`: no user code ran, but rows were written, so the sequence values would remain readable (`lastval`).
  *  `plans`: user code ran as an unknown role, so the plans of functions are discarded too (R-TX-14). */
 export type CleaningKind = "sequences" | "all" | "plans";
 
-const createUnnamedStatement = (statement: Sql): WireStatement => ({
-  text: toStatement(statement).text,
-  name: "",
-  values: [],
-});
-
 /** Prepared, because the last statement of a transaction without user code may be this one. */
 export const FORGET_SEQUENCES = plainStatement("discard sequences");
 
-const DISCARD_PLANS = createUnnamedStatement(sql`discard plans`);
+export const DISCARD_PLANS = unnamedStatement("discard plans");
 
 /** Runs before user code on a shared backend: discards the plans that functions made for another role, and the sequence
  *  values of other transactions. @rule R-TX-14 R-TX-15 */
-export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [
-  DISCARD_PLANS,
-  createUnnamedStatement(sql`discard sequences`),
-];
+export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [DISCARD_PLANS, unnamedStatement("discard sequences")];
 
 /** The cleaning that a rollback performs too. */
 const TRANSACTIONAL: readonly WireStatement[] = [
-  createUnnamedStatement(sql`reset all`),
-  createUnnamedStatement(sql`discard temp`),
-  createUnnamedStatement(sql`close all`),
-  createUnnamedStatement(sql`unlisten *`),
-  createUnnamedStatement(sql`set session authorization default`),
+  unnamedStatement("reset all"),
+  unnamedStatement("discard temp"),
+  unnamedStatement("close all"),
+  unnamedStatement("unlisten *"),
+  unnamedStatement("set session authorization default"),
 ];
 
 /** A rollback keeps advisory locks, and statements that functions have prepared by `PREPARE`. Statements that the
  *  protocol has prepared belong to relapi or to a pooler. */
 const unlockAndDeallocate = (hasPlpgsql: boolean): readonly WireStatement[] => [
-  createUnnamedStatement(sql`select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)`),
+  unnamedStatement("select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)"),
   ...(hasPlpgsql
     ? [
-        createUnnamedStatement(sql`do language plpgsql $$
+        unnamedStatement(`do language plpgsql $$
 declare
   undo text;
 begin
@@ -67,7 +58,7 @@ const CLEANING_WITHOUT_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(false
 /** Runs before the end of a transaction on a shared backend, after its deferred triggers, which need its settings.
  *  @rule R-TX-13 R-TX-15 */
 export const buildFullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
-  createUnnamedStatement(sql`set constraints all immediate`),
+  unnamedStatement("set constraints all immediate"),
   ...(hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
 ];
 
@@ -78,7 +69,7 @@ export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireSta
   ...unlockAndDeallocate(hasPlpgsql),
 ];
 
-const WITHOUT_JIT = createUnnamedStatement(sql`select pg_catalog.set_config('jit', 'off', false)`);
+const WITHOUT_JIT = unnamedStatement("select pg_catalog.set_config('jit', 'off', false)");
 
 /** `channels` are those of relapi's own listeners on a backend that all connections share. */
 const buildCleaning = (
@@ -90,7 +81,7 @@ const buildCleaning = (
     ? [FORGET_SEQUENCES]
     : [
         ...(sharing.hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
-        ...channels.map((channel) => createUnnamedStatement(sql`listen ${ident(channel)}`)),
+        ...channels.map((channel) => unnamedStatement(toStatement(sql`listen ${ident(channel)}`).text)),
         FORGET_SEQUENCES,
         ...(hasNoJit ? [WITHOUT_JIT] : []),
         ...(kind === "plans" ? [DISCARD_PLANS] : []),
@@ -119,11 +110,10 @@ export const createCleaner = (backend: () => Backend, channels: () => readonly s
         };
       });
       cleaned = settled;
-      const encode = (): WirePlan => {
-        const statements = buildCleaning(kind, backend(), channels()).map((statement) => ({ ...statement, name: "" }));
-        return { statements, parses: statements.map(() => true), closes: [] };
-      };
-      return new FollowingBatch(encode, (error) => settle(error === undefined));
+      return new FollowingBatch(
+        () => planUnprepared(buildCleaning(kind, backend(), channels())),
+        (error) => settle(error === undefined),
+      );
     },
   };
 };

@@ -6,8 +6,8 @@ import type { Duplex } from "node:stream";
 import type Pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type CleaningKind } from "./cleaning.ts";
-import type { Address, Connection, ConnectionOptions } from "./connection.ts";
-import type { ScriptResult } from "./script-result.ts";
+import type { Address, Connection, ConnectionOptions, ScriptResult } from "./connection.ts";
+import { CopyBoth } from "./copy-both.ts";
 import type { LongRow, LongRows, RowReader } from "./long-row.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
@@ -153,13 +153,11 @@ export const wrapClient = (
       const found: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
       return (Array.isArray(found) ? found : [found]).map(scriptResult);
     },
-    copyBoth: async (text, take) => {
-      const { CopyBoth } = await import("./copy-both.ts");
-      await new Promise((_resolve, reject) => {
+    copyBoth: (text, take) =>
+      new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // its result never ends
         client.query(new CopyBoth(text, take, reject) as Pg.Submittable); // pg's types ask for its own Connection in submit
-      });
-    },
+      }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
     cancel: () => (getChannels !== undefined ? Promise.resolve() : sendCancel(client)),
     onNotification: (listener) => {

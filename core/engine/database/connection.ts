@@ -4,7 +4,6 @@ import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongRows } from "./long-row.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
 import type { Backend } from "./sharing.ts";
-import type { ScriptResult } from "./script-result.ts";
 import type { WirePlan, WireResult } from "./wire.ts";
 
 /** The address of one server: a URL for pg, or streams. */
@@ -61,6 +60,16 @@ export interface Connection {
   /** Returns the current state of the server. Undefined if the server does not report it. */
   getServerState(): { readonly isStandby: boolean; readonly isReadOnly: boolean } | undefined;
   end(): Promise<void>;
+}
+
+/** The result of one statement of a script. */
+export interface ScriptResult {
+  /** `SELECT`, `CREATE`. */
+  readonly command: string;
+  /** Empty if the statement returns no rows. */
+  readonly columns: readonly string[];
+  /** The values in PostgreSQL's text format. */
+  readonly rows: readonly (readonly (string | null)[])[];
 }
 
 export interface ConnectionOptions {

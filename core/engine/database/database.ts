@@ -9,15 +9,15 @@ import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragme
 import { isRelApiError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute, type Executor } from "./execute.ts";
 import { convertStatementError, isPgError } from "./pg-errors.ts";
-import type { Connection, DatabaseServer } from "./connection.ts";
+import type { Connection, DatabaseServer, ScriptResult } from "./connection.ts";
 import type { Connector } from "./connector.ts";
-import type { ScriptOptions, ScriptResult } from "./script-result.ts";
+import { runScript, type ScriptOptions } from "./script.ts";
 import { rejectNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_MULTIPLE } from "./prepared.ts";
 import { buildFullCleaning } from "./cleaning.ts";
 import { getSharing } from "./sharing.ts";
-import type { WirePlan } from "./wire.ts";
+import { planUnprepared } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
 
@@ -45,7 +45,6 @@ const SECOND_MS = 1000;
  *  Parallel workers are off, because they would take processors from requests. */
 const BEGIN_SNAPSHOT =
   "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true), pg_catalog.set_config('max_parallel_workers_per_gather', '0', true)";
-const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Creates the database, which connects at first use. */
 export const createDatabase = (
@@ -103,7 +102,7 @@ export const createDatabase = (
   /** Cleans a connection after a transaction in which user code may have run. */
   const cleanConnection = async (connection: Connection): Promise<void> => {
     if (connection.isEnded || connection.backend.isShared) return;
-    await connection.run(NOTHING, "all");
+    await connection.run(planUnprepared([]), "all");
     if ((await connection.cleaner.lastCleaning) === false) await connection.end();
   };
 
@@ -125,7 +124,6 @@ export const createDatabase = (
     query: (statement) => withConnection((connection) => runStatement(connection, statement)),
     script: (statement, how) =>
       withConnection(async (connection) => {
-        const { runScript } = await import("./run-script.ts");
         try {
           return await runScript(connection, buildScriptText(statement), how, () => cleanSharedConnection(connection));
         } finally {

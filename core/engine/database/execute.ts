@@ -17,6 +17,7 @@ import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type
 import type { Replicas } from "./connector.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { nextAttempt, type Attempts } from "./retry-policy.ts";
+import { createSharedTransaction } from "./shared-transaction.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
 import { plainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
@@ -46,7 +47,7 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
+/** Returns the run with the rows of its list from another source, if that source accepts them. @rule X-INS-1 */
 const replaceRowSource = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
@@ -58,7 +59,7 @@ const replaceRowSource = (run: Execution["programs"][number]): Execution["progra
   return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...values] };
 };
 
-/** On one connection: a first attempt, one with a new plan, and one without prepared statements. */
+/** The attempts on one connection: the first, one with a new plan, and one without prepared statements. */
 const MAX_TRIES = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 */
@@ -69,20 +70,16 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const fullDisk = createFullDiskReporter(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
-  let checkedReplicas: Replicas | undefined;
   let hasWarnedOfPooler = false;
 
-  const chooseReplica = ({ minWritePosition }: Execution): Pool | undefined | Promise<Pool | undefined> => {
-    if (checkedReplicas !== undefined) return checkedReplicas.choose(minWritePosition);
-    return replicas?.then(async (found) => {
-      found.start();
-      await found.firstCheck;
-      checkedReplicas = found;
-      return found.choose(minWritePosition);
-    });
+  const chooseReplica = async ({ minWritePosition }: Execution): Promise<Pool | undefined> => {
+    const found = await replicas;
+    found?.start();
+    await found?.firstCheck;
+    return found?.choose(minWritePosition);
   };
 
-  /** One write, one result. */
+  /** Sends the statements in one write, and resolves with their one result. */
   const send = async (
     connection: Connection,
     statements: readonly WireStatement[],
@@ -96,13 +93,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 
   /** Interprets the result of a transaction's first batch, and sends the end if it is separate. */
-  const conclude = (
+  const conclude = async (
     connection: Connection,
     transaction: Transaction,
     execution: Execution,
     batch: WirePlan,
     result: WireResult,
-  ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
+  ): Promise<readonly ResultRow[]> => {
     const { offset, checkedEnd } = transaction.template;
     if ("error" in result) return failTransaction(connection, transaction, execution, batch, result);
     const rows = mergeRows(execution, result.rows, offset);
@@ -179,7 +176,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     );
   };
 
-  /** `heard` is created only if a listener exists. `early` is called with rows whose body has not arrived yet. */
+  /** Runs the execution, and repeats it after a lost connection. `heard` is defined if the signal has listeners.
+   *  `onRows` is called with rows whose body has not arrived yet. */
   const execute = async (
     execution: Execution,
     heard?: TransactionRecord,
@@ -191,10 +189,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     let isOpening = true;
     let attempts: Attempts | undefined;
     let pool = primary;
-    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined) {
-      const chosen = chooseReplica(execution);
-      pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
-    }
+    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined)
+      pool = (await chooseReplica(execution)) ?? primary;
     const build = (sharing: Sharing | undefined): Transaction =>
       transactions.build(execution, { prepares: prepares && !isUnprepared && sharing === undefined, sharing });
     let transaction: Transaction;
@@ -218,8 +214,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       cancelling = running?.cancel();
     });
     try {
-      const acquired = pool.acquire(transaction.template.owner);
-      const connection = acquired instanceof Promise ? await acquired : acquired;
+      const connection = await pool.acquire(transaction.template.owner);
       if (heard !== undefined) heard.beganAtMs = performance.now();
       isOpening = false;
       let isReusable = false;
@@ -242,8 +237,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
               checkedEnd.length === 0 && !cleansItself ? cleaning : undefined,
               long,
             );
-            const concluded = conclude(connection, transaction, execution, batch, result);
-            const rows = concluded instanceof Promise ? await concluded : concluded;
+            const rows = await conclude(connection, transaction, execution, batch, result);
             isReusable = true;
             heard?.publish(endedSignal, rows);
             return rows;
@@ -315,13 +309,15 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       if (execution.longRows === undefined) return execute(execution, heard);
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
     },
-    runTransaction: async (options, work) => {
-      const { createSharedTransaction: createTogether } = await import("./shared-transaction.ts");
-      return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran: endedSignal })(
-        options,
-        work,
-      );
-    },
+    runTransaction: createSharedTransaction({
+      current,
+      primary,
+      transactions,
+      planBatch,
+      lostRole,
+      fullDisk,
+      ran: endedSignal,
+    }),
     transactionSender: {
       build: (execution) => {
         if (!prepares || primary.sharing !== undefined) return undefined;
@@ -338,12 +334,12 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
 const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
-/** Carries what a repeated attempt needs to know; never leaves this file. */
+/** A failed attempt, with the facts that decide whether it is repeated. Only this file sees it. */
 class BatchFailure {
   readonly result: FailedBatch;
-  /** The one that failed, and those behind it. */
+  /** The statement that failed, and those after it. */
   readonly statements: readonly WireStatement[];
-  /** Position of the failed statement, counted from the first statement of a write that may have an effect. */
+  /** The position of the failed statement, counted from the first statement of a write that may have an effect. */
   readonly positionFromEffect: number;
   readonly path: string | undefined;
 
@@ -355,8 +351,7 @@ class BatchFailure {
   }
 }
 
-/** A failed attempt whose statements are prepared otherwise than was written down. A function may raise whatever it
- *  likes. */
+/** Returns whether the server has other prepared statements than the record. Functions may raise the same SQLSTATEs. */
 const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): boolean => {
   if (isInFunction(error)) return false;
   const state = readSqlstate(error);
@@ -366,7 +361,7 @@ const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): b
   return (isLost || isTaken) && statements.some(({ name }) => name !== "" && message.includes(name));
 };
 
-/** The type of a result changed under a prepared statement, which is closed and prepared again. */
+/** Returns whether the type of a result has changed, so that the statement must be prepared again. */
 const isStalePlan = ({ result: { error } }: BatchFailure): boolean =>
   !isInFunction(error) &&
   readSqlstate(error) === "0A000" &&

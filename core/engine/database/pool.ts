@@ -3,7 +3,7 @@ import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import { isTimedOut, TIMED_OUT, connectionTimedOut } from "./pg-errors.ts";
 import type { PlanOwner } from "./prepared.ts";
-import type { WirePlan } from "./wire.ts";
+import { planUnprepared } from "./wire.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
 
 export interface PoolOptions {
@@ -74,7 +74,6 @@ const SWEEP_MS = 5000;
 const LIVENESS_CHECK_MS = 1000;
 /** The time between two warnings of an exhausted pool. */
 const QUIET_MS = 60_000;
-const EMPTY_PLAN: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
@@ -115,7 +114,7 @@ export const createPool = (options: PoolOptions): Pool => {
   /** Returns whether the server responds on the connection now. */
   const isAlive = async ({ connection }: PooledConnection): Promise<boolean> => {
     const patience = setTimeout(() => connection.kill(connectionLost(TIMED_OUT)), LIVENESS_CHECK_MS);
-    const result = await connection.run(EMPTY_PLAN);
+    const result = await connection.run(planUnprepared([]));
     clearTimeout(patience);
     return !("error" in result) && !connection.isEnded;
   };

@@ -1,7 +1,7 @@
 /** Tracks the prepared statements of a connection, and plans those of each batch. The server stores text, parse tree
  *  and plan of each statement, many times the size of its text. */
 import { readSqlstate } from "./pg-errors.ts";
-import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
+import { planUnprepared, type WirePlan, type WireResult, type WireStatement } from "./wire.ts";
 
 /** The owner of plans that user code makes as an unknown role, because earlier code in the transaction may have
  *  switched it. */
@@ -76,7 +76,7 @@ export interface PreparedLimits {
 /** The SQLSTATEs after which a statement that counted as prepared is not, or has another result. */
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
-/** Plans the messages of a batch, and records the statements that it prepares. Call `settle` after a failure.
+/** Plans the messages of a batch, and records the statements that it prepares. Call `recordFailure` after a failure.
  *  `firstEffect` is the index of the first statement that must not be repeated. Before it, the later statements must be
  *  known to be prepared. */
 export type PlanBatch = (
@@ -114,7 +114,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
   };
 
   return (prepared, statements, prepares, firstEffect = Infinity) => {
-    if (!prepares) return { statements: statements.map(withoutName), parses: statements.map(() => true), closes: [] };
+    if (!prepares) return planUnprepared(statements);
     // fast path: all statements are prepared, and none needs to be closed
     if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
       return {
@@ -134,7 +134,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       parses.push(!isKnown);
       if (!isKnown) prepared.countParsed(text);
       if (!isKnown && (name === "" || !isWorthPreparing(name, text))) {
-        sent.push(withoutName(statement));
+        sent.push({ ...statement, name: "" });
         continue;
       }
       sent.push(statement);
@@ -178,6 +178,3 @@ export const recordFailure = (
     if (isUncertain && (i === failedAt || !isParsed)) prepared.uncertain.add(name);
   });
 };
-
-const withoutName = (statement: WireStatement): WireStatement =>
-  statement.name === "" ? statement : { ...statement, name: "" };

@@ -1,12 +1,10 @@
 /** Compiles the first statement of each transaction, which sets the search path, the role, the settings of session
  *  plugins, and others. All apply only to the transaction. Names are part of its text, and values are bound. */
-import type { Json } from "../plan/plan.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
-import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
+import { empty, ident, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
 import { rejectNul } from "../values/nul.ts";
-import { memoize } from "../../kernel/memoize.ts";
 
 export type DatabaseSetting = readonly [name: string, value: string];
 
@@ -36,12 +34,10 @@ export const compileSettings = (names: readonly string[]): string => {
 const listNames = (names: Iterable<string>): string => [...names].join("\u0000");
 export const splitNames = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
-const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 /** Returns the search path. `login` is the login role's own path, if it still applies. */
 export const buildSearchPath = (own: readonly string[], login: readonly string[] | undefined): string =>
   // without duplicates, because each name costs a catalog look-up in every transaction
-  (login === undefined ? own : [...new Set([...own, ...login])]).map(quoteName).join(", ");
+  toStatement(join((login === undefined ? own : [...new Set([...own, ...login])]).map((name) => ident(name)))).text;
 
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
   const settings = new Map<string, string>();
@@ -63,17 +59,12 @@ const buildSettingTexts = (settings: ReadonlyMap<string, string>): SessionSettin
   values: [...settings.values()],
 });
 
-const createSessionEncoder = memoize(({ variables }: Session) =>
-  memoize((prefixes: readonly string[]): string => {
-    const all: Record<string, Json> = {};
-    for (const [name, value] of Object.entries(variables)) {
-      all[name] = value;
-      for (const prefix of prefixes) all[prefix + name.slice(VARIABLE_PREFIX.length)] = value;
-    }
-    return JSON.stringify(all);
-  }),
-);
-
 /** Returns the session argument of functions: every session variable, also under these prefixes. @rule G-SES-5 */
-export const buildSessionJson = (session: Session, prefixes: readonly string[]): string =>
-  createSessionEncoder(session)(prefixes);
+export const buildSessionJson = ({ variables }: Session, prefixes: readonly string[]): string => {
+  const all: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    all[name] = value;
+    for (const prefix of prefixes) all[prefix + name.slice(VARIABLE_PREFIX.length)] = value;
+  }
+  return JSON.stringify(all);
+};

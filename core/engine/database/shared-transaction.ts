@@ -3,7 +3,7 @@ import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
 import type { CurrentState } from "../current.ts";
-import { DISCARD_FOREIGN_STATE, buildFullCleaning, buildCleaningRollback } from "./cleaning.ts";
+import { DISCARD_FOREIGN_STATE, DISCARD_PLANS, buildFullCleaning, buildCleaningRollback } from "./cleaning.ts";
 import type { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal } from "./pg-errors.ts";
 import type { createLostRoleReporter } from "./role-errors.ts";
@@ -11,7 +11,7 @@ import type { Pool } from "./pool.ts";
 import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { getSharing } from "./sharing.ts";
-import { buildBeginText, plainStatement, ROLLBACK } from "./statements.ts";
+import { buildBeginText, unnamedStatement, ROLLBACK } from "./statements.ts";
 import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
@@ -26,25 +26,23 @@ interface SharedTransactionParts {
   readonly ran: Signal<unknown>;
 }
 
-const DISCARD_PLANS = plainStatement("discard plans");
-
 /** Resets the session before each execution: it starts with the settings of the connection and without temporary
  *  tables. It starts as the login role, because only superusers may change some settings of a role. `reset all`
  *  includes such settings, but not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
-  plainStatement("reset all"),
-  plainStatement("discard temp"),
-  plainStatement("set local session authorization default"),
-  plainStatement("set local role none"),
+  unnamedStatement("reset all"),
+  unnamedStatement("discard temp"),
+  unnamedStatement("set local session authorization default"),
+  unnamedStatement("set local role none"),
 ];
 
 /** Repeats a setting that `reset all` reverts. */
-const WITHOUT_JIT = plainStatement("set local jit to off");
+const WITHOUT_JIT = unnamedStatement("set local jit to off");
 
 /** A read-only execution is a subtransaction, whose end restores the right to write. */
-const SAVEPOINT = plainStatement("savepoint relapi_execution");
-const UNDO = plainStatement("rollback to savepoint relapi_execution");
-const RELEASE = plainStatement("release savepoint relapi_execution");
+const SAVEPOINT = unnamedStatement("savepoint relapi_execution");
+const UNDO = unnamedStatement("rollback to savepoint relapi_execution");
+const RELEASE = unnamedStatement("release savepoint relapi_execution");
 
 const always = (): boolean => true;
 const never = (): boolean => false;
@@ -134,7 +132,7 @@ export const createSharedTransaction =
     try {
       await send([
         ...(connection.planOwner === undefined || sharing !== undefined ? [] : [DISCARD_PLANS]),
-        plainStatement(buildBeginText(isolation ?? "read committed", false)),
+        unnamedStatement(buildBeginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
       connection.planOwner = undefined; // the cleaning discards the plans

@@ -1,10 +1,10 @@
-/** Under which names statements stay prepared, and the statements that are the same for many transactions. */
+/** The names of prepared statements, and the statements that many transactions share. */
 import { createHash } from "node:crypto";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { WireStatement } from "./wire.ts";
 
-/** For statements that call only PostgreSQL's own functions. Equal names mean equal statements, whichever process
- *  prepared them. */
+/** Returns the name of a prepared statement that calls only built-in functions. All processes give equal statements equal
+ *  names. */
 export const nameStatement = (text: string): string =>
   `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
@@ -14,10 +14,13 @@ export const nameStatement = (text: string): string =>
 export const nameOwnedStatement = (text: string, role: string | undefined): string =>
   nameStatement(JSON.stringify([role ?? null, text]));
 
-/** A statement without values. */
+/** Creates a statement without values that may be prepared. */
 export const plainStatement = (text: string): WireStatement => ({ text, name: nameStatement(text), values: [] });
 
-export const ROLLBACK: readonly WireStatement[] = [{ text: "rollback", name: "", values: [] }];
+/** Creates a statement without values that is never prepared. */
+export const unnamedStatement = (text: string): WireStatement => ({ text, name: "", values: [] });
+
+export const ROLLBACK: readonly WireStatement[] = [unnamedStatement("rollback")];
 
 const ISOLATIONS: ReadonlySet<string> = new Set([
   "read uncommitted",
@@ -26,13 +29,14 @@ const ISOLATIONS: ReadonlySet<string> = new Set([
   "serializable",
 ]);
 
-/** Setting values come from roles and functions: any other text than the four means nothing to PostgreSQL either. */
+/** Returns the `begin`. The isolation level comes from settings of roles and functions; an unknown one counts as the
+ *  default. */
 export const buildBeginText = (isolation: string | undefined, isReadOnly: boolean): string => {
   const level = isolation?.toLowerCase().trim() ?? "read committed";
   return `begin isolation level ${ISOLATIONS.has(level) ? level : "read committed"} ${isReadOnly ? "read only" : "read write"}`;
 };
 
-/** `schema.name`, or a bare name found by the search path. @rule R-TX-7 R-TX-11 */
+/** Returns the call of the pre-request function. `name` is `schema.name`, or a name in the search path. @rule R-TX-7 R-TX-11 */
 export const buildPreRequestCall = (name: string, role: string | undefined): WireStatement => {
   const dot = name.indexOf(".");
   const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));

@@ -30,6 +30,7 @@ import {
   nameStatement,
   nameOwnedStatement,
   plainStatement,
+  unnamedStatement,
   buildPreRequestCall,
   ROLLBACK,
 } from "./statements.ts";
@@ -141,12 +142,9 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const NO_VALUES: WireStatement["values"] = [];
 
 /** It has no name, because user-defined code may have deallocated prepared statements. */
-export const COMMITTED: readonly WireStatement[] = [{ text: "commit", name: "", values: [] }];
+export const COMMITTED: readonly WireStatement[] = [unnamedStatement("commit")];
 /** Deferred constraints are checked before the rollback. */
-export const ROLLED_BACK: readonly WireStatement[] = [
-  { text: "set constraints all immediate", name: "", values: [] },
-  ...ROLLBACK,
-];
+export const ROLLED_BACK: readonly WireStatement[] = [unnamedStatement("set constraints all immediate"), ...ROLLBACK];
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 

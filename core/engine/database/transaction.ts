@@ -22,10 +22,7 @@ export interface Transaction {
   readonly sending: SendOptions;
 }
 
-const NO_VALUES: readonly SentValue[] = [];
-const NO_SETTINGS: readonly DatabaseSetting[] = [];
-
-/** The values of a statement's parameters. `path`: its place in the request. @throws RelApiError
+/** Returns the values of a statement's parameters. `path` is its position in the request. @throws RelApiError
  *  `missing-session-variable`, `22021`, `22P05` @rule G-FIL-7 R-ERR-7 */
 export const fillSlots = (
   slots: readonly Slot[],
@@ -33,7 +30,6 @@ export const fillSlots = (
   session: Session,
   path?: string,
 ): readonly SentValue[] => {
-  if (slots.length === 0) return NO_VALUES;
   const filled: SentValue[] = [];
   for (const source of slots) {
     if ("param" in source) {
@@ -55,9 +51,11 @@ export const fillSlots = (
 const findRunPath = (run: Execution["programs"][number] | undefined): string | undefined =>
   run?.program.statements[run.program.main]?.path ?? run?.path;
 
-/** The settings of the request come first. */
-const readRequestSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
-  requestSettings === undefined ? (settings ?? NO_SETTINGS) : [...requestSettings(), ...(settings ?? NO_SETTINGS)];
+/** Returns the settings of the request and of the execution, in this order. */
+const readRequestSettings = ({ requestSettings, settings = [] }: Execution): readonly DatabaseSetting[] => [
+  ...(requestSettings?.() ?? []),
+  ...settings,
+];
 
 /** The parts that transactions are built with. */
 export interface TransactionParts {
@@ -71,64 +69,48 @@ export interface Transactions {
   build(execution: Execution, sending: SendOptions): Transaction;
 }
 
-/** A template with the values of its settings. */
-interface FilledTemplate {
-  readonly template: TransactionTemplate;
-  readonly settings: readonly DatabaseSetting[];
-  readonly sessionValues: readonly string[];
-}
-
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
   const templates = createTemplates(caches, sessions);
   const getSessionSettings = memoize((session: Session) => buildSessionSettings(session, sessions));
 
-  const prepare = (execution: Execution, sending: SendOptions): FilledTemplate => {
-    const { runsUserCode = true } = sending;
-    const settings = runsUserCode ? readRequestSettings(execution) : (execution.settings ?? NO_SETTINGS);
-    const ofSession = getSessionSettings(execution.session);
-    const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.withoutUserCode;
-    const { model, options } = current;
-    const template = templates.getAndCommit({ model, options, execution, sending, sessionNames, settings });
-    return { template, settings, sessionValues };
-  };
-
-  const fill = (
-    execution: Execution,
-    sending: SendOptions,
-    { template, settings, sessionValues }: FilledTemplate,
-  ): Transaction => {
-    const { session, programs, access, comment } = execution;
-    const values: string[] = [...template.valuesBefore, ...sessionValues];
-    for (const [, value] of settings) {
-      rejectNul(value);
-      values.push(value);
-    }
-    values.push(...template.valuesAfter);
-    const { settingsText, settingsName } = template;
-    const statements: WireStatement[] = [...template.opening, { text: settingsText, name: settingsName, values }];
-    for (const statement of template.statements) {
-      const { text, name, isMultiRow, rowOf, slots, program = 0 } = statement;
-      if (slots === undefined) statements.push(statement);
-      else
-        statements.push({
-          text: comment === undefined ? text : `${text} /*${comment}*/`,
-          name: comment === undefined ? name : "",
-          isMultiRow,
-          rowOf,
-          values: fillSlots(slots, programs[program]?.values ?? [], session, findRunPath(programs[program])),
-        });
-    }
-    statements.push(...template.end);
-    return {
-      template,
-      statements,
-      firstEffect: access === "read only" ? undefined : template.opening.length + 1,
-      sending,
-    };
-  };
-
   return {
-    build: (execution, sending) => fill(execution, sending, prepare(execution, sending)),
+    build: (execution, sending) => {
+      const { session, programs, access, comment } = execution;
+      const { runsUserCode = true } = sending;
+      const settings = runsUserCode ? readRequestSettings(execution) : (execution.settings ?? []);
+      const ofSession = getSessionSettings(session);
+      const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.withoutUserCode;
+      const { model, options } = current;
+      const template = templates.getAndCommit({ model, options, execution, sending, sessionNames, settings });
+      for (const [, value] of settings) rejectNul(value);
+      const values = [
+        ...template.valuesBefore,
+        ...sessionValues,
+        ...settings.map(([, value]) => value),
+        ...template.valuesAfter,
+      ];
+      const { settingsText, settingsName } = template;
+      const filled = template.statements.map(({ slots, program = 0, ...statement }): WireStatement => {
+        if (slots === undefined) return statement;
+        const run = programs[program];
+        return {
+          ...statement,
+          ...(comment !== undefined && { text: `${statement.text} /*${comment}*/`, name: "" }),
+          values: fillSlots(slots, run?.values ?? [], session, findRunPath(run)),
+        };
+      });
+      return {
+        template,
+        statements: [
+          ...template.opening,
+          { text: settingsText, name: settingsName, values },
+          ...filled,
+          ...template.end,
+        ],
+        firstEffect: access === "read only" ? undefined : template.opening.length + 1,
+        sending,
+      };
+    },
   };
 };
 
@@ -144,7 +126,7 @@ export const mergeRows = (
     const { statements, main } = program;
     const merged: Record<string, string | null> = {};
     for (let turn = 1; turn <= statements.length; turn++) {
-      // the main one's columns win: it comes last
+      // the main statement comes last, so its columns replace those of the others
       const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
       const { columns } = statements[i] as ProgramStatement; // i is within its length
       const row = rows[at + i];

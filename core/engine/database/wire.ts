@@ -1,35 +1,41 @@
-/** Several statements in one write, up to one ReadyForQuery: what pg calls a query, built for our transactions. The
- *  columns are known, so a Describe only asks whether a statement is there. Values come back as the text PostgreSQL
- *  wrote. */
+/** Sends several statements in one write, up to one ReadyForQuery. To pg such a batch is a query. The columns are known,
+ *  so a Describe only asks whether a prepared statement exists. Values are returned as the text of PostgreSQL. */
 import { serialize } from "pg-protocol";
 import type { SentValue } from "../sql/fragment.ts";
 
 export interface WireStatement {
   readonly text: string;
-  /** Prepared under this name; "" unnamed. */
+  /** The name of the prepared statement; "" if it is not prepared. */
   readonly name: string;
   readonly values: readonly SentValue[];
-  /** Rows of one column joined by line feeds; else the first row counts. */
+  /** Its rows have one column, and are joined by line feeds. By default, only the first row is returned. */
   readonly isMultiRow?: boolean;
-  /** Its row, where it returns none: made of the number of rows that it has written. */
+  /** Returns the row of a statement without rows, from the number of rows that it has written. */
   readonly rowOf?: (count: string) => WireRow;
 }
 
-/** Messages of one batch in the order they go out. */
+/** The messages of one batch, in the order in which they are sent. */
 export interface WirePlan {
   readonly statements: readonly WireStatement[];
-  /** Per statement: its text goes along. */
+  /** Whether the text of each statement is sent. */
   readonly parses: readonly boolean[];
-  /** Prepared statements to forget first. */
+  /** The names of prepared statements to close first. */
   readonly closes: readonly string[];
-  /** Prepared statements that must be there, or the batch fails before the statement of that index. */
+  /** The prepared statements that must exist. Otherwise the batch fails before the statement of that index. */
   readonly described?: { readonly before: number; readonly names: readonly string[] };
 }
 
+/** Plans a batch in which nothing is prepared. */
+export const planUnprepared = (statements: readonly WireStatement[]): WirePlan => ({
+  statements: statements.map((statement) => ({ ...statement, name: "" })),
+  parses: statements.map(() => true),
+  closes: [],
+});
+
 export type WireRow = readonly (string | null)[];
 
-/** What became of a batch. `failedAt`: index of the statement during which the error came, `rows` those of the ones
- *  before it; their count: at the end. */
+/** The result of a batch. After an error, `failedAt` is the index of the statement that failed, or the number of
+ *  statements if all had succeeded. `rows` are the rows of the statements before it. */
 export type WireResult =
   | { readonly rows: readonly (WireRow | undefined)[] }
   | { readonly error: unknown; readonly failedAt: number; readonly rows: readonly (WireRow | undefined)[] };
@@ -43,7 +49,7 @@ interface WireConnection {
   sendCopyFail(message: string): void;
 }
 
-/** Their number goes out in two bytes. */
+/** The protocol counts values in two bytes. */
 const MAX_VALUES = 0xffff;
 
 /** Messages up to this total are copied into one buffer, because one short write costs less than several. */
@@ -61,7 +67,7 @@ const encodeBind = ({ name, values }: WireStatement): Buffer => {
   return serialize.bind({ statement: name, values: values as SentValue[], valueMapper: toSerializable });
 };
 
-/** The messages of a batch in the order they go out. Parameters have no declared types (R-FLT-3). */
+/** Encodes the messages of a batch. Parameters have no declared types (R-FLT-3). */
 const encodeBatch = ({ statements, parses, closes, described }: WirePlan): readonly Buffer[] => {
   const messages = closes.map((name) => serialize.close({ type: "S", name }));
   statements.forEach((statement, i) => {
@@ -74,19 +80,18 @@ const encodeBatch = ({ statements, parses, closes, described }: WirePlan): reado
   return messages;
 };
 
-/** Passed to `pg.Client.query`, which calls the `handle…` methods with the server's messages. A class, since pg wants
- *  an object with methods for each batch and one prototype is cheaper than a dozen closures. */
+/** A batch as `pg.Client.query` takes it: pg calls the `handle…` methods with the messages of the server. */
 export class WireBatch {
   private plan: WirePlan;
   private readonly onResult: (result: WireResult) => void;
   private readonly follower: FollowingBatch | undefined;
   private readonly enqueue: ((follower: FollowingBatch) => void) | undefined;
   private isSent = false;
-  /** Statements without a row leave a gap. */
+  /** The row of each statement. Undefined for a statement without rows. */
   private readonly rows: (WireRow | undefined)[] = [];
   private at = 0;
 
-  /** `follower`: goes out in the same write. `enqueue`: hands it to pg, when this one is its turn. */
+  /** `follower` is sent in the same write. `enqueue` passes it to pg once this batch is sent. */
   constructor(
     plan: WirePlan,
     done: (result: WireResult) => void,
@@ -138,11 +143,11 @@ export class WireBatch {
   }
 
   handleError(error: unknown): void {
-    if (!this.isSent) this.follower?.handleError(error); // pg has not heard of it
+    if (!this.isSent) this.follower?.handleError(error); // pg does not know the follower yet
     this.onResult({ error, failedAt: this.at, rows: this.rows });
   }
 
-  /** A function cannot start a copy to the client; should one, nothing is sent. */
+  /** A batch contains no copy. If the server expects one, it is refused. */
   handleCopyInResponse(connection: WireConnection): void {
     connection.sendCopyFail("no data");
   }
@@ -152,8 +157,7 @@ export class WireBatch {
   handleRowDescription(): void {}
 }
 
-/** A batch whose bytes go out with those of the one before it, and are made when that is sent. Its rows do not
- *  count. */
+/** A batch whose bytes are created and sent together with those of the previous batch. Its rows are ignored. */
 export class FollowingBatch {
   private readonly createPlan: () => WirePlan;
   private readonly onEnd: (error?: unknown) => void;
@@ -167,7 +171,7 @@ export class FollowingBatch {
     return this.createPlan();
   }
 
-  /** It is sent already. */
+  /** Does nothing, because the previous batch has sent the bytes. */
   submit(): null {
     return null;
   }

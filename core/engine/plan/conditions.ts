@@ -34,7 +34,7 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
   const restrictLookup = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
     if (!isLookup(node)) return node;
     const { target, routine } = resolveLookup(node, relation);
-    const way = relation && node.kind !== "exists" ? { from: relation, ...(routine && { routine }) } : undefined;
+    const way = relation && node.kind !== "exists" ? { from: relation, routine } : undefined;
     return addCondition(node, target && findRelation(model, target), way);
   };
   return mapPlan(plan, model, {

@@ -193,7 +193,7 @@ const mapOrder = (terms: readonly OrderBy[], scope: PlanScope, walk: Walk): read
   mapList(terms, (term): OrderBy => withChanges(term, { by: mapExpression(term.by, scope, walk) }));
 
 /** Returns the relation of a read's rows. A function that returns a relation's row type counts as that relation. */
-const findReadRelation = (read: Read, model: Model): Relation | undefined => {
+export const findReadRelation = (read: Read, model: Model): Relation | undefined => {
   if ("relation" in read.from) return findRelation(model, read.from.relation);
   if ("written" in read.from) return findRelation(model, read.from.written);
   const { routine: name, oid } = read.from.call;
@@ -306,7 +306,7 @@ const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
       walk,
       {
         isOne: along?.isToOne === true,
-        ...(scope.relation && { path: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
+        path: scope.relation && { from: scope.relation, routine: along?.routine },
       },
       { node: embed, around: scope },
     ),

@@ -3,7 +3,7 @@ import { findBaseType, nameKey, findRelation, type Routine } from "../model/mode
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
-import { noEmbeds, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileJson, compileValue } from "./value.ts";
 
 /** Compiles the arguments `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the
@@ -97,10 +97,7 @@ export const compileCallSource = (
     relation,
     columns,
     routine,
-    ...(rowType?.kind === "composite" && { rowTypeName: { schema: rowType.schema, name: rowType.name } }),
-    isRecord: false,
-    root: undefined,
-    embeds: noEmbeds,
+    rowTypeName: rowType?.kind === "composite" ? rowType : undefined,
   };
   const from =
     compiled.from === undefined

@@ -1,10 +1,10 @@
 /** Compiles plans to programs. */
 import type { RelApiHooks } from "../../hooks.ts";
-import { findRelation, type Model, type Relation } from "../model/model.ts";
+import type { Model, Relation } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
 import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Update, ValueRef } from "../plan/plan.ts";
+import { findReadRelation } from "../plan/walk.ts";
 import type { PlanProof, Registry } from "../../plugin.ts";
-import { compileAggregateRead } from "./aggregate-read.ts";
 import { usesOnlyBuiltIns } from "./built-in.ts";
 import { compileCall, compileCallSource, requireRoutine } from "./call.ts";
 import {
@@ -19,10 +19,9 @@ import {
 import { createCompiler } from "./compiler.ts";
 import { empty, ident, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
 import { buildObjectText } from "./json.ts";
-import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import type { ReadOptions } from "./from-clause.ts";
-import { convertToShownValue, compileCountRows, compileRows, compileWindow } from "./read.ts";
+import { convertToShownValue, compileCountRows, compileRows, compileWindow, type CompiledRows } from "./read.ts";
 import { badPlan, type Compiler, type JsonStyle } from "./scope.ts";
 import { compileSequence } from "./sequence.ts";
 import {
@@ -54,10 +53,10 @@ export const DOCUMENT_ONE = "document-one";
 /** The media types that core compiles itself. */
 export const CORE_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
+const isDocument = ({ media }: Envelope): boolean => media !== undefined && CORE_MEDIA.has(media);
+
 const chooseJsonStyle = (plan: Plan, envelope: Envelope): JsonStyle =>
-  plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE
-    ? "compact"
-    : "spaced";
+  plan.kind === "bundle" || plan.kind === "sequence" || isDocument(envelope) ? "compact" : "spaced";
 
 /** @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
@@ -100,10 +99,12 @@ const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts, isProve
 
 const selectsAllColumns = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
 
-const findReadRelation = (compiler: Compiler, read: Read) => {
-  if ("relation" in read.from) return findRelation(compiler.model, read.from.relation);
-  return "written" in read.from ? findRelation(compiler.model, read.from.written) : undefined;
-};
+const describeRows = (read: Read, { names }: CompiledRows, relation: Relation | undefined) => ({
+  outputs: names ?? listOutputNames(read, relation),
+  areOutputsNamed: names !== undefined,
+  relation,
+  isWholeRow: selectsAllColumns(read),
+});
 
 const compileRead = (
   compiler: Compiler,
@@ -111,19 +112,14 @@ const compileRead = (
   envelope: Envelope,
   createCountCompiler: () => Compiler,
 ): Program => {
-  if (envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE || read.shape === "aggregate") {
-    const body =
-      read.shape === "aggregate"
-        ? compileAggregateRead(compiler, read)
-        : envelope.media === DOCUMENT_ONE
-          ? compileObjectQuery(compiler, read)
-          : compileArrayQuery(compiler, read);
+  if (isDocument(envelope) || read.shape === "aggregate") {
+    const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE);
     // sent as text anyway; a cast would make two more copies
     return compileSingleStatement(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
   const rows = compileRows(compiler, read, { showsText: envelope.domains === "text" });
-  const relation = findReadRelation(compiler, read);
+  const relation = findReadRelation(read, compiler.model);
   const total = compileTotal(compiler, read, envelope);
   const parts: Sql[] = [];
   const rowOf = (outputs: readonly string[]): Sql => {
@@ -139,10 +135,7 @@ const compileRead = (
       sql: compileBody(compiler, envelope, {
         rowAlias: row,
         returns: "rows",
-        outputs: rows.names ?? listOutputNames(read, relation),
-        areOutputsNamed: rows.names !== undefined,
-        relation,
-        isWholeRow: selectsAllColumns(read),
+        ...describeRows(read, rows, relation),
         page: { read, buildRow: rowOf },
       }),
     },
@@ -189,7 +182,7 @@ const compileWritePlan = (
   const write = compileWrite(compiler, plan, {
     columns: envelope.location ?? [],
     countInserted: envelope.countInserted === true,
-    ...(rowsFrom && { rowsFrom }),
+    rowsFrom,
   });
   const { check, checkAfter } = write;
   const checks: readonly ProgramCheck[] =
@@ -208,7 +201,7 @@ const compileWritePlan = (
     if (bodyOfCount !== undefined)
       return compileStandalone(compiler, write.standalone, bodyOfCount, read === undefined);
   }
-  const place: ReadOptions = { written: write.name, ...(write.returned && { returned: write.returned }) };
+  const place: ReadOptions = { written: write.name, returned: write.returned };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {
@@ -218,7 +211,7 @@ const compileWritePlan = (
       ...extra,
       ...compileResultColumns(compiler),
     ];
-  } else if (read.shape === "aggregate" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE) {
+  } else if (read.shape === "aggregate" || isDocument(envelope)) {
     const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE, place);
     columns = [
       { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
@@ -233,12 +226,9 @@ const compileWritePlan = (
       {
         name: "body",
         sql: compileBody(compiler, envelope, {
+          ...describeRows(read, rows, write.relation),
           rowAlias: row,
           returns: "rows",
-          outputs: rows.names ?? listOutputNames(read, write.relation),
-          areOutputsNamed: rows.names !== undefined,
-          relation: write.relation,
-          isWholeRow: selectsAllColumns(read),
         }),
       },
       ...extra,
@@ -355,7 +345,7 @@ const compileCallRows = (
   row: string,
 ): Program => {
   const read = plan.result;
-  const relation = "call" in read.from ? findCallRelation(compiler, read) : findReadRelation(compiler, read);
+  const relation = findReadRelation(read, compiler.model);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
   let head = empty;
@@ -382,18 +372,10 @@ const compileCallRows = (
       sql: compileBody(compiler, envelope, {
         rowAlias: row,
         returns: plan.returns === "row" ? "row" : "rows",
-        outputs: rows.names ?? listOutputNames(read, relation),
-        areOutputsNamed: rows.names !== undefined,
-        relation,
-        isWholeRow: selectsAllColumns(read),
+        ...describeRows(read, rows, relation),
       }),
     },
     ...compileResultColumns(compiler),
   ];
   return compileSingleStatement(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
-};
-
-const findCallRelation = (compiler: Compiler, { from }: Read) => {
-  const returns = "call" in from ? requireRoutine(compiler, from.call).returns.relation : undefined;
-  return returns === undefined ? undefined : findRelation(compiler.model, returns);
 };

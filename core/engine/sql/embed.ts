@@ -13,7 +13,6 @@ import type { ReadOptions } from "./from-clause.ts";
 import { convertToShownValue, compileRows, expandAll } from "./read.ts";
 import { requireRelationship, compileRelatedRows } from "./related.ts";
 import {
-  noEmbeds,
   badPlan,
   quoteQualifiedName,
   compileRow,
@@ -43,7 +42,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       };
     const row = compiler.alias(via.routine.name);
     compiler.dependencies.isOpenEnded = true;
-    const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
+    const scope: Scope = { row, relation: target };
     return {
       from: {
         from: sql`${quoteQualifiedName(via.routine)}(${compileRoutineArguments(compiler, via.arguments ?? [], compileRow(parent))}) as ${ident(row)}`,

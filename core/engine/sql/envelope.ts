@@ -30,8 +30,8 @@ export const compileBody = (
     model: compiler.model,
     // the row itself, even if one of its columns has the name of the alias
     row: sql`(${ident(facts.rowAlias)}.*)`,
-    ...(facts.areOutputsNamed &&
-      facts.outputs.includes("") && { object: buildRowObject(facts.rowAlias, facts.outputs) }),
+    object:
+      facts.areOutputsNamed && facts.outputs.includes("") ? buildRowObject(facts.rowAlias, facts.outputs) : undefined,
     envelope,
     options: envelope.mediaOptions,
   });

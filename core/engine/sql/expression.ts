@@ -21,7 +21,6 @@ import { compileRoutineArguments } from "./call.ts";
 import { compileRelatedRows, type RelatedRows } from "./related.ts";
 import {
   lookUpRelation,
-  noEmbeds,
   badPlan,
   quoteQualifiedName,
   compileRow,
@@ -29,7 +28,7 @@ import {
   type Compiler,
   type Scope,
 } from "./scope.ts";
-import { compileValue, compileTypeName } from "./value.ts";
+import { applyFunction, compileValue, compileTypeName } from "./value.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 const indexTypes = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
@@ -131,18 +130,14 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         column: undefined,
       };
     case "apply": {
-      const declared = compiler.registry.functions.get(expression.function);
-      if (declared === undefined) throw badPlan(`no plugin declares the function "${expression.function}"`);
+      const argument = compileExpression(compiler, expression.of, scope).sql;
+      const operands = (expression.operands ?? []).map((operand) =>
+        "expression" in operand
+          ? compileExpression(compiler, operand.expression, scope).sql
+          : compileValue(compiler, operand),
+      );
       return {
-        sql: declared.compile(
-          compileExpression(compiler, expression.of, scope).sql,
-          compiler.model,
-          (expression.operands ?? []).map((operand) =>
-            "expression" in operand
-              ? compileExpression(compiler, operand.expression, scope).sql
-              : compileValue(compiler, operand),
-          ),
-        ),
+        sql: applyFunction(compiler, argument, expression.function, operands),
         type: undefined,
         column: undefined,
       };
@@ -202,7 +197,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       compiler.dependencies.isOpenEnded = true;
       const row = compiler.alias(expression.target.name);
       const relation = lookUpRelation(compiler, expression.target);
-      const inner: Scope = { row, relation, isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const inner: Scope = { row, relation, root: scope.root ?? scope };
       const of = expression.of.map((one) => compileExpression(compiler, one, inner).sql);
       const call = compileAggregateCall(compiler, expression.fn, of, false);
       const where =
@@ -216,7 +211,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "output":
       throw badPlan(`no output "${expression.as}" to order groups by`);
     case "embedded": {
-      const embed = scope.embeds.get(expression.embed);
+      const embed = scope.embeds?.get(expression.embed);
       if (embed === undefined) throw badPlan(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
       if (!embed.keys.includes(expression.name))

@@ -17,7 +17,7 @@ export interface JsonList {
   rows(): readonly TextRow[] | undefined;
 }
 
-/** A longer list goes as JSON: its values would be there twice. */
+/** The length of JSON up to which a list may be sent as values. Both forms are in memory at the same time. */
 export const MAX_LIST_LENGTH = 64 * 1024;
 
 /** The values of an object by their keys, as PostgreSQL reads them. */

@@ -5,7 +5,7 @@ import { compileCallSource } from "./call.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import type { RelatedRows } from "./related.ts";
-import { badPlan, lookUpRelation, noEmbeds, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { badPlan, lookUpRelation, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileCurrentRows, compileWrittenRows } from "./value.ts";
 
 /** The origin of the rows, if the read itself does not determine it. */
@@ -54,11 +54,8 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
       scope: {
         row,
         relation,
-        isRecord: false,
         isStored: true,
         systemColumns: "all",
-        root: undefined,
-        embeds: noEmbeds,
       },
       on: undefined,
     };
@@ -74,14 +71,14 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
         : compileCurrentRows(source.steps, source.written, key);
     return {
       from: sql`${rows} as ${ident(row)}`,
-      scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
+      scope: { row, relation, isRecord: true },
       on: undefined,
     };
   }
   if (options.written === undefined) throw badPlan("a read of written rows without a write");
   return {
     from: sql`${options.written} as ${ident(row)}`,
-    scope: { row, relation, isRecord: true, systemColumns: options.returned, root: undefined, embeds: noEmbeds },
+    scope: { row, relation, isRecord: true, systemColumns: options.returned },
     on: undefined,
   };
 };

@@ -15,7 +15,7 @@ export const isInvalidName = (name: string): boolean => name === "" || isLongNam
 export const isLongName = (name: string): boolean =>
   name.length > MAX_NAME_BYTES / 4 && Buffer.byteLength(name) > MAX_NAME_BYTES;
 
-/** Builds an array of the rows named `row`, NULL without rows. For `compact`, array_to_json writes no spaces and is
+/** Builds an array of `element` over all rows; NULL without rows. For `compact`, array_to_json writes no spaces and is
  *  faster. */
 export const compileArray = (style: JsonStyle, element: Sql): Sql =>
   style === "spaced" ? sql`json_agg(${element})` : sql`array_to_json(array_agg(${element}))`;

@@ -4,7 +4,7 @@ import type { PayloadColumn, ValueRef, WriteRows } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
 import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
-import { compileJson } from "./value.ts";
+import { applyFunction, compileJson } from "./value.ts";
 
 export type Payload = Extract<WriteRows, { readonly payload: ValueRef }>;
 
@@ -45,11 +45,7 @@ export const compilePayloadRows = (
     const parser = findParser(name);
     const { apply, isText } = rows.columns.find((column) => column.name === name) ?? {};
     if (isText === true && parser === undefined) return sql`${ident(row, name)}::${findColumnType(relation, name)}`;
-    if (apply !== undefined) {
-      const declared = compiler.registry.functions.get(apply);
-      if (declared === undefined) throw badPlan(`no plugin declares the function "${apply}"`);
-      return declared.compile(sql`(${ident(row, name)} #>> '{}')`, compiler.model);
-    }
+    if (apply !== undefined) return applyFunction(compiler, sql`(${ident(row, name)} #>> '{}')`, apply);
     if (parser !== undefined) return sql`${quoteQualifiedName(parser)}(${ident(row, name)})`;
     const hstore = findHstore(name);
     return hstore === undefined ? ident(row, name) : compileHstoreFromJson(hstore, ident(row, name));

@@ -10,7 +10,6 @@ import { findHstoreType, compileHstoreFromText } from "./hstore.ts";
 import { compileRelatedRows } from "./related.ts";
 import {
   lookUpRelation,
-  noEmbeds,
   badPlan,
   quoteQualifiedName,
   compileRow,
@@ -51,9 +50,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const inner: Scope = {
         row,
         relation: lookUpRelation(compiler, predicate.target),
-        isRecord: false,
         root: scope.root ?? scope,
-        embeds: noEmbeds,
       };
       compiler.dependencies.isOpenEnded = true;
       return compileRowsExist(
@@ -70,9 +67,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const inner: Scope = {
         row,
         relation: lookUpRelation(compiler, predicate.from),
-        isRecord: false,
         root: scope.root ?? scope,
-        embeds: noEmbeds,
       };
       return compileRowsExist(
         scope,
@@ -84,7 +79,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       );
     }
     case "embedded": {
-      const embed = scope.embeds.get(predicate.embed);
+      const embed = scope.embeds?.get(predicate.embed);
       if (embed === undefined) throw badPlan(`no embed "${predicate.embed}"`);
       // tests the row's existence, not its columns, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);

@@ -74,6 +74,17 @@ export interface Program {
   readonly planned?: Planned;
 }
 
+/** Returns a program of these statements. Its result is the row of the last one, and its relations are unknown, unless
+ *  `facts` says otherwise. */
+export const createProgram = (statements: readonly ProgramStatement[], facts: Partial<Program> = {}): Program => ({
+  statements,
+  main: statements.length - 1,
+  checks: [],
+  relations: new Set(),
+  isOpenEnded: true,
+  ...facts,
+});
+
 /** Matches a statement that is itself an EXPLAIN. Its options may include `analyze`, which would run the explained
  *  statement. */
 const EXPLAIN = /^explain \([^)]*\) /;
@@ -84,16 +95,14 @@ export const explainProgram = (
   { statements, main, relations, isOpenEnded }: Program,
   options: string,
   columnOf: (statement: number) => string = () => "plan",
-): Program => ({
-  statements: statements.map(({ text, slots, path }, at) => ({
-    text: `explain (${options}) ${text.replace(EXPLAIN, "")}`,
-    slots,
-    columns: [columnOf(at)],
-    isMultiRow: true,
-    ...(path === undefined ? {} : { path }),
-  })),
-  main,
-  checks: [],
-  relations,
-  isOpenEnded,
-});
+): Program =>
+  createProgram(
+    statements.map(({ text, slots, path }, at) => ({
+      text: `explain (${options}) ${text.replace(EXPLAIN, "")}`,
+      slots,
+      columns: [columnOf(at)],
+      isMultiRow: true,
+      path,
+    })),
+    { main, relations, isOpenEnded },
+  );

@@ -14,7 +14,6 @@ import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject, UNNAMED } from "./json.ts";
 import {
-  noEmbeds,
   badPlan,
   hasExtraSystemColumns,
   quoteQualifiedName,
@@ -330,11 +329,11 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
   return compileRows(compiler, page.outer, {
     root: place.root,
     isCompared: place.isCompared,
-    ...(place.isStored === true && { isStored: true }),
+    isStored: place.isStored,
     showsText: place.showsText,
     from: {
       from: sql`(${rows.sql}) as ${ident(row)}`,
-      scope: { row, relation, isRecord: true, systemColumns: rows.keys, root: undefined, embeds: noEmbeds },
+      scope: { row, relation, isRecord: true, systemColumns: rows.keys },
     },
   });
 };

@@ -2,15 +2,7 @@
 import { relationshipOf, type Relationship } from "../model/model.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import {
-  lookUpRelation,
-  noEmbeds,
-  badPlan,
-  quoteQualifiedName,
-  compileRow,
-  type Compiler,
-  type Scope,
-} from "./scope.ts";
+import { lookUpRelation, badPlan, quoteQualifiedName, compileRow, type Compiler, type Scope } from "./scope.ts";
 
 export interface RelatedRows {
   readonly relationship: Relationship;
@@ -35,11 +27,10 @@ export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string
   const scope: Scope = {
     row,
     relation: target,
-    isRecord: false,
-    ...(relationship.routine === undefined ? { isStored: true, systemColumns: "all" as const } : {}),
+    isStored: relationship.routine === undefined,
+    systemColumns: relationship.routine === undefined ? "all" : undefined,
     level: createPlannerLevel(),
     root: parent.root ?? parent,
-    embeds: noEmbeds,
   };
   if (relationship.routine !== undefined) {
     compiler.dependencies.isOpenEnded = true;

@@ -69,19 +69,19 @@ export interface Scope {
   /** The composite type of a function's row, if it is not a relation's row type. */
   readonly rowTypeName?: QualifiedName;
   /** The row is a record that must be cast to the relation's row type before functions of the row accept it. */
-  readonly isRecord: boolean;
+  readonly isRecord?: true;
   /** The rows are stored in the relation. Rows of its type that a function returns are not. */
-  readonly isStored?: true;
+  readonly isStored?: boolean;
   /** The system columns that expressions can name: all of a table, or these of a record. @rule R-NAM-7 */
   readonly systemColumns?: "all" | readonly string[];
   /** The relations with which PostgreSQL plans the row's conditions. */
   readonly level?: PlannerLevel;
   /** The condition is below an `or`. */
   readonly isBelowOr?: true;
-  /** The scope of the outermost predicate. */
-  readonly root: Scope | undefined;
+  /** The scope of the outermost predicate. Undefined in that scope itself. */
+  readonly root?: Scope;
   /** The reads embedded at this level, by embed id, for null tests and related orders. */
-  readonly embeds: ReadonlyMap<string, EmbeddedRead>;
+  readonly embeds?: ReadonlyMap<string, EmbeddedRead>;
   /** Defined if the rows are grouped. Returns the one name of a related row's value, which all parts of the level
    *  use. */
   readonly compileGroupKey?: (related: RelatedValue) => CompiledValue;
@@ -134,11 +134,9 @@ export interface EmbedUse {
   readonly showsText: boolean;
 }
 
-export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
-
 /** Returns whether the row is a record with system columns besides those of the relation. @rule R-NAM-7 */
 export const hasExtraSystemColumns = ({ isRecord, relation, systemColumns = [] }: Scope): boolean =>
-  isRecord &&
+  isRecord === true &&
   systemColumns !== "all" &&
   systemColumns.some((name) => findSystemColumnType(relation, name) !== undefined);
 
@@ -147,7 +145,7 @@ export const compileRow = (scope: Scope): Sql => {
   const { relation } = scope;
   if (relation !== undefined && hasExtraSystemColumns(scope))
     return sql`row(${join(relation.columns.map(({ name }) => ident(scope.row, name)))})::${quoteQualifiedName(relation)}`;
-  const type = scope.isRecord ? (relation ?? scope.rowTypeName) : undefined;
+  const type = scope.isRecord === true ? (relation ?? scope.rowTypeName) : undefined;
   return type === undefined
     ? sql`${ident(scope.row)}.*`
     : sql`(${ident(scope.row)}.*)::${ident(type.schema, type.name)}`;

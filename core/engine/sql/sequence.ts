@@ -53,7 +53,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     kind: "step",
     message: required.message,
     path: required.path,
-    ...(required.keys && { paths: required.keys.paths }),
+    paths: required.keys?.paths,
   });
   sequence.steps.forEach((step, i) => {
     const at = (statementIndexes[i] = statements.length);

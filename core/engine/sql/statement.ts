@@ -5,7 +5,7 @@ import type { EnvelopeColumn } from "./envelope.ts";
 import { empty, ident, join, sql, toStatement, type Sql } from "./fragment.ts";
 import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
-import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
+import { createProgram, type Program, type ProgramCheck, type ProgramStatement } from "./program.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 
 export const compileSelectList = (columns: readonly EnvelopeColumn[]): Sql =>
@@ -16,14 +16,7 @@ export const buildProgram = (
   statements: readonly ProgramStatement[],
   main: number,
   checks: readonly ProgramCheck[] = [],
-): Program => ({
-  statements,
-  main,
-  checks,
-  relations: compiler.dependencies.relations,
-  isOpenEnded: compiler.dependencies.isOpenEnded,
-  ...(compiler.dependencies.plansEachTime === true ? { plansEachTime: true } : {}),
-});
+): Program => createProgram(statements, { ...compiler.dependencies, main, checks });
 
 export const buildStatement = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
   ...toStatement(fragment),

@@ -78,11 +78,17 @@ export const compileIsAmongRows = (
   return sql`exists (select 1 from pg_catalog.unnest(${compileEarlierRows(compiler, step, "uses")}) as ${ident(left)} where ${join(same, " and ")})`;
 };
 
-const applyFunction = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
+/** Applies a declared function, if there is one. */
+export const applyFunction = (
+  { registry, model }: Compiler,
+  fragment: Sql,
+  name: string | undefined,
+  operands?: readonly Sql[],
+): Sql => {
   if (name === undefined) return fragment;
-  const declared = compiler.registry.functions.get(name);
+  const declared = registry.functions.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the function "${name}"`);
-  return declared.compile(fragment, compiler.model);
+  return declared.compile(fragment, model, operands);
 };
 
 /** Compiles a bound value. Without `type`, the database infers it from the position. @rule R-FLT-3 G-OP-36 */

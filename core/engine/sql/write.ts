@@ -1,14 +1,24 @@
 /** Compiles writes: each is a CTE whose rows the statement reads. */
 import { findColumn, type Model, type Relation } from "../model/model.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
-import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef } from "../plan/plan.ts";
+import type {
+  Cell,
+  Delete,
+  Insert,
+  OnConflict,
+  Predicate,
+  Read,
+  SequenceStep,
+  Update,
+  ValueRef,
+} from "../plan/plan.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
 import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
 import { compileGivenRows, compilePayloadRows, type Payload } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
-import { lookUpRelation, noEmbeds, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
+import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, compileWroteRows } from "./value.ts";
 
 export interface CompiledWrite {
@@ -56,14 +66,11 @@ export const INSERTED = "relapi.inserted";
 const DEFAULT_KEYWORD = "default";
 
 /** Returns a scope with the relation's own name as alias, as the database's messages use it. */
-const createTargetScope = (relation: Relation, isRecord: boolean): Scope => ({
+const createTargetScope = (relation: Relation): Scope => ({
   row: relation.name,
   relation,
-  isRecord,
-  ...(isRecord ? {} : { systemColumns: "all" as const }),
+  systemColumns: "all",
   level: createPlannerLevel(),
-  root: undefined,
-  embeds: noEmbeds,
 });
 
 const NO_NEEDS: NeededColumns = { columns: new Set(), isWholeRow: false };
@@ -119,6 +126,10 @@ const compileCell = (compiler: Compiler, relation: Relation, cell: Cell): Sql =>
   return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // it remains a member of the union
 };
 
+/** Compiles the value of a column that all rows must have. */
+const compileKey = (compiler: Compiler, relation: Relation, column: string, ref: ValueRef): Sql =>
+  compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, ref) ?? compileValue(compiler, ref);
+
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.into);
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
@@ -159,7 +170,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     name: written ?? name,
     standalone: statement,
     relation,
-    ...(returned && { returned }),
+    returned,
     ...(marksNewRows
       ? compileChecks(compiler, relation, name, plan, { check: plan.onConflict?.check })
       : compileChecks(compiler, relation, selectWholeRows(relation, name, returned), plan)),
@@ -183,25 +194,18 @@ const compileUpdateOrInsert = (
   const { onConflict, onlyKeys } = plan;
   const returning = compileReturning(relation, returned);
   const source = compilePayloadRows(compiler, relation, plan.rows, false);
-  const fixed = new Map((onConflict.set ?? []).map((cell) => [cell.column, cell]));
-  const assignments = [
-    ...onConflict.update
-      .filter((column) => !fixed.has(column))
-      .map((column) => sql`${ident(column)} = ${source.valueOf(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
-  ];
+  const assignments = compileConflictAssignments(compiler, relation, onConflict, source.valueOf);
   const conditions = [
     ...onlyKeys.flatMap(({ column, value }) => {
-      const wanted =
-        compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value);
+      const given = source.valueOf(column);
       return [
-        sql`${ident(relation.name, column)} = ${source.valueOf(column)}`,
-        sql`${source.valueOf(column)} = ${wanted}`,
+        sql`${ident(relation.name, column)} = ${given}`,
+        sql`${given} = ${compileKey(compiler, relation, column, value)}`,
       ];
     }),
     ...(onConflict.where === undefined
       ? []
-      : [compilePredicate(compiler, onConflict.where, createTargetScope(relation, false))]),
+      : [compilePredicate(compiler, onConflict.where, createTargetScope(relation))]),
   ];
   const rows = compileInsertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
   const isChecked = plan.check !== undefined || onConflict.check !== undefined;
@@ -214,7 +218,7 @@ const compileUpdateOrInsert = (
     cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
-    ...(returned && { returned }),
+    returned,
     ...(isChecked ? compileChecks(compiler, relation, name, plan, { check: onConflict.check }) : NO_CHECK),
   };
 };
@@ -248,8 +252,7 @@ const compileInsertRows = (
     ...[...presets.values()].map((cell) => ({ name: cell.column, sql: compileCell(compiler, relation, cell) })),
   ];
   const conditions = (plan.onlyKeys ?? []).map(
-    ({ column, value }) =>
-      sql`${source.valueOf(column)} = ${compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value)}`,
+    ({ column, value }) => sql`${source.valueOf(column)} = ${compileKey(compiler, relation, column, value)}`,
   );
   conditions.push(...required);
   if (use.countInserted === true) conditions.push(compileCounter("+ 1"));
@@ -274,10 +277,24 @@ const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: read
   return sql`(${join(expressions.map(catalogText))})${predicate === undefined ? empty : sql` where ${catalogText(predicate)}`}`;
 };
 
+/** Compiles the assignments of an upsert to a row that exists. */
+const compileConflictAssignments = (
+  compiler: Compiler,
+  relation: Relation,
+  { update, set = [] }: OnConflict,
+  valueOf: (column: string) => Sql,
+): readonly Sql[] => {
+  const fixed = new Map(set.map((cell) => [cell.column, cell]));
+  return [
+    ...update.filter((column) => !fixed.has(column)).map((column) => sql`${ident(column)} = ${valueOf(column)}`),
+    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
+  ];
+};
+
 const compileConflict = (
   compiler: Compiler,
   relation: Relation,
-  conflict: NonNullable<Insert["onConflict"]>,
+  conflict: OnConflict,
   countInserted: boolean,
   marksUpdated: boolean,
 ): Sql => {
@@ -291,17 +308,16 @@ const compileConflict = (
       ? sql`on constraint ${ident(conflict.target.constraint)}`
       : compileConflictTarget(relation, conflict.target.columns);
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
-  const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
-  const assignments = [
-    ...conflict.update
-      .filter((column) => !fixed.has(column))
-      .map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
-    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${compileCell(compiler, relation, cell)}`),
-  ];
+  const assignments = compileConflictAssignments(
+    compiler,
+    relation,
+    conflict,
+    (column) => sql`excluded.${ident(column)}`,
+  );
   // first, because a row that the condition skips was not inserted either
   const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
-    conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation, false)));
+    conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation)));
   if (marksUpdated) {
     const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
     return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${compileUpdatedMark("1")} else false end`;
@@ -324,8 +340,6 @@ const compileCheck = (
     relation,
     isRecord: true,
     level: createPlannerLevel(),
-    root: undefined,
-    embeds: noEmbeds,
   };
   const holds = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
@@ -341,7 +355,7 @@ const compileCheck = (
   );
 };
 
-interface WriteChecks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
+type WriteChecks = Pick<CompiledWrite, "check" | "checkAfter">;
 
 const NO_CHECK: WriteChecks = { check: undefined };
 
@@ -386,7 +400,7 @@ const compileChecks = (
 
 const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
   if (where === undefined) return empty;
-  return sql` where ${compilePredicate(compiler, where, createTargetScope(relation, false))}`;
+  return sql` where ${compilePredicate(compiler, where, createTargetScope(relation))}`;
 };
 
 /** Compiles a read of rows for later steps. @rule X-SEQ-2 */
@@ -453,10 +467,10 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   return {
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
     name,
-    ...(before && { before }),
-    ...(alone && { standalone: alone }),
+    before,
+    standalone: alone,
     relation,
-    ...(alone ? returned && { returned } : system.length > 0 && { returned: [...columnNames(relation), ...system] }),
+    returned: alone === undefined && system.length > 0 ? [...columnNames(relation), ...system] : alone && returned,
     ...compileChecks(compiler, relation, selectWholeRows(relation, name, alone && returned), plan),
   };
 };
@@ -489,7 +503,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
     name,
     standalone: alone,
     relation,
-    ...(returned && { returned }),
+    returned,
     check: undefined,
   };
 };

@@ -4,44 +4,44 @@ import { randomUUID } from "node:crypto";
 import { findStringEnd } from "../../kernel/json-text.ts";
 import type { Json } from "../plan/plan.ts";
 
-/** What only such a number has. */
+/** The key of a raw number, which no other value has. */
 export const RAW_NUMBER: unique symbol = Symbol("raw number");
 
-/** A number as it was written, where a JavaScript number would lose digits, scale or size. */
+/** The text of a number that a JavaScript number cannot represent exactly. */
 export interface RawNumber {
   readonly [RAW_NUMBER]: string;
-  /** Written as a float in the document: integer positions refuse it whatever its value (G-TYP-32). */
+  /** The document writes it as a float, so integer positions refuse it whatever its value (G-TYP-32). */
   readonly isFloatLiteral?: boolean;
 }
 
-/** A number that keeps all its digits among JSON values. */
+/** Creates a number that keeps all its digits among JSON values. */
 export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
-  ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // travels among JSON values; only this file looks inside
+  ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // it is passed on among JSON values, and only this file reads it
 
-/** Whether the value is a number that is stored as text. */
+/** Returns whether the value is a number that is stored as text. */
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW_NUMBER in value;
 
-/** Text of a number as it was written; undefined: no number. */
+/** Returns the text of a number as it was written. Undefined if the value is not a number. */
 export const numberText = (value: unknown): string | undefined =>
   typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW_NUMBER] : undefined;
 
-/** Whether the number was written as a float. */
+/** Returns whether the number was written as a float. */
 export const isFloatLiteral = (value: unknown): boolean => isRawNumber(value) && value.isFloatLiteral === true;
 
-/** The number itself where that loses nothing. */
+/** Returns a JavaScript number if that is exact, otherwise a raw number. */
 export const exactNumber = (text: string): Json => (survivesRoundTrip(text) ? Number(text) : createRawNumber(text));
 
 const survivesRoundTrip = (number: string): boolean => String(Number(number)) === number;
 
-/** Whether the value is, or has somewhere in it, a number that is stored as text. */
+/** Returns whether the value is or contains a number that is stored as text. */
 export const holdsRawNumber = (value: Json): boolean => {
   if (typeof value !== "object" || value === null) return false;
   if (isRawNumber(value)) return true;
   return (Array.isArray(value) ? value : Object.values(value)).some(holdsRawNumber);
 };
 
-/** JSON text with every digit. */
+/** Returns the JSON text with all digits. */
 export const writeJson = (value: Json): string => (holdsRawNumber(value) ? writeRaw(value) : JSON.stringify(value));
 
 const writeRaw = (value: Json): string => {
@@ -61,27 +61,27 @@ const writeRaw = (value: Json): string => {
 // for one after the other takes three times as long.
 const MAY_LOSE_DIGITS = /\d(?:\d{15}|[\d.]{16}|[eE][-+]?\d|\.0{6})|\.\d*0(?!\d)|-0(?![.\d])/;
 
-/** Prefix of numbers that wait as strings for their parser. It is random, so no client knows it. */
+/** The prefix of strings that replace numbers until they are parsed. It is random, so no client knows it. */
 const MARK = `${randomUUID()}:`;
 
-/** Like `JSON.parse`, but a number that is not exact stays text (`numberText`). `isExact`: by default, a number that comes
- *  back as it was written. @throws SyntaxError */
+/** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`numberText`). By default, a number is exact if it
+ *  is written again as it was read. @throws SyntaxError */
 export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
-  const parsed = JSON.parse(text) as Json; // what JSON.parse gives
+  const parsed = JSON.parse(text) as Json; // the types of JSON.parse
   const marked = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;
   if (marked === text) return parsed;
   try {
     return JSON.parse(marked, (_key, value: unknown) =>
       typeof value === "string" && value.startsWith(MARK) ? createRawNumber(value.slice(MARK.length)) : value,
-    ) as Json; // what JSON.parse gives, and raw numbers
+    ) as Json; // the types of JSON.parse, and raw numbers
   } catch (error) {
-    // nested too deeply for a parser that calls a function; such a value is refused later on anyway
+    // the value is nested too deeply for a reviver, and is refused later
     if (error instanceof RangeError) return parsed;
     throw error;
   }
 };
 
-/** The text, which is valid JSON, with marked strings in place of the numbers that are not exact. */
+/** Returns the valid JSON text with marked strings instead of inexact numbers. */
 const markNumbers = (text: string, isExact: (number: string) => boolean): string => {
   const pieces: string[] = [];
   const token = /"|-?\d[\d.eE+-]*/g;

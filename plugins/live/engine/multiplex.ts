@@ -1,6 +1,7 @@
 /** Builds one statement over many subscribers. The values of a program's slots become columns of a row set, and the
  *  program becomes a lateral subquery over it. Only results whose hash differs from the last one are returned. */
 import {
+  createProgram,
   catalogText,
   flattenFragment,
   empty,
@@ -85,8 +86,8 @@ export const buildTypesProgram = (program: Program, name: string): Program => {
     ...toStatement(fragment),
     columns,
   });
-  return {
-    statements: [
+  return createProgram(
+    [
       plain(sql`prepare ${prepared} as ${catalogText(text)}`),
       plain(
         sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
@@ -94,12 +95,8 @@ export const buildTypesProgram = (program: Program, name: string): Program => {
       ),
       plain(sql`deallocate ${prepared}`),
     ],
-    main: 1,
-    checks: [],
-    relations: program.relations,
-    isOpenEnded: program.isOpenEnded,
-    isProven: program.isProven,
-  };
+    { main: 1, relations: program.relations, isOpenEnded: program.isOpenEnded, isProven: program.isProven },
+  );
 };
 
 /** The slots whose values are the columns `p0`, `p1`, … of the rows. */

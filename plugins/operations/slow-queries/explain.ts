@@ -1,5 +1,6 @@
 /** Explains a statement without the values of any request. */
 import {
+  createProgram,
   catalogText,
   explainProgram,
   ident,
@@ -28,10 +29,7 @@ const buildExplainProgram = ({ text, slots }: ProgramStatement, relations: Progr
   const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
   const plain = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
   const executed = [plain(sql`execute ${name}${values}`)];
-  const explained = explainProgram(
-    { statements: executed, main: 0, checks: [], relations, isOpenEnded: true },
-    "costs",
-  );
+  const explained = explainProgram(createProgram(executed, { relations }), "costs");
   return {
     ...explained,
     statements: [

@@ -4,6 +4,7 @@
  * @rule P-NAT-2 P-NAT-3
  */
 import {
+  createProgram,
   arrayLiteral,
   catalogText,
   empty,
@@ -272,13 +273,7 @@ export const buildProgram = (
 ): Program => {
   const rows = compileRows({ ...compiling, session }, query, { args, selection, isOne: false });
   const fragment = sql`select (${rows})::text as body`;
-  return {
-    statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
-    main: 0,
-    checks: [],
-    relations: new Set(),
-    isOpenEnded: true,
-  };
+  return createProgram([{ ...toStatement(fragment), columns: ["body"], fragment }]);
 };
 
 const readEntry = (given: Json | undefined): Arguments => (isEntry(given) ? given : {});

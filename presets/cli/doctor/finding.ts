@@ -1,5 +1,12 @@
 /** The findings of `relapi doctor`, and its catalog queries. */
-import { sql, toStatement, type PluginContext, type ProgramStatement, type Sql } from "../../../core/index.ts";
+import {
+  createProgram,
+  sql,
+  toStatement,
+  type PluginContext,
+  type ProgramStatement,
+  type Sql,
+} from "../../../core/index.ts";
 
 export interface Finding {
   /** `danger`: rows or rights are available to unintended roles. `broken`: something cannot work. */
@@ -25,18 +32,12 @@ export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promi
     schema: context.options.dbSchemas[0] ?? "public",
     programs: [
       {
-        program: {
-          statements: [
-            buildStatement(sql`select pg_catalog.set_config('search_path', '', true)`, []),
-            buildStatement(sql`select coalesce(pg_catalog.json_agg(found), '[]') as found from (${query}) found`, [
-              "found",
-            ]),
-          ],
-          main: 1,
-          checks: [],
-          relations: new Set(),
-          isOpenEnded: true,
-        },
+        program: createProgram([
+          buildStatement(sql`select pg_catalog.set_config('search_path', '', true)`, []),
+          buildStatement(sql`select coalesce(pg_catalog.json_agg(found), '[]') as found from (${query}) found`, [
+            "found",
+          ]),
+        ]),
         values: [],
       },
     ],

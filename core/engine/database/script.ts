@@ -1,6 +1,12 @@
-/** Runs a script of an administrator: several statements in one text. */
-import type { Connection } from "./connection.ts";
-import type { ScriptOptions, ScriptResult } from "./script-result.ts";
+/** Scripts of an administrator: several statements in one text. */
+import type { Connection, ScriptResult } from "./connection.ts";
+
+/** The options of a script. */
+export interface ScriptOptions {
+  readonly access: "read only" | "read write";
+  /** Registers a listener for the client's disconnection, which cancels the script. */
+  readonly onDisconnect?: (listener: () => void) => () => void;
+}
 
 /** Runs the script in one transaction, unless the script ends it. Calls `leave` before the commit. @throws the error of
  *  the server, after a rollback */
