@@ -28,7 +28,7 @@ import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { createSchemas, type SchemaOpening } from "./schema.ts";
-import { createIntrospectionWriter } from "./introspection-text.ts";
+import { createIntrospectionWriter } from "./introspection/text-cache.ts";
 import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
 /** Returns the members of an object: `{"a":1}` without its braces. */

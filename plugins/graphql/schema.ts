@@ -18,7 +18,7 @@ import {
 import { buildDirectives } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
 import { gqlDirectivesHook } from "./api.ts";
-import { introspectionService, type IntrospectionService } from "./introspection.ts";
+import { introspectionService, type IntrospectionService } from "./introspection/introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { findAccess } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
