@@ -15,11 +15,10 @@ import {
   type GraphQLEnumType,
   type GraphQLEnumValue,
   type GraphQLInputField,
-  type GraphQLInputObjectType,
   type GraphQLInputType,
   type ValueNode,
 } from "graphql";
-import { type Json, type Limits, memoize, type ResolvedOptions } from "../../../core/index.ts";
+import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
 import { describeLiteral, convertLiteral, type LookUp } from "../coerce/leaf.ts";
 import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
 import { appendIndex, appendKey } from "../coerce/paths.ts";
@@ -116,12 +115,6 @@ export interface FieldInput {
   readonly path: string;
 }
 
-const requiredFields = memoize((type: GraphQLInputObjectType): readonly string[] =>
-  Object.values(type.getFields())
-    .filter(isRequiredInputField)
-    .map((field) => field.name),
-);
-
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
 interface InputMembers {
@@ -172,7 +165,9 @@ export const readObject = (
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
   const { names: written, findInput } = openMembers(context, given, place, path);
   const fields = type.getFields();
-  const required = requiredFields(type);
+  const required = Object.values(fields)
+    .filter(isRequiredInputField)
+    .map((field) => field.name);
   const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names)
     if (fields[name] === undefined) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));

@@ -14,7 +14,6 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { memoize } from "../../../core/index.ts";
 import { appendKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
@@ -184,16 +183,6 @@ export interface GivenArgument {
   readonly path: string;
 }
 
-interface ArgumentIndex {
-  readonly byName: ReadonlyMap<string, GraphQLArgument>;
-  readonly required: readonly string[];
-}
-
-const indexArguments = memoize((all: readonly GraphQLArgument[]): ArgumentIndex => ({
-  byName: new Map(all.map((argument) => [argument.name, argument])),
-  required: all.filter(isRequiredArgument).map((argument) => argument.name),
-}));
-
 /** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const visitArguments = (
   planner: Planner,
@@ -201,8 +190,10 @@ export const visitArguments = (
   visit: (argument: GivenArgument) => void,
 ): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
-  const { byName, required } = indexArguments(selected.field.args);
+  const known = selected.field.args;
+  const required = known.filter(isRequiredArgument).map(({ name }) => name);
   if (nodes.length === 0 && required.length === 0) return;
+  const byName = new Map(known.map((argument) => [argument.name, argument]));
   const given = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...given.keys(), ...required])].sort();
   for (const name of names)
