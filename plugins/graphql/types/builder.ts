@@ -118,22 +118,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const made = new Map<string, BuiltType>();
 
   const builder = createFieldBuilder(hooks);
-  const createContext = (spec: GqlTypeSpec): GqlFieldContext => {
-    const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
-    // the members are written out, because this runs for each of fifty thousand types
-    return {
-      scope,
-      typeName,
-      model,
-      role: access.role,
-      relation,
-      routine,
-      computedField,
-      value,
-      fn,
-      build,
-    } as GqlFieldContext; // a member that the spec does not have is undefined
-  };
+  const createContext = (spec: GqlTypeSpec): GqlFieldContext => ({
+    ...spec,
+    typeName: spec.name,
+    model,
+    role: access.role,
+    build,
+  });
   const { variant } = parts;
   const usedTables = new Set<string>();
   const buildFields = (spec: GqlTypeSpec): GqlFields => {
