@@ -73,7 +73,7 @@ const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, 
 export const describeLiteral = (node: ValueNode): string =>
   node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind];
 
-export const isPlainObject = (value: Json): value is { readonly [key: string]: Json } =>
+export const isPlainObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
   typeof value === "object" &&
   value !== null &&
   !Array.isArray(value) &&
