@@ -24,7 +24,7 @@ import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coe
 import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
-import { MAX_DEPTH } from "../document/parse.ts";
+import { MAX_DEPTH, NAME } from "../document/parse.ts";
 import { fitsType, createLookUp, type Declarations, type VariableValues } from "../document/variables.ts";
 import {
   unexpectedValue,
@@ -114,8 +114,6 @@ export interface FieldInput {
   readonly input: Input;
   readonly path: string;
 }
-
-const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
 interface InputMembers {
   readonly names: readonly string[];
