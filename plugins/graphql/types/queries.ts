@@ -3,6 +3,7 @@
  *  G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
+import { isJson } from "../coerce/columns.ts";
 import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
 import {
   boolExp,
@@ -52,9 +53,6 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const isJson = ({ value }: RoleColumn): boolean =>
-  value.enumTable === undefined && (value.type.name === "json" || value.type.name === "jsonb");
-
 export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
 
 const outputType = (build: GqlBuild, { rights }: RoleTable, { name, column, value }: RoleColumn): GraphQLOutputType => {
@@ -74,7 +72,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
         config: {
           type: outputType(build, lens, each),
           description: each.comment,
-          ...(isJson(each) ? { args: pathArgument } : {}),
+          ...(isJson(each.value) ? { args: pathArgument } : {}),
         },
         toPlan: each.part,
       },
