@@ -12,7 +12,7 @@ import {
   type ValueOf,
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { bodyTooDeep } from "./errors.ts";
+import { bodyTooDeep, QUERY_CANCELED } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { exampleQuery } from "./example.ts";
 import { createFunctionRunner } from "./functions.ts";
@@ -85,9 +85,6 @@ const findBodyFrame = ([only, ...others]: readonly GqlOutput[]):
   if ("bundle" in only) return ["", ""];
   return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
 };
-
-/** The SQLSTATE of a statement that exceeded its time limit. */
-const QUERY_CANCELED = "57014";
 
 /** The hooks through which plugins take part in reading requests. */
 export interface DocumentHooks {
