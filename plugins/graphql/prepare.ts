@@ -244,16 +244,8 @@ export const createPrepare = (
       found === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: found.value.document, commit: found.commit };
-    // a spread of the facts would take several microseconds
-    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
-      operation,
-      namedOperation,
-      levels,
-      nodes,
-      rootFields,
-      aliases,
-      directives,
+      ...document.summary,
       bind: () =>
         refuseDeepNesting(
           () => {
