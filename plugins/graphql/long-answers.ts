@@ -26,7 +26,7 @@ export interface RequestRunner {
 /** The text around `data` in bodies that have the member `data`. */
 export const DATA_MEMBER = { before: '{"data":', after: "}" };
 
-/** For bodies that consist of `data` alone. */
+/** The empty text around `data` in bodies that contain only `data`. */
 export const DATA_ONLY = { before: "", after: "" };
 
 /** @rule R-STR-7 */

@@ -188,7 +188,7 @@ export type Prepare = (
   sender: GqlSender | undefined,
 ) => ValidatedDocument;
 
-/** Calls the function. Nesting may be too deep for a recursive one, which is `error`. */
+/** Calls a recursive function. If the nesting is too deep for the stack, it throws `error`. */
 const refuseDeepNesting = <Result>(run: () => Result, error: () => Error): Result => {
   try {
     return run();

@@ -49,8 +49,8 @@ export type Schemas = Cache<Caller, RoleSchema>;
 const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
-const parseAccessKey = (viewKey: string): Session => {
-  const [role, isAdmin, isBackend] = JSON.parse(viewKey) as [string, boolean, boolean]; // `viewKeyOf` wrote it
+const parseAccessKey = (key: string): Session => {
+  const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean]; // `encodeAccessKey` wrote it
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
 
@@ -60,7 +60,7 @@ interface Preparation {
   names: ModelNames | undefined;
   /** The names that are not complete. A request that needs them earlier finishes them synchronously. */
   unfinishedNames: Slices<ModelNames> | undefined;
-  /** The prepared schemas by `viewKeyOf`. */
+  /** The prepared schemas by the key of `encodeAccessKey`. */
   readonly schemas: Map<string, PreparableSchema>;
   /** The warnings about names that no request has used. */
   warnings: string[] | undefined;

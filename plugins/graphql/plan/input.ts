@@ -220,8 +220,7 @@ export const getItemPosition = (place: InputPosition): InputPosition => {
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
 
-// --- scalars that are not column values
-// -------------------------------------------------------------------------------
+// --- scalars that are not column values -----------------------------------------------------------------------------
 
 /** @rule G-COE-2 */
 export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
@@ -290,8 +289,7 @@ export const readEnum = (context: InputContext, given: Input, place: InputPositi
   return value;
 };
 
-// --- values
-// -----------------------------------------------------------------------------------------------------------
+// --- values ---------------------------------------------------------------------------------------------------------
 
 /** Checks that variables in lists of a literal fit their positions. */
 const checkItems = (context: InputContext, node: ValueNode, place: InputPosition, path: string): void => {

@@ -119,9 +119,10 @@ export type Selection =
   | { readonly kind: "typename"; readonly as: string; readonly value: string }
   | ({ readonly kind: "field" } & SelectedField);
 
+const MAX_TABLES_FOR_SUGGESTIONS = 1600;
+
 /** Returns the candidates for suggestions. With many tables, the names of a root are omitted, because building all of
  *  them takes long. */
-const MAX_TABLES_FOR_SUGGESTIONS = 1600;
 const suggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
   getTypeExtension(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
     ? []

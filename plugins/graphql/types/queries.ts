@@ -64,13 +64,13 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
-  const lens = getRoleTable(build, table);
+  const roleTable = getRoleTable(build, table);
   return collectFields(
-    lens.readable.map((each) => [
+    roleTable.readable.map((each) => [
       each.name,
       {
         config: {
-          type: outputType(build, lens, each),
+          type: outputType(build, roleTable, each),
           description: each.comment,
           ...(isJson(each.value) ? { args: pathArgument } : {}),
         },

@@ -86,8 +86,8 @@ export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectTyp
 
 /** @rule G-INP-3 */
 export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
-  const lens = getRoleTable(build, table);
-  if (lens.readable.length === 0 && lens.computed.length === 0 && lens.relationships.length === 0) return undefined;
+  const { readable, computed, relationships } = getRoleTable(build, table);
+  if (readable.length === 0 && computed.length === 0 && relationships.length === 0) return undefined;
   return build.inputObject({
     name: build.typeName(table.namePart, "order_by"),
     scope: "order_by",
