@@ -14,7 +14,7 @@ export type Batch =
 /** Responses up to this size are sent as one body, with a length and compressed. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** `answer`: the text of one response. `refuse`: the text for an entry that is no longer run. */
+/** `answer` returns the text of one response. `encodeRefusal` returns the text for an entry that is no longer run. */
 export const answerBatch = async (
   requests: readonly GqlRequest[],
   { options: { maxBatchBytes }, watchUnread }: PluginContext,
@@ -22,7 +22,7 @@ export const answerBatch = async (
   encodeRefusal: (error: Error) => string,
 ): Promise<Batch> => {
   let bytes = 0;
-  /** Bytes of the response of one entry, including its separator. */
+  /** Returns the response of one entry, after its separator. */
   const runEntry = async (request: GqlRequest, at: number): Promise<string> => {
     const text =
       bytes > maxBatchBytes

@@ -24,7 +24,7 @@ export const acceptsGzip = (exchange: CompressionRequest): boolean =>
     ?.split(",")
     .some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part)) === true;
 
-/** Adds the headers of a compressed answer. The caller replaces the body. */
+/** Adds the headers of a compressed response. The caller replaces the body. */
 export const addGzipHeaders = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
 
 /** @rule G-HTTP-10 */

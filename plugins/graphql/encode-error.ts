@@ -31,32 +31,15 @@ const buildInternalMessage = (error: unknown): Json | undefined => {
   };
 };
 
-/** Encodes one error as an element of `errors`. */
-const encodeError = (
-  error: unknown,
-  session: Session | undefined,
-  hints: object = {},
-): { readonly text: string; readonly code: string; readonly status: number; readonly isForeign: boolean } => {
+/** Encodes an error as a body. `hints` are additional members of `extensions`. */
+export const encodeErrors = (error: unknown, session: Session | undefined, hints: object = {}): EncodedErrors => {
   const { code, message, status, isDatabase, isForeign = false } = translateError(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? buildInternalMessage(error) : undefined;
-  return {
-    text: JSON.stringify({
-      message,
-      extensions: { path, code, ...hints, ...(internal === undefined ? {} : { internal }) },
-    }),
-    code,
-    status,
-    isForeign,
-  };
-};
-
-/** `hints` are additional members of `extensions`. */
-export const encodeErrors = (error: unknown, session: Session | undefined, hints?: object): EncodedErrors => {
-  const { text, code, status, isForeign } = encodeError(error, session, hints);
+  const extensions = { path, code, ...hints, ...(internal === undefined ? {} : { internal }) };
   const keepsStatus = isForeign || BODY_STATUSES.has(status);
   return {
-    body: `{"errors":[${text}]}`,
+    body: JSON.stringify({ errors: [{ message, extensions }] }),
     code,
     status,
     keepsStatus,

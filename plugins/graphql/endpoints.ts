@@ -15,12 +15,13 @@ import {
 } from "../../core/index.ts";
 import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
+import { isPlainObject } from "./coerce/leaf.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { parseFailed } from "./errors.ts";
 import { buildJsonAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
 import { createRequestRunner, DATA_ONLY } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
-import { isObject, type JsonObject } from "./request.ts";
+import type { JsonObject } from "./request.ts";
 
 const ROOT = "/api/rest/";
 
@@ -109,7 +110,7 @@ const readBody = (engine: GqlEngine, text: string | undefined, maxBytes: number)
       path: "$",
     });
   const body = engine.parseRequestJson(text);
-  if (!isObject(body)) throw parseFailed("expected a JSON object with the variables", "$");
+  if (!isPlainObject(body)) throw parseFailed("expected a JSON object with the variables", "$");
   return body;
 };
 

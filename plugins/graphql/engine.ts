@@ -12,7 +12,7 @@ import {
   type ValueOf,
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { bodyTooDeep } from "./errors.ts";
+import { bodyTooDeep, QUERY_CANCELED } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { exampleQuery } from "./example.ts";
 import { createFunctionRunner } from "./functions.ts";
@@ -28,7 +28,7 @@ import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { createSchemas, type SchemaOpening } from "./schema.ts";
-import { createIntrospectionWriter } from "./introspection-text.ts";
+import { createIntrospectionWriter } from "./introspection/text-cache.ts";
 import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
 /** Returns the members of an object: `{"a":1}` without its braces. */
@@ -85,9 +85,6 @@ const findBodyFrame = ([only, ...others]: readonly GqlOutput[]):
   if ("bundle" in only) return ["", ""];
   return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
 };
-
-/** The SQLSTATE of a statement that exceeded its time limit. */
-const QUERY_CANCELED = "57014";
 
 /** The hooks through which plugins take part in reading requests. */
 export interface DocumentHooks {

@@ -279,7 +279,8 @@ const OWN_CODES: ReadonlySet<string> = new Set([
 /** Errors of core whose details clients do not see. */
 const HIDDEN_ERRORS: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
 
-const QUERY_CANCELED = "57014";
+/** The SQLSTATE of a statement that exceeded its time limit. */
+export const QUERY_CANCELED = "57014";
 
 const timeExceeded = (seconds: number): Omit<TranslatedError, "isDatabase"> => ({
   code: "time-limit-exceeded",

@@ -58,7 +58,7 @@ const PROBE: Execution = {
   skipsPreRequest: true,
 };
 
-/** `x-request-id`: the request's own, else a new one. @rule G-HTTP-10 */
+/** The id of the response is that of the request, or a new one. @rule G-HTTP-10 */
 const buildRequestIdHeader = (exchange: AnyExchange): readonly [string, string] => [
   "x-request-id",
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
@@ -76,16 +76,16 @@ export const buildJsonAnswer = (
   body,
 });
 
-/** A request as it was read, on its way through the handler. */
+/** A request that the handler of graphql-http passes on. */
 interface PostRequest {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
   readonly form: ResponseForm;
-  /** The data of the answer, once the operation has run. */
+  /** The result, after the operation has run. */
   result?: LongAnswer | string;
 }
 
-/** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
+/** Only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
  *  G-HTTP-3 G-HTTP-15 G-ERR-9 */
 export const chooseStatus = (
   exchange: AnyExchange,
@@ -144,7 +144,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     try {
       form = negotiateForm(exchange, isStrict);
       if (isStrict) rejectOtherBody(exchange);
-      // with `await`, V8 would keep the text until the next one
+      // with `await`, V8 would keep the text in memory until the next `await`
       body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
       const encoded = encodeFailure(exchange, error);
@@ -162,15 +162,15 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       : runner.answer(exchange, whole, posted.result);
   };
 
-  /** Objects of the metadata that are left out are an error where the caller is strict. @rule G-HTTP-17 */
+  /** With `strict=true`, inconsistent objects of the metadata are an error. @rule G-HTTP-17 */
   const checkHealth = async (query: string | undefined): Promise<Answer> => {
     const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
     try {
-      await context.execute(PROBE); // only its settings make the round trip
+      await context.execute(PROBE); // it sends only the settings of the transaction
     } catch {
-      return { status: 500, headers, body: "ERROR" }; // unhealthy, whatever the reason
+      return { status: 500, headers, body: "ERROR" }; // the reason does not matter
     }
-    const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined; // the metadata's
+    const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined; // only the metadata plugin writes this part
     if (problems === undefined || problems.length === 0) return { status: 200, headers, body: "OK" };
     const isStrict = new URLSearchParams(query).get("strict") === "true";
     const word = isStrict ? "ERROR" : "WARN";
@@ -209,7 +209,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     beforeAuthorize: answerOpenPaths,
     handle: handlePost,
     encodeError: (error: CoreError, exchange) => {
-      // a path of no surface, where this one is the last
+      // no surface serves the path, and this one is the last
       if (error.code === "path-not-found") return buildJsonAnswer(exchange, 404, NOT_FOUND);
       const encoded = encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);

@@ -3,7 +3,7 @@ export { restEndpoints } from "./endpoints.ts";
 export { graphqlGet } from "./get.ts";
 export { graphql } from "./graphql.ts";
 export { graphqlHints } from "./hints.ts";
-export { graphqlIntrospection } from "./introspection.ts";
+export { graphqlIntrospection } from "./introspection/introspection.ts";
 export { persistedQueries } from "./persisted-queries.ts";
 export { trustedDocuments } from "./trusted-documents.ts";
 export { aggregatePredicates } from "./types/aggregate-predicates.ts";

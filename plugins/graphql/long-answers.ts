@@ -1,5 +1,4 @@
-/** Answers that go on as bytes, while they arrive from the database or in one piece: a text would be two copies of
- *  them. */
+/** Sends long results as bytes, streamed from the database or as one buffer, because texts would need two copies. */
 import type { Answer, Exchange, PluginContext } from "../../core/index.ts";
 import {
   streamedAnswersService,
@@ -11,23 +10,23 @@ import {
 import { acceptsGzip, compressAnswer, addGzipHeaders } from "./compression.ts";
 import type { GqlEngine, GqlLongBody, GqlRequest, GqlRequestOptions, PackedBody } from "./operations.ts";
 
-/** From here on `data` is. */
+/** A longer `data` is sent as bytes. */
 const LONG_BYTES = 1024 * 1024;
 
-/** A body that is still to come, or a whole one. */
+/** A streamed body, or a whole one. */
 export type LongAnswer = { readonly streamed: StreamedBody; readonly around: BodyFrame } | Buffer | PackedBody;
 
 export interface RequestRunner {
-  /** Runs an operation whose exchange has no other answer. A long answer that is lost on its way runs once more. */
+  /** Runs the only operation of an exchange. If a long result is lost on its way, the operation runs once more. */
   run(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions): Promise<LongAnswer | string>;
   /** Adds the result of `run` to the status and headers of an answer. */
   answer(exchange: Exchange, answer: Answer, result: LongAnswer | string): Promise<Answer> | Answer;
 }
 
-/** The text around `data`, in bodies with that member. */
+/** The text around `data` in bodies that have the member `data`. */
 export const DATA_MEMBER = { before: '{"data":', after: "}" };
 
-/** The bodies that are only `data`. */
+/** The empty text around `data` in bodies that contain only `data`. */
 export const DATA_ONLY = { before: "", after: "" };
 
 /** @rule R-STR-7 */
@@ -41,7 +40,7 @@ export const createRequestRunner = (
     streamed = context.use(streamedAnswersService);
   });
 
-  /** `answered`: called with the whole body, or with undefined if it was lost. */
+  /** Calls `answered` with the whole body, or with undefined if the body was lost. */
   const collectBody = (
     bytes: number,
     around: BodyFrame,
@@ -64,7 +63,7 @@ export const createRequestRunner = (
     run: async (exchange, request, options) => {
       const run = <Taken = never>(longBody?: GqlLongBody<Taken>): Promise<string | Taken> =>
         getEngine().runRequest<Taken>(exchange, request, { ...options, longBody });
-      // undefined if the body was lost on its way
+      // the result is undefined if the body was lost on its way
       const longBody: GqlLongBody<LongAnswer | undefined> = {
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
         take: (row, body, beforeBody, afterBody) => {
@@ -93,7 +92,7 @@ export const createRequestRunner = (
   async function answerLong(exchange: Exchange, answer: Answer, long: LongAnswer): Promise<Answer> {
     const mayZip = acceptsGzip(exchange);
     if ("streamed" in long) {
-      // where chunks have no lengths, a broken answer would look complete
+      // HTTP/1.0 has no chunks with lengths, so a truncated gzip body would look complete
       const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
       const headed = isZipped ? addGzipHeaders(answer) : answer;
       return long.streamed.addTo(headed, { ...long.around, isZipped });

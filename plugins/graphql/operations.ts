@@ -141,7 +141,7 @@ export interface GqlSender {
   readonly batchSize?: number;
 }
 
-/** The engine that the GraphQL plugin offers to other plugins (`GraphqlService`). */
+/** The engine that the GraphQL plugin offers to other plugins (`graphqlService`). */
 export interface GqlEngine {
   /** The credential rules, for other surfaces of this dialect and for WebSockets. */
   readonly credentialRules: CredentialRules;

@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import { createCaches, definePlugin, type Ask, type Json, type Question } from "../../core/index.ts";
 import { findGqlDocumentHook } from "./api.ts";
+import { isPlainObject } from "./coerce/leaf.ts";
 import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
-import { hasQuery, isObject, type JsonObject } from "./request.ts";
+import { hasQuery, type JsonObject } from "./request.ts";
 import { persistedSettings } from "./settings.ts";
 
 /** A hash, and its document if the request has it. */
@@ -24,9 +25,9 @@ const askDocument = (ask: Ask<SentQuery>): string | undefined => {
 
 /** Returns the hash of a persisted query. Undefined if the request does not have one. */
 export const getSentHash = ({ extensions }: JsonObject): Json | undefined => {
-  const persisted = isObject(extensions) ? extensions["persistedQuery"] : undefined;
+  const persisted = isPlainObject(extensions) ? extensions["persistedQuery"] : undefined;
   if (persisted === undefined) return undefined;
-  return isObject(persisted) ? (persisted["sha256Hash"] ?? null) : null;
+  return isPlainObject(persisted) ? (persisted["sha256Hash"] ?? null) : null;
 };
 
 const parseHash = (request: JsonObject): string | undefined => {

@@ -188,7 +188,7 @@ export type Prepare = (
   sender: GqlSender | undefined,
 ) => ValidatedDocument;
 
-/** Calls the function. Nesting may be too deep for a recursive one, which is `error`. */
+/** Calls a recursive function. If the nesting is too deep for the stack, it throws `error`. */
 const refuseDeepNesting = <Result>(run: () => Result, error: () => Error): Result => {
   try {
     return run();
@@ -244,16 +244,8 @@ export const createPrepare = (
       found === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: found.value.document, commit: found.commit };
-    // a spread of the facts would take several microseconds
-    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
-      operation,
-      namedOperation,
-      levels,
-      nodes,
-      rootFields,
-      aliases,
-      directives,
+      ...document.summary,
       bind: () =>
         refuseDeepNesting(
           () => {

@@ -1,6 +1,6 @@
 /** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
-import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
-import { nameJsonKind } from "./coerce/leaf.ts";
+import { isNestedDeeper, limitExceeded, type Json, type Limits } from "../../core/index.ts";
+import { isPlainObject, nameJsonKind } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { rejectInvalidExtensions } from "./response-form.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
@@ -9,9 +9,6 @@ import type { GqlRequest } from "./operations.ts";
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
 
 export type JsonObject = Readonly<Record<string, Json>>;
-
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(RAW_NUMBER in value);
 
 const requireString = (value: Json, path: string): string => {
   if (typeof value !== "string")
@@ -26,11 +23,11 @@ export type FindDocument = (request: JsonObject) => string | undefined;
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 
 const hasPersistedQuery = ({ extensions }: JsonObject): boolean =>
-  isObject(extensions) && extensions["persistedQuery"] !== undefined;
+  isPlainObject(extensions) && extensions["persistedQuery"] !== undefined;
 
 /** @throws RelApiError `parse-failed`, `not-supported`, and errors of the plugins that find documents */
 export const readRequest = (value: Json, find: FindDocument, isInBatch = false, isStrict = false): GqlRequest => {
-  if (!isObject(value))
+  if (!isPlainObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${nameJsonKind(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
   if (isStrict) rejectInvalidExtensions(extensions);
@@ -41,7 +38,7 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
   if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
   const text = found ?? (typeof query === "string" ? query : requireString(query ?? null, "$.query"));
-  if (variables !== undefined && variables !== null && !isObject(variables))
+  if (variables !== undefined && variables !== null && !isPlainObject(variables))
     throw parseFailed(
       `parsing HashMap failed, expected Object, but encountered ${nameJsonKind(variables)}`,
       "$.variables",

@@ -89,7 +89,7 @@ export const isMalformed = (error: unknown): boolean =>
   isRelApiError(error) &&
   (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);
 
-/** `usual` is the status of the dialect. */
+/** Returns the status of an error. `dialectStatus` is its status without GraphQL over HTTP. */
 export const applyForm = (
   { type, isStrict }: ResponseForm,
   { status }: EncodedErrors,

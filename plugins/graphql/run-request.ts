@@ -4,7 +4,7 @@ import type { GqlEngine, GqlRequest, GqlRequestOptions, GqlRunOptions } from "./
 
 const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
 
-/** How the transaction of a request ends, if that is not always the same. @rule G-TX-6 */
+/** Chooses how the transaction of a request ends, which the request may determine. @rule G-TX-6 */
 const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
   const wanted = dbTxEnd.endsWith("-allow-override")
     ? TX_PREFERENCE.exec(exchange.header("prefer") ?? "")?.[1]

@@ -18,7 +18,7 @@ import {
 import { buildDirectives } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
 import { gqlDirectivesHook } from "./api.ts";
-import { introspectionService, type IntrospectionService } from "./introspection.ts";
+import { introspectionService, type IntrospectionService } from "./introspection/introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { findAccess } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
@@ -49,8 +49,8 @@ export type Schemas = Cache<Caller, RoleSchema>;
 const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
-const parseAccessKey = (viewKey: string): Session => {
-  const [role, isAdmin, isBackend] = JSON.parse(viewKey) as [string, boolean, boolean]; // `viewKeyOf` wrote it
+const parseAccessKey = (key: string): Session => {
+  const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean]; // `encodeAccessKey` wrote it
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
 
@@ -60,7 +60,7 @@ interface Preparation {
   names: ModelNames | undefined;
   /** The names that are not complete. A request that needs them earlier finishes them synchronously. */
   unfinishedNames: Slices<ModelNames> | undefined;
-  /** The prepared schemas by `viewKeyOf`. */
+  /** The prepared schemas by the key of `encodeAccessKey`. */
   readonly schemas: Map<string, PreparableSchema>;
   /** The warnings about names that no request has used. */
   warnings: string[] | undefined;

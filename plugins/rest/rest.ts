@@ -43,17 +43,7 @@ import type { RestSurface, RouteMatch } from "./request.ts";
 import { etagsService } from "./run.ts";
 import { createRouteFinder, createRelationHandler, restService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
-import {
-  compatMode,
-  dbMaxRows,
-  dbTxEnd,
-  maxFilters,
-  maxJsonDepth,
-  maxOrderTerms,
-  maxPathKeys,
-  maxRelationDepth,
-  metadataPermissionsForRest,
-} from "../shared/settings.ts";
+import { compatMode, dbMaxRows, dbTxEnd, metadataPermissionsForRest, surfaceLimits } from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import {
   createRouteMatcher,
@@ -149,11 +139,7 @@ export const rest = definePlugin({
     dbMaxRows,
     dbTxEnd,
     metadataPermissionsForRest,
-    maxJsonDepth,
-    maxRelationDepth,
-    maxFilters,
-    maxOrderTerms,
-    maxPathKeys,
+    ...surfaceLimits,
   ],
   preferences: POSTGREST_PREFERENCES,
   apply: (hooks, context) => {

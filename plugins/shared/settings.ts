@@ -98,29 +98,30 @@ export const maxJsonDepth = defineLimit(
   "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. What walks over JSON recurses, here and in PostgreSQL",
 );
 
-export const maxRelationDepth = defineLimit(
+const maxRelationDepth = defineLimit(
   "maxRelationDepth",
   20,
   "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
 );
 
-export const maxFilters = defineLimit(
+const maxFilters = defineLimit(
   "maxFilters",
   10_000,
   "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
 );
 
-export const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
+const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
 
-export const maxPathKeys = defineLimit(
+const maxPathKeys = defineLimit(
   "maxPathKeys",
   100,
   "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
 );
 
-const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
+/** The limits that both surfaces read. */
+export const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
 declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof sharedOptions> {}
-  interface Limits extends ValuesOf<typeof limits> {}
+  interface Limits extends ValuesOf<typeof surfaceLimits> {}
 }

@@ -1,5 +1,5 @@
-/** Values at places that have a column's type, as the text that is bound: `5` for an integer, `{a,b}` for a list. @rule
- *  G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
+/** Coerces values to the type of a column. The result is the text to bind: `5` for an integer, `{a,b}` for a list.
+ *  @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
 import { arrayLiteral, type Json } from "../../../core/index.ts";
 import {
   unexpectedValue,
@@ -14,7 +14,7 @@ import { getEnumLiteralName, describeValue, nameJsonKind } from "./leaf.ts";
 import { parseDecimal, formatFixed, convertToInteger, numberText, formatNumber, writeJson } from "./numbers.ts";
 import type { GqlEnumTable, GqlValueType } from "../value-types.ts";
 
-/** Which values a base type accepts; undefined: all. */
+/** Converts a value to the text of a base type. @throws RelApiError for a value that the type does not accept */
 type Coercion = (value: Json, path: string) => string;
 
 const getString = (value: Json): string | undefined => (typeof value === "string" ? value : getEnumLiteralName(value));
@@ -22,7 +22,6 @@ const getString = (value: Json): string | undefined => (typeof value === "string
 const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
   const most = 2 ** (Number(bits) - 1);
   return (value, path) => {
-    // the usual case, without looking at digits
     if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) < most) return `${value}`;
     const text = numberText(value);
     if (text === undefined)
@@ -33,14 +32,14 @@ const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
           path,
         )
       );
-    const whole = convertToInteger(parseDecimal(text)); // `3.0` too: the dialect makes JSON of literals first
+    const whole = convertToInteger(parseDecimal(text)); // `3.0` is an integer, because the dialect converts literals to JSON first
     const limit = 1n << (bits - 1n);
     if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(formatNumber(text), path);
     return whole.toString();
   };
 };
 
-// halfway between the largest float4 and the next power of two; from there on it rounds to infinity
+// a number rounds to infinity from halfway between the largest float4 and the next power of two
 const isTooBigForReal = (number: number): boolean => !Number.isFinite(Math.fround(number));
 const isTooBigForDouble = (number: number): boolean => !Number.isFinite(number);
 
@@ -71,7 +70,7 @@ const createNumberCoercion =
     );
   };
 
-/** Types of which only strings are taken; the database reads them. */
+/** Returns the coercion of a type that accepts only strings. The database parses them. */
 const createStringCoercion =
   (message: (kind: string) => string): Coercion =>
   (value, path) =>
@@ -113,7 +112,7 @@ const ltree: Coercion = (value, path) => {
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** An object, the form in which such values are answered, or a string in the type's own form. @rule G-TYP-41 */
+/** Accepts an object, as in responses, or a string in the format of PostgreSQL. @rule G-TYP-41 */
 const hstore: Coercion = (value, path) => {
   const text = getString(value);
   if (text !== undefined) return text;
@@ -157,17 +156,18 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
 
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
-/** The declared function that makes a value of the type from the bound text. @rule G-TYP-34 G-TYP-35 */
+/** Returns the name of the declared function that parses the bound text. Undefined for types without one. @rule G-TYP-34
+ *  G-TYP-35 */
 export const findInputFunction = (value: GqlValueType): string | undefined => {
   if (value.type.name === "geometry" || value.type.name === "geography") return "from-geojson";
   return value.type.name === "raster" ? "from-hexwkb" : undefined;
 };
 
-/** The type as messages name it: `Int`, `[String!]`. */
+/** Returns the name of the type in messages: `Int`, `[String!]`. */
 export const formatType = (value: GqlValueType): string =>
   value.element === undefined ? value.scalar : `[${formatType(value.element)}!]`;
 
-/** The text to bind; null: SQL NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
+/** Returns the text to bind, or null for NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
 export const coerceColumn = (value: GqlValueType, given: Json, path: string): string | null => {
   if (given !== null) return coerceNonNull(value, given, path);
   if (!value.isNullable) throw unexpectedNull(formatType(value), path);
@@ -197,7 +197,7 @@ const findEnumKey = (table: GqlEnumTable, type: string, given: Json, path: strin
   return found.key;
 };
 
-/** A list as an array literal; a string is one already. @rule G-TYP-37 */
+/** Returns an array literal. A string already is one. @rule G-TYP-37 */
 const coerceArray = (element: GqlValueType, given: Json, path: string): string => {
   const text = getString(given);
   if (text !== undefined) return text;
@@ -211,12 +211,13 @@ const coerceArray = (element: GqlValueType, given: Json, path: string): string =
   );
 };
 
-// Taken as the JSON it holds: clients of the dialect write elements of json[] either way (G-TYP-33).
+/** Parses an element of `json[]` that is JSON text. Clients of the dialect send elements as JSON or as text of it.
+ *  @rule G-TYP-33 */
 const parseJsonElement = (element: GqlValueType, item: Json): Json => {
   if (!isJson(element) || typeof item !== "string" || !/^\s*[[{]/.test(item)) return item;
   try {
-    return JSON.parse(item) as Json; // what JSON.parse gives
+    return JSON.parse(item) as Json; // the type of its results
   } catch {
-    return item; // a string like any other
+    return item; // it is an ordinary string
   }
 };

@@ -1,4 +1,4 @@
-/** Values as the coercions of column types see them: JSON, with numbers as written and enum literals distinguished from
+/** Converts literals to the JSON that coercions read. Numbers keep their digits, and enum literals differ from
  *  strings. */
 import type { ValueNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
@@ -6,16 +6,16 @@ import { exactNumber, isRawNumber, numberText, createRawNumber } from "./numbers
 
 const ENUM: unique symbol = Symbol("enum literal");
 
-const createEnumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // travels among JSON values; only this file looks inside
+const createEnumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // it is passed on as JSON, and only this file reads it
 
-/** Name of an enum literal of the document; undefined: something else. */
+/** Returns the name of an enum literal of the document. Undefined for other values. */
 export const getEnumLiteralName = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && ENUM in value ? (value[ENUM] as string) : undefined;
 
-/** The value of a variable, or the default of an absent one. */
+/** Returns the value of a variable, or its default. */
 export type LookUp = (variable: string) => Json;
 
-/** A literal as JSON. `inJson`: enum literals are strings there. @rule G-TYP-33 */
+/** Converts a literal to JSON. With `inJson`, enum literals become strings. @rule G-TYP-33 */
 export const convertLiteral = (node: ValueNode, lookUp: LookUp, inJson = false): Json => {
   switch (node.kind) {
     case "Variable":
@@ -36,7 +36,7 @@ export const convertLiteral = (node: ValueNode, lookUp: LookUp, inJson = false):
     default:
       return Object.fromEntries(
         node.fields.map((field) => [field.name.value, convertLiteral(field.value, lookUp, true)]),
-      ); // objects are JSON (or GeoJSON) anywhere
+      ); // objects are JSON or GeoJSON in every position
   }
 };
 
@@ -73,7 +73,7 @@ const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, 
 export const describeLiteral = (node: ValueNode): string =>
   node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind];
 
-export const isPlainObject = (value: Json): value is { readonly [key: string]: Json } =>
+export const isPlainObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
   typeof value === "object" &&
   value !== null &&
   !Array.isArray(value) &&

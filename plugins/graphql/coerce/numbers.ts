@@ -1,4 +1,4 @@
-/** Numbers with all their digits, and the value of their text. @rule G-TYP-3 G-TYP-6 */
+/** Parses and formats the text of numbers without losing digits. @rule G-TYP-3 G-TYP-6 */
 import { trimEndCharacter } from "../../../core/index.ts";
 
 export {
@@ -13,7 +13,7 @@ export {
 
 // --- decimals -------------------------------------------------------------------------------------------------------
 
-/** 0.`digits` × 10^`exponent`; zero has no digits. */
+/** The number 0.`digits` × 10^`exponent`. Zero has no digits. */
 export interface Decimal {
   readonly isNegative: boolean;
   readonly digits: string;
@@ -32,17 +32,17 @@ export const parseDecimal = (text: string): Decimal => {
 
 export const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= decimal.digits.length;
 
-// No integer type has as many digits.
+/** No integer type has more digits. */
 const MAX_INTEGER_DIGITS = 40;
 
-/** The integer it is; undefined: it has a fraction, or more digits than any integer type. */
+/** Undefined for a number with a fraction, or with more digits than any integer type. */
 export const convertToInteger = (decimal: Decimal): bigint | undefined => {
   if (!isIntegral(decimal) || decimal.exponent > MAX_INTEGER_DIGITS) return undefined;
   const magnitude = BigInt(decimal.digits.padEnd(decimal.exponent, "0") || "0");
   return decimal.isNegative ? -magnitude : magnitude;
 };
 
-/** As messages show numbers: `1500.0`, `0.5`, `2.147483648e9`, `1.0e-3`. @rule G-COE-10 */
+/** Formats a number for messages: `1500.0`, `0.5`, `2.147483648e9`, `1.0e-3`. @rule G-COE-10 */
 export const formatNumber = (text: string): string => {
   const { isNegative, digits, exponent } = parseDecimal(text);
   const sign = isNegative && digits !== "" ? "-" : "";

@@ -1,4 +1,4 @@
-/** Arguments of plugins' own fields, by their GraphQL types. @rule G-COE-2 … G-COE-8 X-GQL-1 */
+/** Coerces arguments of plugins' own fields to their GraphQL types. @rule G-COE-2 … G-COE-8 X-GQL-1 */
 import {
   GraphQLBoolean,
   GraphQLFloat,
@@ -26,7 +26,7 @@ import { getEnumLiteralName, describeValue, isPlainObject } from "./leaf.ts";
 import { parseDecimal, convertToInteger, isFloatLiteral, numberText, formatNumber, writeJson } from "./numbers.ts";
 import { appendIndex, appendKey } from "./paths.ts";
 
-/** `found`: what was given, in the words of messages. @throws RelApiError `validation-failed`, `parse-failed` */
+/** `found` describes the value in messages. @throws RelApiError `validation-failed`, `parse-failed` */
 export const coercePlain = (
   type: GraphQLInputType,
   value: Json,
@@ -92,7 +92,7 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, f
   return Object.fromEntries(members);
 };
 
-/** As a parameter: text of scalars, JSON of the rest. */
+/** Returns a value to bind: the text of a scalar, the JSON of other values. */
 export const encodePlain = (value: Json): BoundValue => {
   if (value === null || typeof value === "string") return value;
   return numberText(value) ?? (typeof value === "boolean" ? String(value) : writeJson(value));

@@ -3,20 +3,8 @@ import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { buildUnknownNameFacts } from "../../shared/hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import {
-  readBoolean,
-  readInt,
-  type Input,
-  type InputContext,
-  type InputPosition as InputPlace,
-} from "../plan/input.ts";
-import type {
-  DirectiveTarget as Place,
-  Directives,
-  DirectiveSpec,
-  GqlDirective,
-  ReadDirectives,
-} from "../directives.ts";
+import { readBoolean, readInt, type Input, type InputContext, type InputPosition } from "../plan/input.ts";
+import type { DirectiveTarget, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";
 
 const CONDITION = { if: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: false } };
 
@@ -35,7 +23,7 @@ const DIALECT_DIRECTIVES: Directives = {
   _multiple_top_level_fields: { targets: ["a subscription"], arguments: {} },
 };
 
-const OPERATION_TARGETS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
+const OPERATION_TARGETS: Readonly<Record<OperationDefinitionNode["operation"], DirectiveTarget>> = {
   query: "a query",
   mutation: "a mutation",
   subscription: "a subscription",
@@ -59,7 +47,12 @@ export const buildDirectives = (added: readonly GqlDirective[]): Directives => (
 });
 
 /** `path` is the path of the selection set, or `$` for the operation. @throws RelApiError */
-const checkTargets = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
+const checkTargets = (
+  known: Directives,
+  directives: readonly DirectiveNode[],
+  target: DirectiveTarget,
+  path: string,
+): void => {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of directives) {
@@ -70,8 +63,8 @@ const checkTargets = (known: Directives, directives: readonly DirectiveNode[], p
         path,
         buildUnknownNameFacts(name.value, Object.keys(known)),
       );
-    if (!spec.targets.includes(place))
-      throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
+    if (!spec.targets.includes(target))
+      throw validationFailed(`directive '${name.value}' is not allowed on ${target}`, path);
     if (seen.has(name.value)) repeated.add(name.value);
     seen.add(name.value);
   }
@@ -89,10 +82,10 @@ const checkArguments = (
   known: Directives,
   directive: DirectiveNode,
   path: string,
-  take: (name: string, input: Input, place: InputPlace, path: string) => void,
+  take: (name: string, input: Input, place: InputPosition, path: string) => void,
 ): void => {
   const name = directive.name.value;
-  const spec = known[name] as DirectiveSpec; // checkLocations has found it
+  const spec = known[name] as DirectiveSpec; // `checkTargets` has found it
   const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...given.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))
@@ -110,12 +103,12 @@ const checkArguments = (
 export const isIncluded = (
   context: InputContext,
   directives: readonly DirectiveNode[] | undefined,
-  place: Place,
+  target: DirectiveTarget,
   path: string,
 ): boolean => {
   if (directives === undefined || directives.length === 0) return true;
   const known = context.schema.directives;
-  checkTargets(known, directives, place, path);
+  checkTargets(known, directives, target, path);
   let isKept = true;
   for (const directive of directives) {
     checkArguments(known, directive, path, (_, input, place, at) => {

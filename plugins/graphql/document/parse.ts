@@ -83,7 +83,7 @@ const checkValue = (value: ValueNode, depth: number): void => {
   else if (value.kind === "ListValue") for (const item of value.values) checkValue(item, depth + 1);
 };
 
-const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
+export const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
 const chooseOperation = (
   document: DocumentNode,

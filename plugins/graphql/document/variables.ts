@@ -34,17 +34,11 @@ export type VariableValue = { readonly json: Json } | { readonly literal: ValueN
 
 export type VariableValues = ReadonlyMap<string, VariableValue>;
 
-interface VariableUses {
-  readonly names: ReadonlySet<string>;
-  /** The names in order of their first use. */
-  readonly first: readonly string[];
-}
-
-/** Returns the names of all variables that the operation and its fragments use. */
+/** Returns the names of all variables that the operation and its fragments use, in order of their first use. */
 const findUses = (
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): VariableUses => {
+): ReadonlySet<string> => {
   const names = new Set<string>();
   const seen = new Set<string>();
   const inValue = (value: ValueNode): void => {
@@ -71,7 +65,7 @@ const findUses = (
   };
   inSet(operation.selectionSet);
   operation.directives?.forEach(inArguments);
-  return { names, first: [...names] };
+  return names;
 };
 
 export interface DeclaredVariables {
@@ -87,7 +81,7 @@ export const declareVariables = (
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): DeclaredVariables => {
-  const uses = findUses(operation, fragments);
+  const used = findUses(operation, fragments);
   const declarations = new Map<string, Declaration>();
   for (const definition of operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
@@ -97,10 +91,10 @@ export const declareVariables = (
       type: definition.type,
       typeText: print(definition.type),
       default: definition.defaultValue,
-      isUsed: uses.names.has(name),
+      isUsed: used.has(name),
     });
   }
-  return { declarations, used: uses.names, unbound: uses.first.find((name) => !declarations.has(name)) };
+  return { declarations, used, unbound: [...used].find((name) => !declarations.has(name)) };
 };
 
 /** With `takesUnknown`, values without a variable in the document are ignored. @throws RelApiError G-VAR-1, 3, 4, 5,

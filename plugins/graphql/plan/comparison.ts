@@ -27,8 +27,6 @@ import {
 } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 
-export const getInputPart = ({ field }: FieldInput): GqlPart | undefined => getFieldPart(field);
-
 /** @rule G-LIM-4 */
 export const checkConditions = ({ budget, schema }: Planner, count: number): void => {
   if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
@@ -50,7 +48,7 @@ export const planComparison = (
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = getInputPart(given);
+    const part = getFieldPart(given.field);
     const at = getPosition(given.field);
     // @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, given.input, at, given.path)))
@@ -71,7 +69,7 @@ const planCast = (
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = getInputPart(given);
+    const part = getFieldPart(given.field);
     if (part?.kind !== "cast-to") return;
     predicates.push(
       ...planComparison(
@@ -192,7 +190,7 @@ const planOperandFields = (
 ): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
   readObject(planner, input, place, path, (given) => {
-    const part = getInputPart(given);
+    const part = getFieldPart(given.field);
     if (part?.kind === "operand-field")
       fields.set(part.name, bindColumn(planner, given.input, getPosition(given.field), part.value, given.path));
   });

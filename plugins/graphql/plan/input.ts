@@ -15,17 +15,16 @@ import {
   type GraphQLEnumType,
   type GraphQLEnumValue,
   type GraphQLInputField,
-  type GraphQLInputObjectType,
   type GraphQLInputType,
   type ValueNode,
 } from "graphql";
-import { type Json, type Limits, memoize, type ResolvedOptions } from "../../../core/index.ts";
+import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
 import { describeLiteral, convertLiteral, type LookUp } from "../coerce/leaf.ts";
 import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
 import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
-import { MAX_DEPTH } from "../document/parse.ts";
+import { MAX_DEPTH, NAME } from "../document/parse.ts";
 import { fitsType, createLookUp, type Declarations, type VariableValues } from "../document/variables.ts";
 import {
   unexpectedValue,
@@ -116,14 +115,6 @@ export interface FieldInput {
   readonly path: string;
 }
 
-const requiredFields = memoize((type: GraphQLInputObjectType): readonly string[] =>
-  Object.values(type.getFields())
-    .filter(isRequiredInputField)
-    .map((field) => field.name),
-);
-
-const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
-
 interface InputMembers {
   readonly names: readonly string[];
   /** Returns the input of a field. Undefined if the object has no such field. */
@@ -172,7 +163,9 @@ export const readObject = (
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
   const { names: written, findInput } = openMembers(context, given, place, path);
   const fields = type.getFields();
-  const required = requiredFields(type);
+  const required = Object.values(fields)
+    .filter(isRequiredInputField)
+    .map((field) => field.name);
   const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names)
     if (fields[name] === undefined) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));
@@ -227,8 +220,7 @@ export const getItemPosition = (place: InputPosition): InputPosition => {
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
 
-// --- scalars that are not column values
-// -------------------------------------------------------------------------------
+// --- scalars that are not column values -----------------------------------------------------------------------------
 
 /** @rule G-COE-2 */
 export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
@@ -297,8 +289,7 @@ export const readEnum = (context: InputContext, given: Input, place: InputPositi
   return value;
 };
 
-// --- values
-// -----------------------------------------------------------------------------------------------------------
+// --- values ---------------------------------------------------------------------------------------------------------
 
 /** Checks that variables in lists of a literal fit their positions. */
 const checkItems = (context: InputContext, node: ValueNode, place: InputPosition, path: string): void => {

@@ -1,5 +1,5 @@
 /** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
-import { memoize, type OnConflict, type Relation } from "../../../core/index.ts";
+import { memoize, type Json, type OnConflict, type Relation } from "../../../core/index.ts";
 import { findValue, createUntrackedVariables } from "../document/tracked-variables.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
@@ -16,7 +16,7 @@ import {
 import { buildInsert, isFixed, buildPayloadRows, encodeRows, encodeRow } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
-import { createPlainRowReader, buildExampleRows, createShapeReader, type ReadPlainRows } from "./plain-rows.ts";
+import { createPlainRowReader, type PlainRowReader, type PlainRows } from "./plain-rows.ts";
 import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
 import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
 
@@ -28,7 +28,7 @@ export const planInsert = (
   isOne: boolean,
 ): StepTemplate | string => {
   let rows: readonly InputRow[] = [];
-  let readPlain: ReadPlainRows = readNoPlainRows;
+  let reader: PlainRowReader | undefined;
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
   visitArguments(planner, selected, (argument) => {
@@ -37,11 +37,12 @@ export const planInsert = (
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
     else {
       given = argument;
-      if (part.name !== "object") readPlain = createPlainRowReader(place.type);
-      rows =
-        part.name === "object"
-          ? [readRow(planner, input, place, path)]
-          : (readPlainRows(planner, argument, readPlain) ?? readRows(planner, input, place, path));
+      if (isOne) {
+        rows = [readRow(planner, input, place, path)];
+        return;
+      }
+      reader = createPlainRowReader(place.type);
+      rows = readPlainRows(planner, argument, reader) ?? readRows(planner, input, place, path);
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
@@ -49,7 +50,7 @@ export const planInsert = (
   const { path } = given;
   countInserts(planner, rows);
   if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
-  const payload = bind(planner, createPayloadSource(planner, given, rows, isOne, readPlain));
+  const payload = bind(planner, createPayloadSource(planner, given, rows, reader));
   const write = buildInsert(
     relation,
     buildPayloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
@@ -57,8 +58,6 @@ export const planInsert = (
   );
   return planWriteStep(planner, write, answer, path);
 };
-
-const readNoPlainRows: ReadPlainRows = () => undefined;
 
 /** Reads a list for its rows or its errors, without effect on the plan. */
 const readWithoutEffect = (
@@ -75,68 +74,64 @@ const readWithoutEffect = (
   );
 };
 
+/** The lists of a request that are read. Each is read once, although planning and binding both need it. */
+const getReadLists = memoize((_variables: VariableValues) => new Map<PlainRowReader, PlainRows>());
+
+const readList = (reader: PlainRowReader, held: Json, variables: VariableValues): PlainRows | undefined => {
+  const lists = getReadLists(variables);
+  const read = lists.get(reader) ?? reader.read(held);
+  if (read !== undefined) lists.set(reader, read);
+  return read;
+};
+
 /** Reads the rows of a variable, without nested data. The plan depends on their columns, and on whether all rows have
  *  them, but not on the number of rows. */
 const readPlainRows = (
   planner: Planner,
   given: GivenArgument,
-  quick: ReadPlainRows,
+  reader: PlainRowReader,
 ): readonly InputRow[] | undefined => {
   const opened = openVariable(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
-  const shape = opened.part.describe("rows", createShapeReader(given.place.type));
+  const shape = opened.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
-  const read = quick(opened.part.bound);
-  if (read === undefined) return readWithoutEffect(planner, given, planner.variables.bound); // reports the error with its path
+  const { bound } = planner.variables;
+  const read = readList(reader, opened.part.bound, bound);
+  if (read === undefined) return readWithoutEffect(planner, given, bound); // reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.heldValues += read.valueCount;
-  return buildExampleRows(given.place.type, shape);
+  return reader.buildExamples(shape);
 };
 
-/** The numbers of values in the lists of a request. */
-const getValueCounts = memoize((_variables: VariableValues) => new Map<ReadPlainRows, number>());
-
 /** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
-const checkValueCount = (
-  planner: Planner,
-  variables: VariableValues,
-  quick: ReadPlainRows,
-  valueCount: number,
-): void => {
-  const counts = getValueCounts(variables);
-  counts.set(quick, valueCount);
-  const { budget } = planner;
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  if (total > budget.insertValues + budget.heldValues) throw tooManyValues(planner);
+const checkValueCount = (planner: Planner, variables: VariableValues): void => {
+  const { insertValues, heldValues } = planner.budget;
+  const total = [...getReadLists(variables).values()].reduce((sum, { valueCount }) => sum + valueCount, 0);
+  if (total > insertValues + heldValues) throw tooManyValues(planner);
 };
 
 /** Each request reads its list in a variable again, because the number of rows varies. The values of cells do not
- *  change the plan. */
+ *  change the plan. `reader` is undefined for a single row. */
 const createPayloadSource = (
   planner: Planner,
   given: GivenArgument,
   rows: readonly InputRow[],
-  isOne: boolean,
-  quick: ReadPlainRows,
+  reader: PlainRowReader | undefined,
 ): ValueSource => {
   const opened = openVariable(planner, given.input, given.place, given.path);
-  if (!isOne && opened.kind === "held") {
+  if (reader !== undefined && opened.kind === "held") {
     const { place } = opened.part;
     return {
       make: (variables) => {
-        const read = quick(findValue(variables, place));
+        const read = readList(reader, findValue(variables, place), variables);
         if (read === undefined) return encodeRows(readWithoutEffect(planner, given, variables), variables);
-        checkValueCount(planner, variables, quick, read.valueCount);
+        checkValueCount(planner, variables);
         return read.list;
       },
     };
   }
-  if (isFixed(rows))
-    return {
-      fixed: isOne
-        ? encodeRow(rows[0] as InputRow, planner.variables.bound)
-        : encodeRows(rows, planner.variables.bound),
-    };
-  return { make: (variables) => (isOne ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables)) };
+  const encode = (variables: VariableValues): string =>
+    reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables); // it has one row
+  return isFixed(rows) ? { fixed: encode(planner.variables.bound) } : { make: encode };
 };

@@ -1,12 +1,12 @@
 /** The fast path for rows in a variable, which writes them directly as payload text. It gives the same result as
  *  reading them field by field, for valid rows without nested data. For other rows, the slower reader reports errors
  *  with their paths. */
-import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
+import { getNamedType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
 import {
   createJsonArray,
   isRelApiError,
   MAX_LIST_LENGTH,
-  memoize,
+  type Column,
   type Json,
   type SentValue,
   type TextRow,
@@ -15,52 +15,37 @@ import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { getFieldPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-import type { InputCell, InputRow } from "./insert-input.ts";
+import type { InputRow } from "./insert-input.ts";
 
 /** A field of a row that is a column. */
 interface PlainCell {
-  readonly column: string;
+  readonly column: Column;
   readonly value: GqlValueType;
-  /** The coerced text is already JSON. */
-  readonly isText: boolean;
 }
 
 /** The properties of rows that determine the plan. */
 interface RowShape {
-  /** The columns that any of the rows has, sorted. */
-  readonly columns: readonly string[];
-  /** Every row has all of these columns. */
+  /** The fields that any of the rows has, sorted. */
+  readonly fields: readonly string[];
+  /** Every row has all of these fields. */
   readonly isComplete: boolean;
 }
 
-type PlainType = ReadonlyMap<string, PlainCell>;
+export interface PlainRows {
+  readonly list: SentValue;
+  /** The number of objects and their fields. */
+  readonly valueCount: number;
+}
 
-const getPlainType = memoize((type: GraphQLInputObjectType): PlainType => {
-  const cells = new Map<string, PlainCell>();
-  for (const field of Object.values(type.getFields())) {
-    const part = getFieldPart(field);
-    if (part?.kind !== "column") continue;
-    cells.set(field.name, {
-      column: part.column.name,
-      value: part.value,
-      isText: isJson(part.value) && part.value.element === undefined,
-    });
-  }
-  return cells;
-});
-
-/** Undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
-const coerceRow = (row: Json, cells: PlainType): TextRow | undefined => {
-  if (!isPlainObject(row)) return undefined;
-  const texts: [string, string | null][] = [];
-  for (const name of Object.keys(row)) {
-    const cell = cells.get(name);
-    if (cell === undefined) return undefined;
-    // it is an own key, whose path is not needed here; coerceColumn returns only these types for a column
-    texts.push([cell.column, coerceColumn(cell.value, row[name] as Json, "") as string | null]);
-  }
-  return Object.fromEntries(texts);
-};
+/** Reads values of variables that are rows of one type. */
+export interface PlainRowReader {
+  /** Undefined if the slower reader has to read the value. */
+  read(held: Json): PlainRows | undefined;
+  /** Null for an empty list, nested data, or a value that is not a list of objects. */
+  readShape(held: Json): RowShape | null;
+  /** Returns example rows for planning, without values: one with all fields, and one without some of them. */
+  buildExamples(shape: RowShape): readonly InputRow[];
+}
 
 const encodeRow = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
   `{${Object.entries(row)
@@ -70,80 +55,73 @@ const encodeRow = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
     })
     .join(",")}}`;
 
-interface PlainRows {
-  readonly list: SentValue;
-  /** The number of objects and their fields. */
-  readonly valueCount: number;
-}
+/** `type` is the type of a list of insert inputs. */
+export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => {
+  const row = getNamedType(type) as GraphQLInputObjectType; // rows are input objects
+  const cells = new Map<string, PlainCell>();
+  /** The columns whose coerced text is already JSON. */
+  const jsonColumns = new Set<string>();
+  for (const field of Object.values(row.getFields())) {
+    const part = getFieldPart(field);
+    if (part?.kind !== "column") continue;
+    const { column, value } = part;
+    cells.set(field.name, { column, value });
+    if (isJson(value) && value.element === undefined) jsonColumns.add(column.name);
+  }
 
-/** Reads the value of a variable. Undefined if the slower reader has to read it. */
-export type ReadPlainRows = (held: Json) => PlainRows | undefined;
+  /** Undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
+  const coerceRow = (row: Json): TextRow | undefined => {
+    if (!isPlainObject(row)) return undefined;
+    const texts: [string, string | null][] = [];
+    for (const name of Object.keys(row)) {
+      const cell = cells.get(name);
+      if (cell === undefined) return undefined;
+      // it is an own key, whose path is not needed here
+      texts.push([cell.column.name, coerceColumn(cell.value, row[name] as Json, "")]);
+    }
+    return Object.fromEntries(texts);
+  };
 
-/** `type` is the type of the list of objects. A list is read once, even if several callers read it. */
-export const createPlainRowReader = (type: GraphQLInputType): ReadPlainRows => {
-  const row = getNamedType(type);
-  if (!isInputObjectType(row)) return () => undefined;
-  const known = new WeakMap<object, PlainRows>();
-  return (held) => {
-    if (!Array.isArray(held)) return undefined;
-    const before = known.get(held);
-    if (before !== undefined) return before;
-    const cells = getPlainType(row);
-    const jsonColumns = new Set([...cells.values()].flatMap(({ column, isText }) => (isText ? [column] : [])));
-    try {
-      const rows: TextRow[] = [];
-      const array = createJsonArray();
-      let valueCount = held.length;
+  return {
+    read: (held) => {
+      if (!Array.isArray(held)) return undefined;
+      try {
+        const rows: TextRow[] = [];
+        const array = createJsonArray();
+        let valueCount = held.length;
+        for (const one of held as readonly Json[]) {
+          const texts = coerceRow(one);
+          if (texts === undefined) return undefined;
+          valueCount += Object.keys(texts).length;
+          if (array.add(encodeRow(texts, jsonColumns)) < MAX_LIST_LENGTH) rows.push(texts);
+        }
+        const json = array.end();
+        const list = json.length > MAX_LIST_LENGTH ? json : { json: json.toString("utf8"), rows: () => rows };
+        return { list, valueCount };
+      } catch (error) {
+        if (isRelApiError(error)) return undefined;
+        throw error;
+      }
+    },
+    readShape: (held) => {
+      if (!Array.isArray(held) || held.length === 0) return null;
+      const names = new Set<string>();
+      let fewest = Infinity;
       for (const one of held as readonly Json[]) {
-        const texts = coerceRow(one, cells);
-        if (texts === undefined) return undefined;
-        valueCount += Object.keys(texts).length;
-        if (array.add(encodeRow(texts, jsonColumns)) < MAX_LIST_LENGTH) rows.push(texts);
+        if (!isPlainObject(one)) return null;
+        const own = Object.keys(one);
+        if (!own.every((name) => cells.has(name))) return null;
+        for (const name of own) names.add(name);
+        fewest = Math.min(fewest, own.length);
       }
-      const json = array.end();
-      const list = json.length > MAX_LIST_LENGTH ? json : { json: json.toString("utf8"), rows: () => rows };
-      const read = { list, valueCount };
-      known.set(held, read);
-      return read;
-    } catch (error) {
-      if (isRelApiError(error)) return undefined;
-      throw error;
-    }
+      return { fields: [...names].sort(), isComplete: fewest === names.size };
+    },
+    buildExamples: ({ fields, isComplete }) => {
+      const whole: InputRow = {
+        cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })), // `readShape` found it
+        related: [],
+      };
+      return isComplete ? [whole] : [whole, { cells: [], related: [] }];
+    },
   };
-};
-
-/** Null for an empty list, nested data, or a value that is not a list of objects. */
-export const createShapeReader = (type: GraphQLInputType): ((held: Json) => RowShape | null) => {
-  const row = getNamedType(type);
-  return (held) => {
-    if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
-    const cells = getPlainType(row);
-    const names = new Set<string>();
-    let fewest = Infinity;
-    for (const one of held as readonly Json[]) {
-      if (!isPlainObject(one)) return null;
-      let count = 0;
-      for (const name of Object.keys(one)) {
-        if (!cells.has(name)) return null;
-        names.add(name);
-        count++;
-      }
-      fewest = Math.min(fewest, count);
-    }
-    return { columns: [...names].sort(), isComplete: fewest === names.size };
-  };
-};
-
-/** Returns example rows for planning, without values: one with all columns, and one without some of them. */
-export const buildExampleRows = (type: GraphQLInputType, { columns, isComplete }: RowShape): readonly InputRow[] => {
-  const row = getNamedType(type);
-  if (!isInputObjectType(row)) return [];
-  const fields = row.getFields();
-  const cells = columns.flatMap((name): InputCell[] => {
-    const field = fields[name];
-    const part = field && getFieldPart(field);
-    return part?.kind === "column" ? [{ column: part.column, value: part.value, source: { fixed: null } }] : [];
-  });
-  const whole = { cells, related: [] };
-  return isComplete ? [whole] : [whole, { cells: [], related: [] }];
 };

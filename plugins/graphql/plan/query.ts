@@ -1,14 +1,13 @@
 /** Plans the root fields of queries and subscriptions as one statement. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5
  *  G-FN-7 */
-import type { GraphQLObjectType } from "graphql";
-import type { BundleField, Expression, Predicate, Read, Relation, ReadFrom } from "../../../core/index.ts";
+import type { BundleField, Expression, Predicate, Relation } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { planRow } from "./rows.ts";
-import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { planRow, planRows } from "./rows.ts";
+import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
@@ -52,17 +51,6 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
   }
 };
 
-export const planRows = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
-  const type = checkSubselection(selected) as GraphQLObjectType; // root fields that read have rows
-  return {
-    kind: "read",
-    from,
-    shape: "rows",
-    output: planRow(planner, type, selected.selections, selected.path),
-    ...list,
-  };
-};
-
 /** Returns the predicate for the key in the arguments. */
 export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predicate => {
   const parts: Predicate[] = [];
@@ -70,7 +58,11 @@ export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predi
   return combinePredicates(parts);
 };
 
-const planKeyColumn = (planner: Planner, { part, input, place, path }: GivenArgument): readonly Predicate[] => {
+/** Returns the predicate for a column of the key. Empty for other parts. */
+export const planKeyColumn = (
+  planner: Planner,
+  { part, input, place, path }: Omit<GivenArgument, "name">,
+): readonly Predicate[] => {
   if (part?.kind !== "column") return [];
   const operand = bindColumn(planner, input, place, { ...part.value, isNullable: false }, path);
   return [{ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand }];

@@ -1,7 +1,7 @@
 /** Plans the selection on rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
  *  G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { Embed, EmbedSource, Expression, Output, QualifiedName, Read } from "../../../core/index.ts";
+import type { Embed, EmbedSource, Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import type { GqlPart } from "../parts.ts";
 import { getTypeExtension } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
@@ -71,16 +71,12 @@ const buildEmbed = (as: string, mode: string, via: EmbedSource, read: Read): Emb
   read,
 });
 
-const planRelatedRows = (
-  planner: Planner,
-  selected: SelectedField,
-  target: QualifiedName,
-  list: Partial<Read>,
-): Read => {
-  const type = checkSubselection(selected) as GraphQLObjectType; // fields of related rows have an object type
+/** Plans a field whose type is rows of a table. */
+export const planRows = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
+  const type = checkSubselection(selected) as GraphQLObjectType; // rows are objects
   return {
     kind: "read",
-    from: { relation: target },
+    from,
     shape: "rows",
     output: planRow(planner, type, selected.selections, selected.path),
     ...list,
@@ -98,7 +94,7 @@ const planRelationship = (
     selected.as,
     part.mode ?? "nest",
     { relationship: part.relationship.id },
-    planRelatedRows(planner, selected, getQualifiedName(part.target), capped),
+    planRows(planner, selected, { relation: getQualifiedName(part.target) }, capped),
   );
 };
 
@@ -119,7 +115,7 @@ const planComputedRows = (planner: Planner, selected: SelectedField, part: Compu
     selected.as,
     "nest",
     via,
-    planRelatedRows(planner, selected, getQualifiedName(field.target), { ...list, ...getRowLimit(planner) }),
+    planRows(planner, selected, { relation: getQualifiedName(field.target) }, { ...list, ...getRowLimit(planner) }),
   );
 };
 

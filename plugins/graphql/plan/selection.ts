@@ -14,7 +14,6 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { memoize } from "../../../core/index.ts";
 import { appendKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
@@ -120,9 +119,10 @@ export type Selection =
   | { readonly kind: "typename"; readonly as: string; readonly value: string }
   | ({ readonly kind: "field" } & SelectedField);
 
+const MAX_TABLES_FOR_SUGGESTIONS = 1600;
+
 /** Returns the candidates for suggestions. With many tables, the names of a root are omitted, because building all of
  *  them takes long. */
-const MAX_TABLES_FOR_SUGGESTIONS = 1600;
 const suggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
   getTypeExtension(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
     ? []
@@ -184,16 +184,6 @@ export interface GivenArgument {
   readonly path: string;
 }
 
-interface ArgumentIndex {
-  readonly byName: ReadonlyMap<string, GraphQLArgument>;
-  readonly required: readonly string[];
-}
-
-const indexArguments = memoize((all: readonly GraphQLArgument[]): ArgumentIndex => ({
-  byName: new Map(all.map((argument) => [argument.name, argument])),
-  required: all.filter(isRequiredArgument).map((argument) => argument.name),
-}));
-
 /** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const visitArguments = (
   planner: Planner,
@@ -201,8 +191,10 @@ export const visitArguments = (
   visit: (argument: GivenArgument) => void,
 ): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
-  const { byName, required } = indexArguments(selected.field.args);
+  const known = selected.field.args;
+  const required = known.filter(isRequiredArgument).map(({ name }) => name);
   if (nodes.length === 0 && required.length === 0) return;
+  const byName = new Map(known.map((argument) => [argument.name, argument]));
   const given = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...given.keys(), ...required])].sort();
   for (const name of names)

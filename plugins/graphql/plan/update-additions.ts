@@ -115,7 +115,7 @@ interface InputWithSource extends GqlInputField {
   readonly given: LocatedInput;
 }
 
-const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).given; // inputOf makes every GqlInput
+const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).given; // `createInput` makes every GqlInput
 
 /** `name` is the name of a field. */
 const createInput = (planner: Planner, given: LocatedInput, name = "", part?: GqlInputField["part"]): GqlInputField => {

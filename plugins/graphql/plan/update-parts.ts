@@ -12,6 +12,7 @@ import { getFieldPart, type GqlPart } from "../parts.ts";
 import { bindList } from "./comparison.ts";
 import { getPosition, readObject, type FieldInput, type Input, type InputPosition } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
+import { planKeyColumn } from "./query.ts";
 import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
 
 /** A value with its position and path. */
@@ -79,18 +80,9 @@ const planOperand = (
 
 const planKeyObject = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
   const parts: Predicate[] = [];
-  readObject(planner, input, place, path, (given) => {
-    const part = getFieldPart(given.field);
-    if (part?.kind !== "column") return;
-    const operand = bindColumn(
-      planner,
-      given.input,
-      getPosition(given.field),
-      { ...part.value, isNullable: false },
-      given.path,
-    );
-    parts.push({ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand });
-  });
+  readObject(planner, input, place, path, ({ field, ...given }) =>
+    parts.push(...planKeyColumn(planner, { ...given, part: getFieldPart(field), place: getPosition(field) })),
+  );
   return combinePredicates(parts);
 };
 

@@ -3,7 +3,7 @@
 import type { Expression, Predicate } from "../../../core/index.ts";
 import { tooMany, validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
-import { checkConditions, countCondition, getInputPart, planComparison } from "./comparison.ts";
+import { checkConditions, countCondition, planComparison } from "./comparison.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
 import {
   getItemPosition,
@@ -38,7 +38,7 @@ export const planWhere = (planner: Planner, input: Input, place: InputPosition, 
   countCondition(planner);
   const parts: Predicate[] = [];
   readObject(planner, input, place, path, (given) => {
-    const part = getInputPart(given);
+    const part = getFieldPart(given.field);
     if (part !== undefined) parts.push(...planBoolExpField(planner, given, part));
   });
   return combinePredicates(parts);

@@ -1,7 +1,7 @@
 /** The aggregate functions in the schema, with the columns that they accept and their result types. @rule G-OUT-3
  *  G-OUT-8 G-OUT-9 */
 import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutputType } from "graphql";
-import { matchesType, type AggregateSpec, memoize, type PgType, type Registry } from "../../../core/index.ts";
+import { matchesType, type AggregateSpec, type Registry } from "../../../core/index.ts";
 import { getAggregateName } from "../part-names.ts";
 import { quoteTableName } from "./type-names.ts";
 import type { GqlBuild } from "../build.ts";
@@ -9,12 +9,11 @@ import type { GqlTable } from "../catalog-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The functions of the role's schema, by their GraphQL names. */
-export const listAggregateFunctions = memoize(({ aggregates }: Registry) =>
+export const listAggregateFunctions = ({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
     const word = getAggregateName(spec);
     return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
-  }),
-);
+  });
 
 /** Returns true if the aggregate accepts a column of this type. @rule G-OUT-8 G-OUT-9 */
 export const acceptsType = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
@@ -22,12 +21,10 @@ export const acceptsType = (build: GqlBuild, fn: string, value: GqlValueType): b
   return spec !== undefined && acceptsValue(spec, value);
 };
 
-const getTypeMatcher = memoize(({ types = [], exceptTypes = [] }: AggregateSpec) =>
-  memoize((type: PgType) => matchesType({ types, exceptTypes }, type)),
-);
-
-export const acceptsValue = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean =>
-  enumTable === undefined && getTypeMatcher(spec)(type);
+export const acceptsValue = (
+  { types = [], exceptTypes = [] }: AggregateSpec,
+  { enumTable, type }: GqlValueType,
+): boolean => enumTable === undefined && matchesType({ types, exceptTypes }, type);
 
 /** Returns the result type of the aggregate for values of this type. */
 export const findResultType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {

@@ -1,7 +1,7 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related
  *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
-import { definePlugin, type AggregateSpec, memoize, type Registry } from "../../../core/index.ts";
+import { definePlugin, type AggregateSpec, type Registry } from "../../../core/index.ts";
 import { getAggregateName } from "../part-names.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import {
@@ -25,13 +25,12 @@ interface PredicateFunction {
   readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
 
-const listPredicateFunctions = memoize(({ aggregates }: Registry): readonly PredicateFunction[] =>
+const listPredicateFunctions = ({ aggregates }: Registry): readonly PredicateFunction[] =>
   [...aggregates.values()].flatMap((spec) => {
     const word = getAggregateName(spec);
     const { name, predicate } = spec;
     return word === undefined || predicate === undefined ? [] : [{ fn: name, word, predicate }];
-  }),
-);
+  });
 
 /** Naming conventions do not split the name: `bool_and`, `Bool_and`. @rule G-NAM-8 */
 const buildFunctionPart = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });

@@ -25,6 +25,7 @@ import { isRootScope, LazyInputType, LazyObjectType, buildOutputField } from "./
 import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, buildAggregateFunctions } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, buildTargetTypes, orderDirection, rowType } from "./type-names.ts";
+import { getRoleTable } from "./role-table.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./field-taps.ts";
@@ -43,7 +44,7 @@ import type {
 } from "../build.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
-import type { GqlRoleAccess, GqlTable, GqlTableRights } from "../catalog-types.ts";
+import type { GqlRoleAccess } from "../catalog-types.ts";
 
 export interface SchemaParts {
   readonly model: Model;
@@ -115,25 +116,15 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, catalog: source, values, access, hooks, registry, options } = parts;
   const { names, ownTypes } = source;
   const made = new Map<string, BuiltType>();
-  const rightsByTable = new Map<GqlTable, GqlTableRights>();
 
   const builder = createFieldBuilder(hooks);
-  const createContext = (spec: GqlTypeSpec): GqlFieldContext => {
-    const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
-    // the members are written out, because this runs for each of fifty thousand types
-    return {
-      scope,
-      typeName,
-      model,
-      role: access.role,
-      relation,
-      routine,
-      computedField,
-      value,
-      fn,
-      build,
-    } as GqlFieldContext; // a member that the spec does not have is undefined
-  };
+  const createContext = (spec: GqlTypeSpec): GqlFieldContext => ({
+    ...spec,
+    typeName: spec.name,
+    model,
+    role: access.role,
+    build,
+  });
   const { variant } = parts;
   const usedTables = new Set<string>();
   const buildFields = (spec: GqlTypeSpec): GqlFields => {
@@ -253,14 +244,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     },
     access,
     table: (relation) => source.tablesByKey.get(nameKey(relation)),
-    rights: (table) => {
-      let rights = rightsByTable.get(table);
-      if (rights === undefined) {
-        rights = access.rights(table);
-        rightsByTable.set(table, rights);
-      }
-      return rights;
-    },
+    rights: (table) => getRoleTable(build, table).rights,
     mayHideRows: (table) =>
       isRewritten ||
       build.rights(table).select?.isFiltered === true ||

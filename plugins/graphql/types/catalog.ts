@@ -27,7 +27,6 @@ import { defaultRelationships } from "./default-relationships.ts";
 import { memoizeValue } from "./memoize-value.ts";
 import { createOwnTypes, type OwnTypes } from "./own-types.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
-import { createTakenNames, type TakenNames } from "./taken-names.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import type {
   GqlColumn,
@@ -168,7 +167,8 @@ const TABLES_AT_ONCE = 16;
 const nameTables = function* (
   wanted: readonly ListedRelation[],
   names: Names,
-  taken: TakenNames,
+  takenTypes: Set<string>,
+  takenRoots: Set<string>,
   warn: Warn,
 ): Slices<readonly NamedRelation[]> {
   const named: NamedRelation[] = [];
@@ -182,10 +182,13 @@ const nameTables = function* (
       warn(`${formatName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
       continue;
     }
-    if (!taken.take(type, listRootNames({ namePart: word, entry }, names))) {
+    const roots = listRootNames({ namePart: word, entry }, names);
+    if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {
       warn(`${formatName(relation)} is left out of GraphQL: its type or root field name is taken`);
       continue;
     }
+    takenTypes.add(type);
+    for (const name of roots) takenRoots.add(name);
     named.push({ key, relation, namePart: word, entry });
   }
   return named;
@@ -208,11 +211,13 @@ export const createCatalog = function* (
     const relation = findRelation(model, entry.relation);
     return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
-  const taken = createTakenNames(listReservedTypes(customization, names));
+  const takenTypes = new Set(listReservedTypes(customization, names));
+  const takenRoots = new Set<string>();
   const named = yield* nameTables(
     listed === undefined ? exposedRelations(model) : sortByRelation(listed),
     names,
-    taken,
+    takenTypes,
+    takenRoots,
     warn,
   );
   const tableOf = new Map<string, GqlTable>();
@@ -279,8 +284,8 @@ export const createCatalog = function* (
   }
   const functions =
     metadata?.functions === undefined && metadata?.tables === undefined
-      ? defaultFunctions(model, isServed, names, taken, warn)
-      : entryFunctions(model, metadata.functions ?? [], isServed, names, taken, warn);
+      ? defaultFunctions(model, isServed, names, takenRoots, warn)
+      : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
   const functionsByRoot = createRootIndex<GqlFunction>();
   for (const fn of functions) functionsByRoot.add(fn);
   return { tables, tablesByKey: tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };

@@ -2,6 +2,7 @@
  *  a row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
+import { isJson } from "../coerce/columns.ts";
 import { findResultType, acceptsType } from "./aggregate-fields.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, getRoleTable, listOwnParameters, type RoleComputedField } from "./role-table.ts";
@@ -47,8 +48,6 @@ const scalarPart = (table: GqlTable, { field, value }: RoleComputedField) =>
 const rowsPart = (table: GqlTable, { field }: RowsField) =>
   ({ kind: "computed", field, relation: table.relation }) as const;
 
-const isJson = ({ value }: RoleComputedField): boolean => value.type.name === "json" || value.type.name === "jsonb";
-
 const scalarField = (
   build: GqlBuild,
   table: GqlTable,
@@ -57,7 +56,7 @@ const scalarField = (
 ): GqlField => ({
   config: {
     type,
-    args: { ...buildArgs(build, table, each.field), ...(isJson(each) ? pathArgument : {}) },
+    args: { ...buildArgs(build, table, each.field), ...(isJson(each.value) ? pathArgument : {}) },
     description: each.field.comment,
   },
   toPlan: scalarPart(table, each),

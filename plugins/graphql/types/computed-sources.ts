@@ -1,6 +1,5 @@
 /** Finds the functions that are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
 import {
-  memoize,
   findRelation,
   findRoutines,
   type Model,
@@ -72,19 +71,6 @@ const createField = (
 const defaultComment = (routine: Routine): string =>
   routine.comment ?? `A computed field, executes function "${formatName(routine)}"`;
 
-/** The routines of exposed schemas, by the row type of their first argument. */
-const indexRoutinesByRow = memoize(({ routines, schemas }: Model): ReadonlyMap<number, readonly Routine[]> => {
-  const lists = new Map<number, Routine[]>();
-  for (const routine of [...routines.values()].flat()) {
-    const [first] = routine.parameters;
-    if (first === undefined || !schemas.includes(routine.schema)) continue;
-    const list = lists.get(first.type);
-    if (list === undefined) lists.set(first.type, [routine]);
-    else list.push(routine);
-  }
-  return lists;
-});
-
 /** Returns every function that fits, under its own name. A column or relationship with that name takes precedence. */
 export const defaultComputedFields = (
   model: Model,
@@ -93,11 +79,12 @@ export const defaultComputedFields = (
   isServed: IsServed,
 ): GqlComputedField[] => {
   const used = new Set(taken);
+  const exposed = [...model.routines.values()].flat().filter(({ schema }) => model.schemas.includes(schema));
   return listRowTypes(relation)
     .flatMap((type) =>
-      [...(indexRoutinesByRow(model).get(type) ?? [])].sort((a, b) =>
-        a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1,
-      ),
+      exposed
+        .filter(({ parameters }) => parameters[0]?.type === type)
+        .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1)),
     )
     .flatMap((routine) => {
       const fit = matchRoutine(model, relation, routine, isServed);

@@ -6,16 +6,13 @@ import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
-/** Properties of a tap of this surface, which adds no plugins' own fields: the scopes to which it applies. */
-interface ScopedTap {
-  readonly scopes: Readonly<Partial<Record<GqlScope, AddFields>>>;
+/** A tap of this surface adds no plugins' own fields. */
+interface SurfaceTap {
+  readonly isOfSurface: true;
 }
 
-export const isPluginTap = (tap: object): boolean => !("scopes" in tap);
-
-/** Returns true if the tap may add fields to types of that scope. */
-export const appliesToScope = (tap: object, scope: GqlScope): boolean =>
-  isPluginTap(tap) || scope in (tap as ScopedTap).scopes;
+/** Returns true for a tap of a plugin outside this surface. */
+export const isPluginTap = (tap: object): boolean => !("isOfSurface" in tap);
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
@@ -26,7 +23,7 @@ export const tapFields = (
   scopes: Readonly<Partial<Record<GqlScope, AddFields>>>,
 ): void =>
   hooks.buildGqlField.tap(
-    { name: plugin, ...({ scopes } satisfies ScopedTap) },
+    { name: plugin, ...({ isOfSurface: true } satisfies SurfaceTap) },
     (fields: GqlFields, context: GqlFieldContext) => {
       const added = scopes[context.scope]?.(context);
       if (added === undefined || isEmpty(added)) return fields;

@@ -8,7 +8,6 @@ import {
   type Routine,
 } from "../../../core/index.ts";
 import { compareNames, buildDefaultPart, formatName, isLegalName, type Names } from "./names.ts";
-import type { TakenNames } from "./taken-names.ts";
 import type { GqlFunction, GqlFunctionEntry } from "../catalog-types.ts";
 
 type Warn = (message: string) => void;
@@ -60,33 +59,30 @@ const fittingFunction = (
   return fits.length === 1 ? fits[0] : undefined;
 };
 
-/** Drops functions whose names are not legal or taken. @rule G-NAM-3 */
+/** Drops functions whose names are not legal or taken, and takes the names of the others. @rule G-NAM-3 */
 const dropTakenNames = (
   functions: readonly GqlFunction[],
   names: Names,
-  taken: Pick<TakenNames, "hasRoot">,
+  takenRoots: Set<string>,
   warn: Warn,
-): GqlFunction[] => {
-  const used = new Set<string>();
-  const isUsed = (root: string): boolean => used.has(root) || taken.hasRoot(root);
-  return functions.filter(({ namePart, rootFields, routine }) => {
+): GqlFunction[] =>
+  functions.filter(({ namePart, rootFields, routine }) => {
     const root = rootFields.function?.name ?? names.rootName(namePart);
-    if (!isLegalName(namePart.text) || !isLegalName(root) || isUsed(root)) {
+    if (!isLegalName(namePart.text) || !isLegalName(root) || takenRoots.has(root)) {
       warn(
-        `function ${formatName(routine)} is left out of GraphQL: ${isUsed(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
+        `function ${formatName(routine)} is left out of GraphQL: ${takenRoots.has(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
       );
       return false;
     }
-    used.add(root);
+    takenRoots.add(root);
     return true;
   });
-};
 
 export const defaultFunctions = (
   model: Model,
   isServed: (name: QualifiedName) => boolean,
   names: Names,
-  taken: Pick<TakenNames, "hasRoot">,
+  takenRoots: Set<string>,
   warn: Warn,
 ): GqlFunction[] => {
   const functions = [...model.routines.values()]
@@ -108,7 +104,7 @@ export const defaultFunctions = (
         ...(sessionArgument === undefined ? {} : { sessionArgument }),
       };
     });
-  return dropTakenNames(functions, names, taken, warn);
+  return dropTakenNames(functions, names, takenRoots, warn);
 };
 
 export const entryFunctions = (
@@ -116,7 +112,7 @@ export const entryFunctions = (
   entries: readonly GqlFunctionEntry[],
   isServed: (name: QualifiedName) => boolean,
   names: Names,
-  taken: Pick<TakenNames, "hasRoot">,
+  takenRoots: Set<string>,
   warn: Warn,
 ): GqlFunction[] => {
   const functions = entries
@@ -144,5 +140,5 @@ export const entryFunctions = (
       ];
     })
     .sort((a, b) => compareNames(a.routine, b.routine));
-  return dropTakenNames(functions, names, taken, warn);
+  return dropTakenNames(functions, names, takenRoots, warn);
 };

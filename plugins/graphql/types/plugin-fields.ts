@@ -2,7 +2,7 @@
  *  @rule X-GQL-1 X-GQL-5 */
 import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
 import { findColumn, type Slices, type RelApiHooks } from "../../../core/index.ts";
-import { appliesToScope, isPluginTap, mergeFields } from "./field-taps.ts";
+import { isPluginTap, mergeFields } from "./field-taps.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
@@ -140,26 +140,18 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
     rejectHidden(before, run, tap.name, owners, context);
     return mergePluginFields(before, after, tap.name, owners, context);
   };
-  /** Caches the taps of each scope. There may be tens of thousands of types, and for most of them only two or three
-   *  taps apply. */
-  const byScope = new Map<GqlScope, typeof taps>();
-  const tapsFor = ({ scope }: GqlFieldContext): typeof taps => {
-    let known = byScope.get(scope);
-    if (known === undefined) byScope.set(scope, (known = taps.filter((tap) => appliesToScope(tap, scope))));
-    return known;
-  };
   return {
     isByTable: !taps.some(isPluginTap),
     buildFields: (context) => {
       const owners: Owners = new Map();
       let fields = none;
-      for (const tap of tapsFor(context)) fields = add(fields, tap, owners, context);
+      for (const tap of taps) fields = add(fields, tap, owners, context);
       return fields;
     },
     buildRootFields: function* (context, parts) {
       const owners: Owners = new Map();
       let fields = none;
-      for (const tap of tapsFor(context)) {
+      for (const tap of taps) {
         if (isPluginTap(tap)) {
           fields = add(fields, tap, owners, context);
           continue;

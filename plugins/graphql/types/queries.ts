@@ -3,6 +3,7 @@
  *  G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
+import { isJson } from "../coerce/columns.ts";
 import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
 import {
   boolExp,
@@ -52,9 +53,6 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const isJson = ({ value }: RoleColumn): boolean =>
-  value.enumTable === undefined && (value.type.name === "json" || value.type.name === "jsonb");
-
 export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
 
 const outputType = (build: GqlBuild, { rights }: RoleTable, { name, column, value }: RoleColumn): GraphQLOutputType => {
@@ -66,15 +64,15 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
-  const lens = getRoleTable(build, table);
+  const roleTable = getRoleTable(build, table);
   return collectFields(
-    lens.readable.map((each) => [
+    roleTable.readable.map((each) => [
       each.name,
       {
         config: {
-          type: outputType(build, lens, each),
+          type: outputType(build, roleTable, each),
           description: each.comment,
-          ...(isJson(each) ? { args: pathArgument } : {}),
+          ...(isJson(each.value) ? { args: pathArgument } : {}),
         },
         toPlan: each.part,
       },

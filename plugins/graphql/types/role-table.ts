@@ -22,8 +22,6 @@ export interface RoleComputedField {
 }
 
 export interface RoleTable {
-  readonly build: GqlBuild;
-  readonly table: GqlTable;
   readonly rights: GqlTableRights;
   readonly readable: readonly RoleColumn[];
   readonly insertable: readonly RoleColumn[];
@@ -58,7 +56,7 @@ export const listOwnParameters = ({ routine, tableArgument, sessionArgument }: G
   );
 
 const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
-  const rights = build.rights(table);
+  const rights = build.access.rights(table);
   const { select, insert, update } = rights;
   const columns = memoizeValue(() =>
     table.columns.flatMap((column): RoleColumn[] => {
@@ -79,11 +77,6 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
   const key = memoizeValue(() =>
     table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
   );
-  /** Looks up a single column, because this runs for every table, and most columns are never used. */
-  const hasValue = (name: string): boolean => {
-    const column = table.columns.find((each) => each.column.name === name);
-    return column !== undefined && build.columnValue(column) !== undefined;
-  };
   const relationships = memoizeValue(() =>
     table.relationships.flatMap((relationship) => {
       const target = build.table(relationship.target);
@@ -102,13 +95,10 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
     }),
   );
   return {
-    build,
-    table,
     rights,
-    hasKey:
-      hasOperator(build, "eq") &&
-      table.primaryKey.length > 0 &&
-      table.primaryKey.every((name) => select?.columns.has(name) === true && hasValue(name)),
+    get hasKey() {
+      return hasOperator(build, "eq") && key().length > 0 && key().length === table.primaryKey.length;
+    },
     mayAggregate: select?.mayAggregate === true,
     get readable() {
       return readable();

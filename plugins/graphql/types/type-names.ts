@@ -8,8 +8,8 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from "graphql";
-import { memoize, type Slices } from "../../../core/index.ts";
-import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
+import type { Slices } from "../../../core/index.ts";
+import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import { formatName, isEnumValueName, listRootNameParts } from "./names.ts";
 import { argument } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
@@ -48,84 +48,70 @@ export const rootField = (
   ];
 };
 
-/** Caches a function per table and role. */
-const memoizePerTable = <Answer>(
-  make: (build: GqlBuild, table: GqlTable) => Answer,
-): ((build: GqlBuild, table: GqlTable) => Answer) => {
-  const known = memoize((roleTable: RoleTable) => make(roleTable.build, roleTable.table));
-  return (build, table) => known(getRoleTable(build, table));
-};
-
 /** @rule G-OUT-1 */
-export const rowType = memoizePerTable((build, table): GraphQLObjectType | undefined =>
+export const rowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart),
     scope: "row",
     relation: table.relation,
     description: table.comment === undefined ? `columns and relationships of ${quoteTableName(table)}` : table.comment,
-  }),
-);
+  });
 
 /** @rule G-OUT-2 */
-export const aggregateType = memoizePerTable((build, table): GraphQLObjectType | undefined =>
+export const aggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "aggregate"),
     scope: "aggregate",
     relation: table.relation,
     description: `aggregated selection of ${quoteTableName(table)}`,
-  }),
-);
+  });
 
 /** @rule G-OUT-7 */
-export const mutationResponse = memoizePerTable((build, table): GraphQLObjectType | undefined =>
+export const mutationResponse = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "mutation_response"),
     scope: "mutation_response",
     relation: table.relation,
     description: `response of any mutation on the table ${quoteTableName(table)}`,
-  }),
-);
+  });
 
 /** @rule G-INP-1 */
-export const boolExp = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
+export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "bool_exp"),
     scope: "bool_exp",
     relation: table.relation,
     description: `Boolean expression to filter rows from the table ${quoteTableName(table)}. All fields are combined with a logical 'AND'.`,
-  }),
-);
+  });
 
 /** @rule G-INP-3 */
-export const orderBy = memoizePerTable((build, table): GraphQLInputObjectType | undefined => {
-  const lens = getRoleTable(build, table);
-  if (lens.readable.length === 0 && lens.computed.length === 0 && lens.relationships.length === 0) return undefined;
+export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
+  const { readable, computed, relationships } = getRoleTable(build, table);
+  if (readable.length === 0 && computed.length === 0 && relationships.length === 0) return undefined;
   return build.inputObject({
     name: build.typeName(table.namePart, "order_by"),
     scope: "order_by",
     relation: table.relation,
     description: `Ordering options when selecting data from ${quoteTableName(table)}.`,
   });
-});
+};
 
 /** @rule G-INP-4 */
-export const aggregateOrderBy = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
+export const aggregateOrderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "aggregate_order_by"),
     scope: "aggregate_order_by",
     relation: table.relation,
     description: `order by aggregate values of table ${quoteTableName(table)}`,
-  }),
-);
+  });
 
 /** @rule G-INP-6 G-NAM-6 */
-export const aggregateBoolExp = memoizePerTable((build, table): GraphQLInputObjectType | undefined =>
+export const aggregateBoolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.bareTypeName(table.namePart, "aggregate_bool_exp"),
     scope: "aggregate_bool_exp",
     relation: table.relation,
-  }),
-);
+  });
 
 /** Returns columns as values of an enum. */
 export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
@@ -136,7 +122,7 @@ export const filterEnumerable = (columns: readonly RoleColumn[]): readonly RoleC
   columns.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-ENU-2 G-OUT-11 */
-export const selectColumn = memoizePerTable((build, table): GraphQLEnumType | undefined => {
+export const selectColumn = (build: GqlBuild, table: GqlTable): GraphQLEnumType | undefined => {
   const columns = filterEnumerable(getRoleTable(build, table).readable);
   if (columns.length === 0) return undefined;
   return build.enumeration({
@@ -145,7 +131,7 @@ export const selectColumn = memoizePerTable((build, table): GraphQLEnumType | un
     description: `select columns of table ${quoteTableName(table)}`,
     values: () => columnValues(columns),
   });
-});
+};
 
 const DIRECTIONS = [
   ["asc", "asc", "last", "in ascending order, nulls last"],
@@ -170,10 +156,6 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-/** Returns the arguments of fields that return a list of rows, as one object per table. @rule G-ROOT-5 */
-export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
-  buildListArguments(getRoleTable(build, table));
-
 /** Builds the role tables of related tables one by one. The fields of a type are then built in one time slice. */
 export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Slices<void> {
   for (const { target } of table.relationships) {
@@ -186,7 +168,8 @@ export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Sl
   }
 };
 
-const buildListArguments = memoize(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
+/** Returns the arguments of fields that return a list of rows. @rule G-ROOT-5 */
+export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
   const order = orderBy(build, table);
   const where = boolExp(build, table);
@@ -209,17 +192,13 @@ const buildListArguments = memoize(({ build, table }: RoleTable): Record<string,
     }),
     ...(where && { where: argument(where, { kind: "argument", name: "where" }, "filter the rows returned") }),
   };
-});
+};
 
 /** Returns one required argument per primary key column. @rule G-ROOT-3 */
 export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
-  buildKeyArguments(getRoleTable(build, table));
-
-const buildKeyArguments = memoize(({ build, table, key }: RoleTable): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
-    key.map((each) => [
+    getRoleTable(build, table).key.map((each) => [
       each.name,
       argument(wrapNonNull(build.valueInput(each.value)), keyPart(table, each), each.comment),
     ]),
-  ),
-);
+  );

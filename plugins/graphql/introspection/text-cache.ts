@@ -1,8 +1,8 @@
 /** Caches texts of introspection. Each is written once, in time slices. @rule R-SC-13 */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { runSliced, defineMemberQuestions, type Ask, type Caches, type Slices } from "../../core/index.ts";
-import type { GqlOutput, PackedBody } from "./operations.ts";
+import { runSliced, defineMemberQuestions, type Ask, type Caches, type Slices } from "../../../core/index.ts";
+import type { GqlOutput, PackedBody } from "../operations.ts";
 
 type SlicedOutput = Extract<GqlOutput, { readonly pieces: unknown }>;
 

@@ -49,14 +49,8 @@ const writeList = <Source>(sources: readonly Source[], write: Write<Source>): st
   return `${body}]`;
 };
 
-const writeMembers = <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>): string => {
-  let body = "[";
-  for (const name in sources) body += body.length === 1 ? write(sources[name]!) : `,${write(sources[name]!)}`; // the name is one of its keys
-  return `${body}]`;
-};
-
-const writeEachMember = function* <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>) {
-  for (const name in sources) yield write(sources[name]!); // the name is one of its keys
+const writeEach = function* <Source>(sources: readonly Source[], write: Write<Source>) {
+  for (const source of sources) yield write(source);
 };
 
 /** The number of cached references. It covers references that repeat soon. */
@@ -234,18 +228,18 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
               ? NULL
               : isIntrospectionType(of.name)
                 ? writeList(sortByName(Object.values(of.getFields())), write)
-                : writeMembers(of.getFields(), write),
+                : writeList(Object.values(of.getFields()), write),
           parts: function* (of) {
             if (!isObjectType(of)) return yield NULL;
             yield "[";
-            yield writeEachMember(of.getFields(), write);
+            yield writeEach(Object.values(of.getFields()), write);
             yield "]";
           },
         };
       }
       case "inputFields": {
         const { write } = inputValue(nodes);
-        return (of) => (isInputObjectType(of) ? writeMembers(of.getFields(), write) : NULL);
+        return (of) => (isInputObjectType(of) ? writeList(Object.values(of.getFields()), write) : NULL);
       }
       case "enumValues": {
         const { write } = enumValue(nodes);

@@ -1,13 +1,13 @@
 /** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
-import { definePlugin, defineService, type Slices } from "../../core/index.ts";
-import { listDirectives } from "./introspected/directives.ts";
-import { createCollector, type Collector, type SelectedField } from "./introspected/collect-fields.ts";
-import { createWriters } from "./introspected/writers.ts";
-import { walkTypes } from "./types/reachable-types.ts";
-import { isRootScope } from "./types/lazy-types.ts";
-import { getTypeExtension, type GqlRootName } from "./build.ts";
-import type { Parts, RoleSchema } from "./role-schema.ts";
+import { definePlugin, defineService, type Slices } from "../../../core/index.ts";
+import { listDirectives } from "./directives.ts";
+import { createCollector, type Collector, type SelectedField } from "./collect-fields.ts";
+import { createWriters } from "./writers.ts";
+import { walkTypes } from "../types/reachable-types.ts";
+import { isRootScope } from "../types/lazy-types.ts";
+import { getTypeExtension, type GqlRootName } from "../build.ts";
+import type { Parts, RoleSchema } from "../role-schema.ts";
 
 export const introspectionService = defineService<IntrospectionService>("graphql-introspection");
 
