@@ -96,7 +96,7 @@ const CONTROL_CHARACTER_NAMES =
   );
 
 /** Escapes a character as a Haskell literal does in PostgREST's messages: `\"`, `\n`, `\SOH`, `\233`. */
-const escapeCharacter = (code: number, quote: string): string => {
+export const escapeCharacter = (code: number, quote: string): string => {
   const character = String.fromCodePoint(code);
   if (character === quote || character === "\\") return `\\${character}`;
   if (code < 32) return `\\${CONTROL_CHARACTER_NAMES[code]}`;
