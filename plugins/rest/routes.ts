@@ -11,6 +11,9 @@ import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 import type { RestSurface, RestRequest } from "./request.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
+/** The methods of relations, in the order of `Allow`. @rule R-OPT-6 */
+export const RELATION_METHODS: readonly string[] = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
 /** The surface, for the other plugins of this folder. */
 export const restService = defineService<RestSurface>("rest");
 
