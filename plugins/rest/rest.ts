@@ -41,19 +41,9 @@ import { prepareRequests, namesColumns } from "./plan/planning.ts";
 import { readRelation } from "./read.ts";
 import type { RestSurface, RouteMatch } from "./request.ts";
 import { etagsService } from "./run.ts";
-import { createRouteFinder, createRelationHandler, restService } from "./routes.ts";
+import { createRouteFinder, createRelationHandler, RELATION_METHODS, restService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
-import {
-  compatMode,
-  dbMaxRows,
-  dbTxEnd,
-  maxFilters,
-  maxJsonDepth,
-  maxOrderTerms,
-  maxPathKeys,
-  maxRelationDepth,
-  metadataPermissionsForRest,
-} from "../shared/settings.ts";
+import { metadataPermissionsForRest, surfaceSettings } from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import {
   createRouteMatcher,
@@ -102,8 +92,6 @@ const findStreamedAnswers = (context: PluginContext): StreamedAnswers | undefine
     ? context.use(streamedAnswersService)
     : undefined;
 
-const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-
 /** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
 const rejectRequest = (rest: RestSurface, exchange: Exchange, match: RouteMatch): Promise<never> => {
   const { target, model, schema, path } = match;
@@ -142,19 +130,7 @@ const buildPathError = ({ context, findSuggestions }: RestSurface, { path, sessi
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
-  settings: [
-    ...restSettings,
-    ...restLimits,
-    compatMode,
-    dbMaxRows,
-    dbTxEnd,
-    metadataPermissionsForRest,
-    maxJsonDepth,
-    maxRelationDepth,
-    maxFilters,
-    maxOrderTerms,
-    maxPathKeys,
-  ],
+  settings: [...restSettings, ...restLimits, ...surfaceSettings, metadataPermissionsForRest],
   preferences: POSTGREST_PREFERENCES,
   apply: (hooks, context) => {
     const surface = createRest(hooks, context);

@@ -59,7 +59,7 @@ export const dbChannel = defineOption({
   isFixed: true,
 });
 
-export const dbMaxRows = defineOption({
+const dbMaxRows = defineOption({
   name: "dbMaxRows",
   environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
   kind: wholeNumber(0),
@@ -98,27 +98,30 @@ export const maxJsonDepth = defineLimit(
   "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. What walks over JSON recurses, here and in PostgreSQL",
 );
 
-export const maxRelationDepth = defineLimit(
+const maxRelationDepth = defineLimit(
   "maxRelationDepth",
   20,
   "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
 );
 
-export const maxFilters = defineLimit(
+const maxFilters = defineLimit(
   "maxFilters",
   10_000,
   "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
 );
 
-export const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
+const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
 
-export const maxPathKeys = defineLimit(
+const maxPathKeys = defineLimit(
   "maxPathKeys",
   100,
   "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
 );
 
 const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
+
+/** The settings that both surfaces read. */
+export const surfaceSettings = [compatMode, dbMaxRows, dbTxEnd, ...limits] as const;
 
 declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof sharedOptions> {}
