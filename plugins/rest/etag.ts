@@ -130,7 +130,7 @@ export const etag = definePlugin({
   settings: etagSettings,
   apply: (hooks, context) => {
     if (!context.options.etags) return;
-    context.offer(etagsService, { buildPrecondition: buildPrecondition, computeTag: computeTag });
+    context.offer(etagsService, { buildPrecondition, computeTag });
     context.use(exposeRestHeadersHook).tap("etag", (names) => [...names, "ETag"]);
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");
