@@ -89,7 +89,7 @@ const buildGetExchange = (exchange: Exchange): Exchange =>
         return exchange.header(lower === getProfileHeader("GET") ? getProfileHeader(exchange.method) : lower);
       },
     },
-    planned: {
+    plans: {
       get: () => exchange.plans,
       set: (plans) => {
         exchange.plans = plans;
