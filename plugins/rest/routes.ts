@@ -47,7 +47,7 @@ export const withMethods = (
 });
 
 /** The surface's own methods by kind of target, in the order of `Allow`. */
-export type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
+type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
 /** Builds the route of a target each time. `createRouteMatcher` keeps those of requests. */
 export const createRouteFinder =

@@ -17,7 +17,7 @@ import {
 import type { Condition, Field, JsonPathKey, LogicTree } from "../request.ts";
 
 /** A row of a composite type. */
-export interface CompositeType {
+interface CompositeType {
   readonly rowType: number;
   readonly columns: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { Model, PgType, Routine, RoutineParameter } from "../../../core/ind
 import { ambiguousRoutine } from "../errors.ts";
 import type { CallShape } from "../request.ts";
 
-export interface ChosenRoutine {
+interface ChosenRoutine {
   readonly routine: Routine;
   /** Whether the body is the single unnamed argument (R-RPC-6). */
   readonly takesBody: boolean;
