@@ -7,7 +7,7 @@ import { rejectPartNames } from "./part-names.ts";
 import { PATH } from "./paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
-import { compatMode, dbMaxRows, dbTxEnd, surfaceLimits } from "../shared/settings.ts";
+import { surfaceSettings } from "../shared/settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/field-taps.ts";
 
@@ -15,7 +15,7 @@ export const graphql = definePlugin({
   name: "graphql",
   // its paths are more specific than those of tables
   before: ["rest"],
-  settings: [...graphqlSettings, ...graphqlLimits, compatMode, dbMaxRows, dbTxEnd, ...surfaceLimits],
+  settings: [...graphqlSettings, ...graphqlLimits, ...surfaceSettings],
   functions: planFunctions,
   apply: (hooks, context) => {
     rejectPartNames(context.registry);

@@ -296,7 +296,7 @@ export const restPreferencesService = defineService<RestPreferences>("rest-prefe
 export const restLiveService = defineService<RestLive>("rest-live");
 
 /** The description of the schema at the REST root. */
-export interface OpenapiRoot {
+interface OpenapiRoot {
   /** Whether the current settings serve the description at the root. */
   isServed(): boolean;
   /** The paths of the description, without a trailing slash. */

@@ -89,7 +89,7 @@ const buildGetExchange = (exchange: Exchange): Exchange =>
         return exchange.header(lower === getProfileHeader("GET") ? getProfileHeader(exchange.method) : lower);
       },
     },
-    planned: {
+    plans: {
       get: () => exchange.plans,
       set: (plans) => {
         exchange.plans = plans;
@@ -130,7 +130,7 @@ export const etag = definePlugin({
   settings: etagSettings,
   apply: (hooks, context) => {
     if (!context.options.etags) return;
-    context.offer(etagsService, { buildPrecondition: buildPrecondition, computeTag: computeTag });
+    context.offer(etagsService, { buildPrecondition, computeTag });
     context.use(exposeRestHeadersHook).tap("etag", (names) => [...names, "ETag"]);
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");

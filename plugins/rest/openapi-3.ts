@@ -19,7 +19,7 @@ import type { RestHandler } from "./api.ts";
 import { rootDisabled } from "./errors.ts";
 import type { DocumentAddress } from "./openapi/version-2.ts";
 import { buildVersion3 } from "./openapi/version-3.ts";
-import { createDocumentCaches, describeSchema, type BuildDocument, type DocumentCaches } from "./openapi.ts";
+import { createSchemaHandler, type BuildDocument } from "./openapi.ts";
 import { createTargetHandler, requireRest, withMethods } from "./routes.ts";
 import { openapiSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
@@ -69,7 +69,7 @@ const buildDocument: BuildDocument = (description, address, { grammar, context }
   });
 };
 
-const createSurface = (context: PluginContext, descriptions: DocumentCaches): Surface => ({
+const createSurface = (context: PluginContext, describeSchema: ReturnType<typeof createSchemaHandler>): Surface => ({
   name: "rest",
   paths: () => [FILE_PATH, ...getRestPrefixes(context.options).map((prefix) => prefix + FILE_PATH)],
   methods: ["GET", "HEAD"],
@@ -77,7 +77,7 @@ const createSurface = (context: PluginContext, descriptions: DocumentCaches): Su
     const { openapiMode, dbRootSpec } = context.options;
     if (openapiMode === "disabled" || dbRootSpec !== undefined) throw rootDisabled();
     const root = buildRootExchange(exchange, findRoot(context.options, exchange.path) ?? "");
-    return describeSchema(parseRequest(requireRest(context), root), descriptions, "application/json; charset=utf-8");
+    return describeSchema(parseRequest(requireRest(context), root), "application/json; charset=utf-8");
   },
   encodeError: (error, exchange) => encodeError(requireRest(context), error, exchange),
 });
@@ -90,8 +90,8 @@ export const openapi3 = definePlugin({
   settings: openapiSettings,
   apply: (hooks, context) => {
     if (!context.registry.has("openapi")) return;
-    const descriptions = createDocumentCaches(context, "openapi 3 documents", buildDocument);
-    context.addSurface(createSurface(context, descriptions));
+    const describeSchema = createSchemaHandler(context, "openapi 3 documents", buildDocument);
+    context.addSurface(createSurface(context, describeSchema));
     hooks.introspect.tapPromise("openapi-3", async (model: Model, { query }) => {
       const rows = await query<{ readonly oid: string }>(
         sql`select objid::text as oid from pg_catalog.pg_depend where deptype = 'e'
@@ -105,9 +105,7 @@ export const openapi3 = definePlugin({
     hooks.buildRestRoute.tap({ name: "openapi-3", stage: Stage.late }, (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "root" || get === undefined) return route;
-      const describe = createTargetHandler(requireRest(context), (request) =>
-        describeSchema(request, descriptions, CONTENT_TYPE),
-      );
+      const describe = createTargetHandler(requireRest(context), (request) => describeSchema(request, CONTENT_TYPE));
       const negotiateVersion: RestHandler = (exchange, target) =>
         acceptsVersion3(exchange.header("accept")) ? describe(exchange, target) : get(exchange, target);
       return withMethods(route, [

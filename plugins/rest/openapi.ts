@@ -5,7 +5,6 @@ import {
   ident,
   runSliced,
   join,
-  defineMemberQuestions,
   observeSession,
   planKey,
   getVisibility,
@@ -13,8 +12,6 @@ import {
   toStatement,
   VERSION,
   type Answer,
-  type Ask,
-  type Cache,
   type CacheSpec,
   type Exchange,
   type Model,
@@ -91,16 +88,13 @@ const DOCUMENT_ADDRESS: Question<DescribedRequest, DocumentAddress> = {
   key: planKey,
 };
 
-/** Writes a document any number of times. */
+/** A document for one caller. */
 interface Document {
+  /** Writes the document. */
   readonly pieces: () => Generator<string>;
+  /** The whole text, if it is short enough to be cached. */
+  text?: string;
 }
-
-type WrittenDocument = { readonly document: Document; readonly text: string | undefined };
-
-const DOCUMENT = defineMemberQuestions<WrittenDocument>()("document");
-/** Made only from the document, which is the cache key. */
-const DOCUMENT_TEXT = defineMemberQuestions<WrittenDocument>()("text", () => undefined);
 
 /** Builds the document in one version of OpenAPI. */
 export type BuildDocument = (description: Description, place: DocumentAddress, rest: RestSurface) => DocumentMembers;
@@ -125,76 +119,56 @@ const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<Descr
     };
     return { pieces: () => writeText(build(description, place, rest)) };
   },
-  estimateBytes: () => BYTES_PER_DOCUMENT,
+  estimateBytes: ({ text = "" }) => BYTES_PER_DOCUMENT + text.length * 2,
 });
 
 const BYTES_PER_DOCUMENT = 1000;
 /** Longer documents are not cached but written again for each request, and sent meanwhile. */
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
-/** The cached documents, and the statement that runs for each request. */
-export interface DocumentCaches {
-  readonly documents: Cache<DescribedRequest, Document>;
-  readonly texts: Cache<WrittenDocument, string | undefined>;
-  readonly emptyProgram: Program;
-}
-
-export const createDocumentCaches = (
-  { caches, registry }: PluginContext,
-  name: string,
-  build: BuildDocument,
-): DocumentCaches => ({
-  documents: caches.create(createDocumentSpec(name, build)),
-  texts: caches.create({
-    name: `${name} as text`,
-    make: (ask: Ask<WrittenDocument>) => {
-      ask(DOCUMENT);
-      return ask(DOCUMENT_TEXT);
-    },
-    estimateBytes: (text) => (text?.length ?? 0) * 2,
-  }),
-  emptyProgram: buildEmptyProgram(registry),
-});
-
-/** Returns the whole text, or its start and the remaining members. */
+/** Returns the whole text, or its start and the remaining pieces. */
 const writeDocument = async (
   document: Document,
-  { texts }: DocumentCaches,
+  cacheDocument: () => void,
 ): Promise<{ readonly text: string; readonly rest?: Generator<string> }> => {
-  const { value: cachedText } = texts.get({ document, text: undefined });
-  if (cachedText !== undefined) return { text: cachedText };
+  if (document.text !== undefined) return { text: document.text };
   const rest = document.pieces();
   const start = await runSliced(gatherText(rest, MAX_CACHED_CHARACTERS));
   if (!start.isOver) return { text: start.text, rest };
-  texts.get({ document, text: start.text }).commit();
+  document.text = start.text;
+  cacheDocument();
   return start;
 };
 
 const negotiateContentType = ({ rest, accept, model }: RestRequest): string =>
   chooseMedia({ rest, model, maySeePlans: false, accept }, { isWholeRow: true, isRoot: true }).contentType;
 
-/** @rule R-OAS-1 R-TX-2 */
-export const describeSchema = async (
-  request: RestRequest,
-  descriptions: DocumentCaches,
-  contentType: string,
-): Promise<Answer> => {
-  const { rest, exchange } = request;
-  checkPreferences(request.preferences);
-  exchange.endPhase("plan");
-  const run = { access: "read only", values: [] } as const;
-  const [row = {}] = await rest.context.execute(buildExecution(request, descriptions.emptyProgram, run));
-  exchange.endPhase("transaction");
-  const answer = (body?: string): Answer => buildAnswer(request, { status: 200, contentType, body }, { row });
-  if (request.method === "HEAD") return answer();
-  const document = descriptions.documents.getAndCommit({ request, session: exchange.session });
-  const { text, rest: remainingPieces } = await writeDocument(document, descriptions);
-  if (remainingPieces === undefined) return answer(text);
-  // calls by the application or a plugin cannot receive a streamed response
-  if (exchange.response.socket === null)
-    return answer(text + (await runSliced(gatherText(remainingPieces, Infinity))).text);
-  const { watchUnread } = rest.context;
-  return { ...answer(), stream: (response) => sendPieces(response, text, remainingPieces, watchUnread) };
+/** Creates the handler that answers with the document of the request's schema. `name` is that of its cache.
+ *  @rule R-OAS-1 R-TX-2 */
+export const createSchemaHandler = (
+  { caches, registry, watchUnread }: PluginContext,
+  name: string,
+  build: BuildDocument,
+): ((request: RestRequest, contentType: string) => Promise<Answer>) => {
+  const documents = caches.create(createDocumentSpec(name, build));
+  const program = buildEmptyProgram(registry);
+  return async (request, contentType) => {
+    const { rest, exchange } = request;
+    checkPreferences(request.preferences);
+    exchange.endPhase("plan");
+    const run = { access: "read only", values: [] } as const;
+    const [row = {}] = await rest.context.execute(buildExecution(request, program, run));
+    exchange.endPhase("transaction");
+    const answer = (body?: string): Answer => buildAnswer(request, { status: 200, contentType, body }, { row });
+    if (request.method === "HEAD") return answer();
+    const { value: document, commit } = documents.get({ request, session: exchange.session });
+    const { text, rest: remainingPieces } = await writeDocument(document, commit);
+    if (remainingPieces === undefined) return answer(text);
+    // calls by the application or a plugin cannot receive a streamed response
+    if (exchange.response.socket === null)
+      return answer(text + (await runSliced(gatherText(remainingPieces, Infinity))).text);
+    return { ...answer(), stream: (response) => sendPieces(response, text, remainingPieces, watchUnread) };
+  };
 };
 
 const findRoots = (options: ResolvedOptions): readonly string[] =>
@@ -206,9 +180,9 @@ export const openapi = definePlugin({
   settings: openapiSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
-    const descriptions = createDocumentCaches(context, "openapi documents", buildVersion2);
+    const describeSchema = createSchemaHandler(context, "openapi documents", buildVersion2);
     const describe = createTargetHandler(requireRest(context), (request) =>
-      describeSchema(request, descriptions, negotiateContentType(request)),
+      describeSchema(request, negotiateContentType(request)),
     );
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
     context.offer(openapiService, {

@@ -6,79 +6,45 @@ import {
   getVisibility,
   type Answer,
   type Relation,
-  type Routine,
   type Visibility,
 } from "../../core/index.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import type { RestTarget } from "./api.ts";
 import { routineNotFound } from "./errors.ts";
-import { createTargetHandler, requireRest, withMethods } from "./routes.ts";
+import { createTargetHandler, RELATION_METHODS, requireRest, withMethods } from "./routes.ts";
 import { isCallable } from "./plan/overload.ts";
 import type { RestRequest } from "./request.ts";
 
-/** The methods in the order of `Allow`. @rule R-OPT-6 */
-const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /** @rule R-OPT-7 */
 const ROUTINE_METHODS = ["OPTIONS", "POST", "GET", "HEAD"];
 /** @rule R-OPT-8 */
 const ROOT_METHODS = ["OPTIONS", "GET", "HEAD"];
 
-interface Rights {
-  readonly select: boolean;
-  readonly insert: boolean;
-  readonly update: boolean;
-  readonly delete: boolean;
-}
-
-const findGrantedRights = (visibility: Visibility, relation: Relation): Rights => ({
-  select: visibility.mayPerform(relation, "select"),
-  insert: visibility.mayPerform(relation, "insert"),
-  update: visibility.mayPerform(relation, "update"),
-  delete: visibility.mayPerform(relation, "delete"),
-});
-
-const intersect = (a: Rights, b: Rights): Rights => ({
-  select: a.select && b.select,
-  insert: a.insert && b.insert,
-  update: a.update && b.update,
-  delete: a.delete && b.delete,
-});
-
-/** Removes the rights to writes that rules turn into no operation. */
-const removeUselessRights = (rights: Rights, { rules = {} }: Relation): Rights => ({
-  select: rights.select,
-  insert: rights.insert && rules.insert !== "nothing",
-  update: rights.update && rules.update !== "nothing",
-  delete: rights.delete && rules.delete !== "nothing",
-});
-
 /**
- * The rights on a relation: grants for tables, updatability for views, both for foreign tables. Metadata permissions
- * apply to all. @rule R-OPT-3 R-OPT-4
+ * Whether the role may perform the action on the relation. Grants count for all relations but views, metadata
+ * permissions for all. The relation may not be writable, or its rules may discard the write. @rule R-OPT-3 R-OPT-4
  */
-const findRights = (sight: Visibility, relation: Relation): Rights => {
-  const possible: Rights = { select: true, ...relation.writable };
-  switch (relation.kind) {
-    case "table":
-    case "partitioned":
-      return findGrantedRights(sight, relation);
-    case "foreign":
-      return intersect(possible, findGrantedRights(sight, relation));
-    case "view":
-    case "materialized":
-      return sight.isByGrants ? possible : intersect(possible, findGrantedRights(sight, relation));
-  }
+const mayPerform = (
+  visibility: Visibility,
+  relation: Relation,
+  action: "select" | "insert" | "update" | "delete",
+): boolean => {
+  const { kind, rules = {}, writable } = relation;
+  const isView = kind === "view" || kind === "materialized";
+  if (!(isView && visibility.isByGrants) && !visibility.mayPerform(relation, action)) return false;
+  return action === "select" || (writable[action] && rules[action] !== "nothing");
 };
 
 /** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
-const findRelationMethods = (sight: Visibility, relation: Relation): ReadonlySet<string> => {
-  const rights = removeUselessRights(findRights(sight, relation), relation);
+const findRelationMethods = (visibility: Visibility, relation: Relation): ReadonlySet<string> => {
+  const mayInsert = mayPerform(visibility, relation, "insert");
+  const mayUpdate = mayPerform(visibility, relation, "update");
   const methods = new Set(["OPTIONS"]);
-  if (rights.select) methods.add("GET").add("HEAD");
-  if (rights.insert) methods.add("POST");
-  if (rights.update) methods.add("PATCH");
-  if (rights.delete) methods.add("DELETE");
-  if (rights.insert && rights.update && mayPut(relation)) methods.add("PUT");
+  if (mayPerform(visibility, relation, "select")) methods.add("GET").add("HEAD");
+  if (mayInsert) methods.add("POST");
+  if (mayUpdate) methods.add("PATCH");
+  if (mayPerform(visibility, relation, "delete")) methods.add("DELETE");
+  if (mayInsert && mayUpdate && mayPut(relation)) methods.add("PUT");
   return methods;
 };
 
@@ -92,32 +58,28 @@ const mayPut = (relation: Relation): boolean => {
   });
 };
 
-/** The methods that at least one overload offers. @rule R-OPT-7 */
-const findRoutineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
-  new Set(routines.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"]);
-
 /** The methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
 const findOfferedMethods = (
   { rest, model, schema, name, exchange }: RestRequest,
   target: RestTarget,
 ): readonly string[] => {
   // without a database role, a session uses the login role
-  const sight = getVisibility(model, exchange.session, "rest");
+  const visibility = getVisibility(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
       return ROOT_METHODS;
     case "relation": {
-      const methods = findRelationMethods(sight, target.relation);
+      const methods = findRelationMethods(visibility, target.relation);
       return RELATION_METHODS.filter((method) => methods.has(method));
     }
     case "routine": {
       const callable = target.routines.filter((routine) => isCallable(model, routine));
       if (callable.length === 0)
         throw routineNotFound(schema, name, { names: [] }, rest.findSuggestions()?.routine(model, schema, name));
-      const shown = sight.isByGrants ? callable : callable.filter((routine) => sight.mayCall(routine));
+      const shown = visibility.isByGrants ? callable : callable.filter((routine) => visibility.mayCall(routine));
       if (shown.length === 0) return ["OPTIONS"];
-      const methods = findRoutineMethods(shown);
-      return ROUTINE_METHODS.filter((method) => methods.has(method));
+      // one overload is enough
+      return shown.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"];
     }
   }
 };

@@ -9,7 +9,7 @@ import {
   type RelApiHooks,
 } from "../../core/index.ts";
 import { graphqlService } from "../graphql/api.ts";
-import { streamedAnswersService, type StreamedAnswers } from "../speed/api.ts";
+import { streamedAnswersService } from "../speed/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { createHeaderWarning } from "./answer/headers.ts";
 import {
@@ -41,9 +41,9 @@ import { prepareRequests, namesColumns } from "./plan/planning.ts";
 import { readRelation } from "./read.ts";
 import type { RestSurface, RouteMatch } from "./request.ts";
 import { etagsService } from "./run.ts";
-import { createRouteFinder, createRelationHandler, restService } from "./routes.ts";
+import { createRouteFinder, createRelationHandler, RELATION_METHODS, restService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
-import { compatMode, dbMaxRows, dbTxEnd, metadataPermissionsForRest, surfaceLimits } from "../shared/settings.ts";
+import { metadataPermissionsForRest, surfaceSettings } from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import {
   createRouteMatcher,
@@ -61,7 +61,6 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
   const routeOf = createRouteFinder(hooks, { relation, routine: new Map(), root: new Map() });
-  let streamed: readonly [StreamedAnswers | undefined] | undefined;
   const rest: RestSurface = {
     context,
     hooks,
@@ -73,7 +72,9 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
     readParameters,
     findSuggestions: () => context.use(suggestionsService),
     findHints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
-    findStreamedAnswers: () => (streamed ??= [findStreamedAnswers(context)])[0],
+    // an entity tag is computed from the whole body (R-STR-6)
+    findStreamedAnswers: () =>
+      context.use(etagsService) === undefined ? context.use(streamedAnswersService) : undefined,
     findRoute: routeOf,
     matchRoute: createRouteMatcher(context, routeOf),
     get reads() {
@@ -85,14 +86,6 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
   relation.set("GET", read).set("HEAD", read);
   return rest;
 };
-
-/** @rule R-STR-6 */
-const findStreamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
-  context.use(etagsService) === undefined // a tag is of the whole body
-    ? context.use(streamedAnswersService)
-    : undefined;
-
-const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
 const rejectRequest = (rest: RestSurface, exchange: Exchange, match: RouteMatch): Promise<never> => {
@@ -120,8 +113,6 @@ const rejectUnknown = async (rest: RestSurface, exchange: Exchange): Promise<nev
   throw relationNotFound(schema, name, rest.findSuggestions()?.relation(model, schema, name));
 };
 
-const NO_NAMES: readonly string[] = [];
-
 /** A path of no surface, where this one is the last. */
 const buildPathError = ({ context, findSuggestions }: RestSurface, { path, session }: OpenExchange): RelApiError => {
   const prefixes = getRestPrefixes(context.options);
@@ -132,15 +123,7 @@ const buildPathError = ({ context, findSuggestions }: RestSurface, { path, sessi
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
 export const rest = definePlugin({
   name: "rest",
-  settings: [
-    ...restSettings,
-    ...restLimits,
-    compatMode,
-    dbMaxRows,
-    dbTxEnd,
-    metadataPermissionsForRest,
-    ...surfaceLimits,
-  ],
+  settings: [...restSettings, ...restLimits, ...surfaceSettings, metadataPermissionsForRest],
   preferences: POSTGREST_PREFERENCES,
   apply: (hooks, context) => {
     const surface = createRest(hooks, context);
@@ -176,7 +159,7 @@ export const rest = definePlugin({
       paths: () =>
         context.options.compatMode ? ["*"] : getRestPrefixes(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
-        return (exposed ??= context.use(exposeRestHeadersHook).call(NO_NAMES));
+        return (exposed ??= context.use(exposeRestHeadersHook).call([]));
       },
       // steps 4 to 6 of R-PIPE-1, then the target's own handler
       handle: (exchange) => {

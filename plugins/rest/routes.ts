@@ -11,6 +11,9 @@ import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 import type { RestSurface, RestRequest } from "./request.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
+/** The methods of relations, in the order of `Allow`. @rule R-OPT-6 */
+export const RELATION_METHODS: readonly string[] = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
 /** The surface, for the other plugins of this folder. */
 export const restService = defineService<RestSurface>("rest");
 
@@ -44,7 +47,7 @@ export const withMethods = (
 });
 
 /** The surface's own methods by kind of target, in the order of `Allow`. */
-export type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
+type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
 /** Builds the route of a target each time. `createRouteMatcher` keeps those of requests. */
 export const createRouteFinder =

@@ -28,7 +28,7 @@ export interface Precondition {
 }
 
 /** Computes tags of representations, for writes. */
-export interface Etags {
+interface Etags {
   /** The precondition of a write. Undefined if the request has none. @rule R-ETG-3 R-ETG-4 */
   buildPrecondition(request: RestRequest, relation: Relation): Precondition | undefined;
   /** The tag of the bytes of a body. */
@@ -39,7 +39,7 @@ export interface Etags {
 export const etagsService = defineService<Etags>("rest-etags");
 
 /** The parts of an execution that differ between requests of one plan. */
-export interface ExecutionParts {
+interface ExecutionParts {
   readonly access: Execution["access"];
   readonly values: readonly SentValue[];
   /** The isolation level in place of the role's. */

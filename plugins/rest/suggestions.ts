@@ -73,7 +73,7 @@ const suggestRelationship: Suggestions["relationship"] = (model, schema, source,
 };
 
 const buildSuggestion = (misspelt: string, name: string | undefined): Suggestion | undefined =>
-  name === undefined ? undefined : { suggestion: name, misspelt: misspelt };
+  name === undefined ? undefined : { suggestion: name, misspelt };
 
 const indexRoutines = memoizePerSchema((model, schema) => {
   const callable = [...model.routines.values()]

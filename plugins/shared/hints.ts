@@ -12,7 +12,7 @@ import {
 } from "../../core/index.ts";
 
 /** The position of a JSON syntax error. Lines and columns start at 1, and columns count characters. */
-export type JsonSyntaxError = {
+type JsonSyntaxError = {
   readonly line: number;
   readonly column: number;
   /** For example `expected "," or "}", found "b"`. */

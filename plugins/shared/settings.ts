@@ -59,7 +59,7 @@ export const dbChannel = defineOption({
   isFixed: true,
 });
 
-export const dbMaxRows = defineOption({
+const dbMaxRows = defineOption({
   name: "dbMaxRows",
   environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
   kind: wholeNumber(0),
@@ -120,6 +120,9 @@ const maxPathKeys = defineLimit(
 
 /** The limits that both surfaces read. */
 export const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
+
+/** The settings that both surfaces read. */
+export const surfaceSettings = [compatMode, dbMaxRows, dbTxEnd, ...surfaceLimits] as const;
 
 declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof sharedOptions> {}

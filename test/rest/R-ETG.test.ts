@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { definePlugin, without } from "../../core/index.ts";
 import { capabilities, startApi } from "../support/api.ts";
 import { untilLocked } from "../support/locks.ts";
 
@@ -32,6 +32,19 @@ const FAILED = {
 };
 
 describe("reads", () => {
+  test("R-ETG-1 GET and HEAD have the plan of the read for request steps", async () => {
+    const keys: (string | undefined)[] = [];
+    const planKeys = definePlugin({
+      name: "plan-keys",
+      apply: (_hooks, context) =>
+        context.addStep({ name: "plan-keys", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
+    });
+    const watched = await startApi({ on: api.database, etags: true, parts: [planKeys] });
+    await watched.request("GET", "/etag_rows");
+    await watched.request("HEAD", "/etag_rows");
+    await expect.poll(() => keys).toEqual([expect.any(String), keys[0]]);
+  });
+
   test("R-ETG-1 equal bodies have equal tags, others have others", async () => {
     const tag = await tagOf(one);
     expect(tag).toMatch(/^"[-_\w]{27}"$/);

@@ -1,7 +1,7 @@
 /** The page and its script. */
 import { escapeHtml, encodeInlineJson, type Page } from "../../shared/pages.ts";
 
-export interface PageConfig {
+interface PageConfig {
   /** The path of the schema description, from the server's root. */
   readonly root: string;
   readonly assets: string;

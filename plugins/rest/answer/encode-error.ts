@@ -107,7 +107,7 @@ const applyDialectMessage = (error: RelApiError): RelApiError => {
 const findDialectCode = ({ code }: RelApiError): string => CODES[code] ?? code;
 
 /** The parts of the request that the encoder uses. */
-export interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
+interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
   readonly session?: Session;
   /** The code in the body, which the encoder sets for the log. */
   errorCode?: string | undefined;

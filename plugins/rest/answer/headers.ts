@@ -17,7 +17,7 @@ export interface AnswerParts {
 }
 
 /** The parts of a response that depend on its transaction. */
-export interface TransactionResult {
+interface TransactionResult {
   /** The row of the statement, for taps of `finishAnswer`. */
   readonly row: ResultRow;
   /** The header `Content-Location`. */

@@ -14,7 +14,7 @@ import {
 import { DocumentMembers } from "./sliced-text.ts";
 import { buildColumnSchema, buildParameterSchema, findQueryType, buildValueSchema, type TypeSchema } from "./types.ts";
 
-export interface Version3Input {
+interface Version3Input {
   readonly description: Description;
   /** The address of the server, as a URL or a path. */
   readonly server: string;

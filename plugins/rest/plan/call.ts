@@ -23,7 +23,7 @@ import { removeWindow } from "../syntax/range.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind } from "./conditions.ts";
 import { chooseMedia, buildHeadEnvelope } from "./media.ts";
-import { chooseRoutine, isCallable } from "./overload.ts";
+import { chooseRoutine, isCallable, takesBodyAsArgument } from "./overload.ts";
 import type { PlanInput } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { findRelationship } from "./relationship.ts";
@@ -51,7 +51,7 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
   const shape = buildCallShape(planning);
   const chosen = chooseRoutine(model, callable, shape);
   if (chosen === undefined) {
-    if (planning.rest.findHints() !== undefined && input.kind === "query" && callable.some(takesBody))
+    if (planning.rest.findHints() !== undefined && input.kind === "query" && callable.some(takesBodyAsArgument))
       throw routineNotFound(schema, name, shape, undefined, BODY_HINT);
     throw routineNotFound(schema, name, shape, suggestRoutine(planning, callable, shape));
   }
@@ -83,9 +83,6 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
     legacyNames,
   };
 };
-
-/** Whether the function has a single unnamed parameter, which takes the body. @rule R-RPC-6 */
-const takesBody = ({ parameters: [first, ...others] }: Routine): boolean => first?.name === "" && others.length === 0;
 
 const BODY_HINT = "The function takes its argument as the body of a POST request";
 

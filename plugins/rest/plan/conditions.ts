@@ -17,7 +17,7 @@ import {
 import type { Condition, Field, JsonPathKey, LogicTree } from "../request.ts";
 
 /** A row of a composite type. */
-export interface CompositeType {
+interface CompositeType {
   readonly rowType: number;
   readonly columns: readonly string[];
 }
@@ -64,13 +64,16 @@ export const buildField = (
 
 /** @rule R-FLT-1 R-FLT-2 */
 const buildCondition = (row: RowScope, condition: Condition): Predicate => {
-  const embed = isNullFilter(condition) ? row.findEmbed(condition.field.name) : undefined;
-  if (embed !== undefined) return { kind: "embedded", embed, isNull: !condition.isNegated };
-  const comparison = buildComparison(row, condition);
-  return condition.isNegated ? { kind: "not", of: comparison } : comparison;
+  const { field, specs, isNegated } = condition;
+  const embed = isNullFilter(condition) ? row.findEmbed(field.name) : undefined;
+  if (embed !== undefined) return { kind: "embedded", embed, isNull: !isNegated };
+  return buildOperation(row.values, buildField(row, field), {
+    ...condition,
+    specs: [chooseOperator(row, field, specs)],
+  });
 };
 
-/** The condition on a value that is not a field. The database checks its type. */
+/** The condition on a value, by the first of its operators. The database checks its type. */
 export const buildOperation = (
   values: BoundValue[],
   left: Expression,
@@ -91,22 +94,6 @@ export const buildOperation = (
 /** Whether the condition is exactly `is.null` on a bare name. @rule R-EMB-15 */
 const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
   operator === "is" && keyword === "null" && field.path.length === 0;
-
-const buildComparison = (
-  row: RowScope,
-  { field, specs, quantifier, option, value, keyword }: Condition,
-): Comparison => {
-  const left = buildField(row, field);
-  return {
-    kind: "compare",
-    left,
-    operator: chooseOperator(row, field, specs).name,
-    operand: value === undefined ? undefined : bind(row.values, value),
-    keyword,
-    quantifier,
-    option: option === undefined ? undefined : bind(row.values, option),
-  };
-};
 
 /**
  * The operator for the column's type if several share a name, otherwise the first. The database refuses a wrong type.

@@ -24,7 +24,7 @@ const buildContentType = (type: MediaType): string =>
     : type.text;
 
 /** The facts that the choice of a media type depends on. */
-export interface MediaRequest extends Pick<MediaNegotiation, "relation" | "routine" | "isWholeRow"> {
+interface MediaRequest extends Pick<MediaNegotiation, "relation" | "routine" | "isWholeRow"> {
   /** Whether the response is the schema description. */
   readonly isRoot?: boolean;
 }

@@ -3,7 +3,7 @@ import type { Model, PgType, Routine, RoutineParameter } from "../../../core/ind
 import { ambiguousRoutine } from "../errors.ts";
 import type { CallShape } from "../request.ts";
 
-export interface ChosenRoutine {
+interface ChosenRoutine {
   readonly routine: Routine;
   /** Whether the body is the single unnamed argument (R-RPC-6). */
   readonly takesBody: boolean;
@@ -16,21 +16,20 @@ const BODY_TYPES: Readonly<Record<NonNullable<CallShape["bodyType"]>, readonly s
   bytea: ["bytea"],
 };
 
-/** Whether the function has a single unnamed parameter, which takes the body. */
+/** Whether the function has a single unnamed parameter, which takes the body. @rule R-RPC-6 */
 export const takesBodyAsArgument = (routine: Routine): boolean =>
   routine.parameters.length === 1 && routine.parameters[0]?.name === "";
 
-/** @rule R-RPC-1 */
-export const isCallable = (model: Model, routine: Routine): boolean => {
-  if (routine.parameters.every((parameter) => parameter.name !== "")) return true;
-  const type = takesBodyAsArgument(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
-  return type !== undefined && Object.values(BODY_TYPES).some((names) => names.includes(type.name));
-};
+/** The type of the argument that is the whole body. */
+const findBodyType = (model: Model, routine: Routine): PgType | undefined =>
+  takesBodyAsArgument(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
 
-const matchesBody = (model: Model, routine: Routine, raw: NonNullable<CallShape["bodyType"]>): boolean => {
-  const type = takesBodyAsArgument(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
-  return type !== undefined && BODY_TYPES[raw].includes(type.name);
-};
+/** @rule R-RPC-1 */
+export const isCallable = (model: Model, routine: Routine): boolean =>
+  routine.parameters.every((parameter) => parameter.name !== "") ||
+  Object.values(BODY_TYPES)
+    .flat()
+    .includes(findBodyType(model, routine)?.name ?? "");
 
 const matchesNames = (routine: Routine, { names, bodyType }: CallShape): boolean => {
   if (takesBodyAsArgument(routine)) return false;
@@ -77,7 +76,10 @@ export const chooseRoutine = (
   if (named.length > 1) throw buildAmbiguityError(model, named);
   if (named[0] !== undefined) return { routine: named[0], takesBody: false };
   const { bodyType } = call;
-  const matching = bodyType === undefined ? [] : routines.filter((routine) => matchesBody(model, routine, bodyType));
+  const matching =
+    bodyType === undefined
+      ? []
+      : routines.filter((routine) => BODY_TYPES[bodyType].includes(findBodyType(model, routine)?.name ?? ""));
   if (matching.length > 1) throw buildAmbiguityError(model, matching);
   return matching[0] === undefined ? undefined : { routine: matching[0], takesBody: true };
 };

@@ -49,12 +49,12 @@ export interface EmbedLevel extends QueryLevel {
 export const buildJoinedRowName = ({ name, depth }: Pick<QueryLevel, "name" | "depth">, id: string): string =>
   `${name}_${id}_${depth + 1}`;
 
-export interface LegacyName {
+interface LegacyName {
   readonly name: string;
   readonly alias: string;
 }
 
-export interface QueryTree {
+interface QueryTree {
   readonly root: QueryNode;
   /** Names in the query that mean aliased embeds. @rule R-EMB-7 */
   readonly legacyNames: readonly LegacyName[];
@@ -81,7 +81,7 @@ export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
   embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
 
 /** Selects the parts of the query that take effect. */
-export interface EffectiveParts {
+interface EffectiveParts {
   /** Whether root filters and root trees take effect. */
   readonly hasRootFilters: boolean;
   readonly hasRanges: boolean;

@@ -1,7 +1,7 @@
 /**
  * Tokens of the query string, and errors with the position and the expected tokens. Scanning functions accept the text
- * and a position. They return a token with its end position, or a `Failure`, so that alternatives can be tried. `fail`
- * turns a failure into the error.
+ * and a position. They return a token with its end position, or a `LexFailure`, so that alternatives can be tried.
+ * `requireToken` turns a failure into the error.
  */
 import type { RelApiError } from "../../../core/index.ts";
 import { parseError } from "../errors.ts";
@@ -96,7 +96,7 @@ const CONTROL_CHARACTER_NAMES =
   );
 
 /** Escapes a character as a Haskell literal does in PostgREST's messages: `\"`, `\n`, `\SOH`, `\233`. */
-const escapeCharacter = (code: number, quote: string): string => {
+export const escapeCharacter = (code: number, quote: string): string => {
   const character = String.fromCodePoint(code);
   if (character === quote || character === "\\") return `\\${character}`;
   if (code < 32) return `\\${CONTROL_CHARACTER_NAMES[code]}`;
@@ -245,7 +245,7 @@ const endsIndex = (text: string, at: number): boolean => {
   return (character === "-" && text[at + 1] === ">") || (character === ":" && text[at + 1] === ":");
 };
 
-export interface ScannedField {
+interface ScannedField {
   readonly field: Field;
   /** The tokens that could continue the name or its path. */
   readonly more: readonly string[];
@@ -264,7 +264,7 @@ export const scanField = (text: string, at: number): Token<ScannedField> | LexFa
   return { value: { field: { name: name.value.text, path: path.value }, more }, end: path.end };
 };
 
-export interface TreePath {
+interface TreePath {
   readonly names: readonly string[];
   readonly field: Field;
 }
@@ -273,8 +273,8 @@ export interface TreePath {
  * Parses the name of a filter, order or limit parameter: `crew.sailors.name->>a`. Any text after it is ignored.
  * @rule R-LEX-8 R-LEX-13
  */
-export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
-  const source: LexerInput = { text: raw, what, raw };
+export const parseTreePath = (raw: string): TreePath => {
+  const source: LexerInput = { text: raw, what: "tree path", raw };
   const names: string[] = [];
   for (let at = 0; ;) {
     const name = requireToken(source, scanName(raw, at));
@@ -286,6 +286,12 @@ export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
     at = name.end + 1;
   }
 };
+
+/**
+ * The embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error`
+ * @rule R-LEX-8
+ */
+export const parseNodePath = (name: string): readonly string[] => (name.includes(".") ? parseTreePath(name).names : []);
 
 /**
  * Parses the names of `columns` and `on_conflict`: `id, name`. Any text after the last name is ignored. @rule R-LEX-9

@@ -9,17 +9,43 @@ import {
   isNameCharacter,
   findMismatch,
   NAME,
+  requireToken,
   scanField,
+  scanName,
   skipBlanks,
   type LexFailure,
   type LexerInput,
   type Token,
 } from "./lex.ts";
-import { parseLogicPath } from "./tree-path.ts";
 
 const NEGATION = "negation operator (not)";
 const LOGIC_OPERATOR = "logic operator (and, or)";
 const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
+
+interface LogicPath {
+  readonly path: readonly string[];
+  /** The operator: `or`, `and`, `not.or` or `not.and`. */
+  readonly operator: string;
+}
+
+/**
+ * Parses the name of a logic tree. Any `not` among its parts negates, and the others are the path of embeds.
+ * @throws RelApiError `parse-error` @rule R-LOG-2
+ */
+const parseLogicPath = (name: string): LogicPath => {
+  if (!name.includes(".")) return { path: [], operator: name };
+  const source: LexerInput = { text: name, what: "logic path", raw: name };
+  const parts: string[] = [];
+  for (let at = 0; ;) {
+    const part = requireToken(source, scanName(name, at));
+    parts.push(part.value.text);
+    if (name[part.end] !== ".") break;
+    at = part.end + 1;
+  }
+  const operator = name.slice(name.lastIndexOf(".") + 1);
+  const path = parts.slice(0, -1);
+  return { path: path.filter((part) => part !== "not"), operator: path.includes("not") ? `not.${operator}` : operator };
+};
 
 /**
  * Parses a logic tree. `name` is for example `or` or `voyages.not.and`, `value` is `(…)`. @throws RelApiError

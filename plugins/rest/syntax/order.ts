@@ -7,15 +7,16 @@ import {
   throwSyntaxError,
   isFailure,
   findMismatch,
+  parseNodePath,
   requireToken,
   scanField,
   scanName,
+  scanQuoted,
   skipBlanks,
   type LexFailure,
   type LexerInput,
   type Token,
 } from "./lex.ts";
-import { parseNodePath } from "./tree-path.ts";
 
 type OrderGrammar = Pick<Grammar, "limits" | "orderings">;
 
@@ -144,18 +145,13 @@ const readOrdering = (
 
 /** Scans an operand up to a comma or parenthesis, or in quotes, where a backslash escapes any character. */
 const scanOperand = (text: string, at: number): Token<string> | LexFailure => {
-  if (text[at] !== '"') {
-    let end = at;
-    while (end < text.length && !",()".includes(text.charAt(end))) end++;
-    return { value: text.slice(at, end), end };
+  if (text[at] === '"') {
+    const quoted = scanQuoted(text, at);
+    return isFailure(quoted) ? { at: quoted.at, expecting: ['"\\""'] } : quoted;
   }
-  let value = "";
-  for (let end = at + 1; end < text.length; end++) {
-    if (text[end] === '"') return { value, end: end + 1 };
-    if (text[end] === "\\") end++;
-    value += text[end] ?? "";
-  }
-  return { at: text.length, expecting: ['"\\""'] };
+  let end = at;
+  while (end < text.length && !",()".includes(text.charAt(end))) end++;
+  return { value: text.slice(at, end), end };
 };
 
 /** Scans a suffix, which may be empty: `.desc.nullslast`, `.nullsfirst`. */

@@ -13,13 +13,12 @@ import type {
   QueryKind,
 } from "../request.ts";
 import { parseFilter, parseOptionalOperation } from "./filter.ts";
-import { parseNames, parseTreePath } from "./lex.ts";
+import { parseNames, parseNodePath, parseTreePath } from "./lex.ts";
 import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
 import { decodePart, isReserved, getLastPart, LOGIC, buildNestedHookName } from "./parameters.ts";
 import { parseWholeNumber } from "./range.ts";
 import { parseSelect } from "./select.ts";
-import { parseNodePath } from "./tree-path.ts";
 
 export type Pair = readonly [name: string, value: string | undefined];
 
