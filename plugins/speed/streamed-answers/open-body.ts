@@ -4,7 +4,6 @@ import type { BodyFrame, ValueReceiver } from "../api.ts";
 import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
 
 export interface OpenBody {
-  readonly bytes: number;
   readonly receiver: ValueReceiver;
   /** Settles when the response is over. */
   writeTo(response: ServerResponse, around?: BodyFrame): Promise<void>;
@@ -12,7 +11,6 @@ export interface OpenBody {
 
 export interface OpenBodyParts {
   readonly response: ServerResponse;
-  readonly bytes: number;
   /** How long the database may be kept waiting. */
   readonly patienceMs: number;
   /** Hears that the client has not read all that was written. */
@@ -24,7 +22,7 @@ export interface OpenBodyParts {
 }
 
 /** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
-export const openBody = ({ response, bytes, patienceMs, onUnread, release, resume, drop }: OpenBodyParts): OpenBody => {
+export const openBody = ({ response, patienceMs, onUnread, release, resume, drop }: OpenBodyParts): OpenBody => {
   let mayWait = release !== undefined;
   /** The bytes that arrive before the headers are sent. */
   const earlyChunks: Buffer[] = [];
@@ -59,7 +57,6 @@ export const openBody = ({ response, bytes, patienceMs, onUnread, release, resum
   response.once("close", finishBody);
   const writeTo = (to: Sink, chunk: Buffer): boolean => to.write(chunk) || !mayWait;
   return {
-    bytes,
     receiver: {
       write: (chunk) => {
         if (isOver) return true;
