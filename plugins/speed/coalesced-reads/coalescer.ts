@@ -26,6 +26,11 @@ export interface CoalescedRead {
   readonly execution: Execution;
   /** Only reads with the same key may share a transaction. */
   readonly key: string;
+  readonly settings: WireStatement;
+  readonly statement: WireStatement;
+  /** The names of its result columns. The next column says whether the proof no longer holds. */
+  readonly columns: readonly string[];
+  readonly askedAtMs: number;
 }
 
 /** The outcome of reads that shared a round trip. */
@@ -34,7 +39,7 @@ export interface CoalescedRun {
   readonly rows: readonly (readonly ResultRow[] | undefined)[];
   /** The index of the first read without a result. */
   readonly failedAt: number;
-  /** The run exceeded `patienceMs` and was cancelled. */
+  /** The run took too long and was cancelled. */
   readonly isCancelled: boolean;
   /** Why none of them can run, not even on its own. */
   readonly error?: unknown;
@@ -43,18 +48,9 @@ export interface CoalescedRun {
 export interface Coalescer {
   /** Returns undefined if the read must run on its own, or fails. */
   buildRead(execution: Execution): CoalescedRead | undefined;
-  /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
-   *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
-  run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
-}
-
-interface BuiltRead extends CoalescedRead {
-  readonly settings: WireStatement;
-  readonly statement: WireStatement;
-  /** The names of its result columns. The next column says whether the proof no longer holds. */
-  readonly columns: readonly string[];
-  /** Undefined if there are no listeners to transactions. */
-  readonly askedAtMs: number | undefined;
+  /** Calls `take` once, as soon as a connection is available. A run that takes too long is cancelled, and `onLate` is
+   *  called. So a slow read neither delays the others nor holds their locks. */
+  run(take: () => readonly CoalescedRead[], onLate: () => void): Promise<CoalescedRun>;
 }
 
 const NO_RESULT: CoalescedRun = { rows: [], failedAt: 0, isCancelled: false };
@@ -71,6 +67,8 @@ const addProofCheck = memoize((model: Model) =>
 );
 
 const MAX_STATEMENTS = 2;
+/** A run that takes longer is cancelled. */
+const PATIENCE_MS = 25;
 
 /** @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
@@ -90,23 +88,16 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
     }
   };
 
-  const ready = (execution: Execution): BuiltRead | undefined => {
+  const buildRead = (execution: Execution): CoalescedRead | undefined => {
     const statements = buildStatements(execution) ?? [];
     const [settings, statement] = statements;
     if (settings === undefined || statement === undefined || statements.length > MAX_STATEMENTS) return undefined;
     const key = [settings.name, ...settings.values].join("\0");
     const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
-    return {
-      execution,
-      key,
-      settings,
-      statement,
-      columns,
-      askedAtMs: transactionEnded.hasListeners ? performance.now() : undefined,
-    };
+    return { execution, key, settings, statement, columns, askedAtMs: performance.now() };
   };
 
-  const readRow = ({ columns }: BuiltRead, values: WireRow | undefined): ResultRow | undefined => {
+  const readRow = ({ columns }: CoalescedRead, values: WireRow | undefined): ResultRow | undefined => {
     if (values?.[columns.length] !== "f") return undefined;
     const row: Record<string, string | null> = {};
     for (const [i, name] of columns.entries()) row[name] = values[i] ?? null;
@@ -114,8 +105,8 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
   };
 
   return {
-    buildRead: ready,
-    run: async (take, patienceMs, onLate) => {
+    buildRead,
+    run: async (take, onLate) => {
       let connection: Connection;
       try {
         const acquired = transactionSender.pool.acquire();
@@ -126,7 +117,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         return isFinal ? { ...NO_RESULT, error } : NO_RESULT;
       }
       const release = (isReusable: boolean): void => transactionSender.pool.release(connection, isReusable);
-      const reads = take() as readonly BuiltRead[]; // what `ready` has made
+      const reads = take();
       const [first] = reads;
       if (first === undefined || connection.backend.isShared) {
         release(true);
@@ -143,7 +134,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
           cancelling = connection.cancel();
           onLate();
         });
-      }, patienceMs);
+      }, PATIENCE_MS);
       let result: WireResult;
       try {
         result = await transactionSender.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
@@ -169,7 +160,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         const row = readRow(read, result.rows[i + 1]);
         const found = row && [row];
         const { execution, askedAtMs } = read;
-        if (found !== undefined && askedAtMs !== undefined)
+        if (found !== undefined && transactionEnded.hasListeners)
           transactionEnded.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: found });
         rows.push(found);
       }

@@ -1,7 +1,14 @@
 /** Reads of several callers in one turn of the event loop share a round trip. Only short reads do: a long one would delay
  *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
  *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
-import { definePlugin, type Execution, type PluginContext, type Program, type ResultRow } from "../../../core/index.ts";
+import {
+  definePlugin,
+  memoize,
+  type Execution,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+} from "../../../core/index.ts";
 import { createCoalescer, type CoalescedRead, type Coalescer } from "./coalescer.ts";
 import { coalescedReadsSettings } from "../settings.ts";
 
@@ -13,8 +20,6 @@ const FULL_BATCH_MS = 1;
 const MIN_BATCHES = 2;
 /** The database is known to be busy with a batch that takes longer, so that all its time counts. */
 const LONG_BATCH_MS = 4;
-/** A batch that takes longer is cancelled. */
-const PATIENCE_MS = 25;
 
 const MAX_READ_MS = 1;
 const MIN_READ_MS = 0.05;
@@ -163,7 +168,7 @@ class Queue {
       beganAtMs = performance.now();
       return reads.map(({ read }) => read);
     };
-    const { rows, failedAt, error, isCancelled } = await coalescer.run(take, PATIENCE_MS, endRun);
+    const { rows, failedAt, error, isCancelled } = await coalescer.run(take, endRun);
     const tookMs = performance.now() - beganAtMs;
     const isLong = reads.length > 1 && tookMs > LONG_BATCH_MS;
     const costMs =
@@ -198,7 +203,7 @@ export const coalescedReads = definePlugin({
     const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
     const coalescer = createCoalescer(context);
     const roundTrip = new RoundTrip();
-    const costs = new WeakMap<Program, ReadCost>();
+    const getCost = memoize((_program: Program) => new ReadCost());
     const queues = new Map<string, Queue>();
 
     context.wrap({
@@ -219,8 +224,7 @@ export const coalescedReads = definePlugin({
             program?.isProven !== true
           )
             return next(execution);
-          let cost = costs.get(program);
-          if (cost === undefined) costs.set(program, (cost = new ReadCost()));
+          const cost = getCost(program);
           if (!cost.isShort(maxCharacters)) return measure(execution, cost);
           const read = coalescer.buildRead(execution);
           if (read === undefined) return next(execution);
