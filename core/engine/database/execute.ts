@@ -28,7 +28,7 @@ export interface ExecutorParts {
   readonly current: CurrentState;
   readonly primary: Pool;
   /** The replicas, on which only reads run. */
-  readonly replicas: Promise<Replicas> | undefined;
+  readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: HealthProblems;
@@ -69,18 +69,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const fullDisk = createFullDiskReporter(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
-  let checkedReplicas: Replicas | undefined;
   let hasWarnedOfPooler = false;
-
-  const chooseReplica = ({ minWritePosition }: Execution): Pool | undefined | Promise<Pool | undefined> => {
-    if (checkedReplicas !== undefined) return checkedReplicas.choose(minWritePosition);
-    return replicas?.then(async (found) => {
-      found.start();
-      await found.firstCheck;
-      checkedReplicas = found;
-      return found.choose(minWritePosition);
-    });
-  };
 
   /** One write, one result. */
   const send = async (
@@ -192,8 +181,9 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     let attempts: Attempts | undefined;
     let pool = primary;
     if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined) {
-      const chosen = chooseReplica(execution);
-      pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
+      replicas.start();
+      await replicas.firstCheck;
+      pool = replicas.choose(execution.minWritePosition) ?? primary;
     }
     const build = (sharing: Sharing | undefined): Transaction =>
       transactions.build(execution, { prepares: prepares && !isUnprepared && sharing === undefined, sharing });

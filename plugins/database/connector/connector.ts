@@ -8,6 +8,7 @@ import { watchLiveness } from "./liveness.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
+import { createReplicas } from "./replicas.ts";
 import { openReplication } from "./replication.ts";
 
 const SECOND_MS = 1000;
@@ -29,7 +30,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
   const server = createServer(target, connectMs, parts);
   let listener: Listener | undefined;
-  let checks: Promise<{ close(): void }> | undefined;
+  let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
   /** The last opened or checked connection leads to a pooler, which is likely for the next one too. */
   let isPooled = false;
@@ -79,11 +80,8 @@ export const createConnector = (parts: ConnectorParts): Connector => {
         // short timeout, because the primary can serve slower requests
         return { target: replicaTarget, pool: openPool(createServer(replicaTarget, SECOND_MS, parts)) };
       });
-      const opened = import("./replicas.ts").then(({ createReplicas }) =>
-        createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger }),
-      );
-      checks = opened;
-      return opened;
+      checks = createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger });
+      return checks;
     },
     listen: (...listenArguments) => {
       listener ??= createListener(direct, logger, isLoaded, direct !== target);
@@ -98,7 +96,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
       return openReplication(direct);
     },
     close: async () => {
-      (await checks)?.close();
+      checks?.close();
       await listener?.close();
     },
   };

@@ -7,7 +7,7 @@ import { openTarget, type Target } from "./open-target.ts";
 import { isPgError, classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import type { Pool } from "../../../core/engine/database/pool.ts";
 
-export interface ReplicasParts {
+interface ReplicasParts {
   readonly primary: Target;
   readonly replicas: readonly { readonly target: Target; readonly pool: Pool }[];
   readonly maxLagMs: number;
@@ -18,7 +18,8 @@ interface Replica {
   readonly pool: Pool;
   /** The position that the replica has reached. */
   position: bigint;
-  isUsable: boolean;
+  /** Undefined until the replica was checked once. */
+  isUsable: boolean | undefined;
 }
 
 const PAUSE_MS = 200;
@@ -37,7 +38,7 @@ const PAGE_HEADER_BYTES = 40n;
 const POSITION_QUERY = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
 
 /** Parses a write position: `16/B374D848`. */
-export const parsePosition = (text: string): bigint => {
+const parsePosition = (text: string): bigint => {
   const [high = "0", low = "0"] = text.split("/");
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 };
@@ -112,21 +113,23 @@ export const createReplicas = ({
   maxLagMs,
   logger,
 }: ReplicasParts): Replicas & { readonly close: () => void } => {
-  const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: false }));
+  const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: undefined }));
   /** The past positions of the primary, the oldest first: those within the permitted lag, and one before them. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
   let lastIndex = 0;
   let isStarted = false;
   let settle: () => void = () => undefined;
+  const firstCheck = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
 
   const updateReplica = (replica: Replica, number: number, reason: string | undefined): void => {
-    if (replica.isUsable === (reason === undefined) && self.asked.has(number)) return;
+    const wasUsable = replica.isUsable;
     replica.isUsable = reason === undefined;
-    const isFirst = !self.asked.has(number);
-    self.asked.add(number);
-    if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason: reason });
-    else if (!isFirst) logger.info("a replica answers reads again", { replica: number });
-    if (self.asked.size === all.length) settle();
+    if (replica.isUsable === wasUsable) return;
+    if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason });
+    else if (wasUsable !== undefined) logger.info("a replica answers reads again", { replica: number });
+    if (all.every(({ isUsable }) => isUsable !== undefined)) settle();
   };
 
   const watches = replicas.map(({ target, pool }, i) => {
@@ -156,12 +159,9 @@ export const createReplicas = ({
     () => undefined, // requests report these errors
   );
 
-  const self = {
-    asked: new Set<number>(),
-    firstCheck: new Promise<void>((resolve) => {
-      settle = resolve;
-    }),
-    choose: (position?: string): Pool | undefined => {
+  return {
+    firstCheck,
+    choose: (position) => {
       const least = position === undefined ? 0n : parsePosition(position);
       for (let i = 0; i < all.length; i++) {
         lastIndex = (lastIndex + 1) % all.length;
@@ -181,7 +181,6 @@ export const createReplicas = ({
       for (const watch of [watchPrimary, ...watches]) watch.close();
     },
   };
-  return self;
 };
 
 const describeError = (error: unknown): string => {
