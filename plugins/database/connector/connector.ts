@@ -1,5 +1,11 @@
 /** Connects to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
-import { connectionFailed, presetError, type RelApiError, type ResolvedOptions } from "../../../core/index.ts";
+import {
+  connectionFailed,
+  definePlugin,
+  presetError,
+  type RelApiError,
+  type ResolvedOptions,
+} from "../../../core/index.ts";
 import type { DatabaseServer } from "../../../core/engine/database/connection.ts";
 import type { Connector, ConnectorParts } from "../../../core/engine/database/connector.ts";
 import { parseHosts } from "./hosts.ts";
@@ -8,6 +14,7 @@ import { watchLiveness } from "./liveness.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
+import { connectorSettings } from "../settings.ts";
 import { createReplicas } from "./replicas.ts";
 import { openReplication } from "./replication.ts";
 
@@ -148,3 +155,9 @@ const createRefreshingTarget = (
 /** Returns the target for connections that need their own backend for longer than a transaction. */
 const readDirectTarget = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
   database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
+
+export const connector = definePlugin({
+  name: "connector",
+  settings: connectorSettings,
+  connector: createConnector,
+});
