@@ -12,7 +12,7 @@ import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/set.ts";
 import { rest } from "../plugins/rest/rest.ts";
 import { restWrites } from "../plugins/rest/write.ts";
-import { planProof } from "../plugins/speed/plan-proof/proof.ts";
+import { planProof } from "../plugins/speed/plan-proof.ts";
 import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 

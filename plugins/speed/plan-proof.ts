@@ -27,7 +27,7 @@ import {
   type Relation,
   type ValueRef,
   type WriteRows,
-} from "../../../core/index.ts";
+} from "../../core/index.ts";
 
 interface ProofContext {
   readonly model: Model;
