@@ -113,7 +113,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     relation !== undefined && relation.columns.every(({ name }) => isProvenColumn(relation, name));
 
   const value = (ref: ValueRef): boolean => {
-    if ("step" in ref) return true; // a proven write has left the step's row
+    if ("step" in ref) return true; // the row of the step was written by a proven write
     return isProvenType(ref.type) && (!("apply" in ref) || isProvenFunction(ref.apply));
   };
   const isProvenPath = (steps: readonly PathKey[] = []): boolean =>

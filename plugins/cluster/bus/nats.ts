@@ -38,18 +38,18 @@ const readCredentials = (given: string): UserPass | TokenAuth | undefined => {
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
-/** `urlOf` is called for each connection, because user and password may rotate. */
-const buildOptions = (urlOf: () => string): NodeConnectionOptions => {
-  const urls = parseUrls(urlOf());
+/** `readUrl` is called for each connection, because user and password may rotate. */
+const buildOptions = (readUrl: () => string): NodeConnectionOptions => {
+  const urls = parseUrls(readUrl());
   return {
     servers: urls.map(({ host }) => host),
-    ...(readCredentials(urlOf()) === undefined ? {} : { authenticator: () => readCredentials(urlOf()) }),
+    ...(readCredentials(readUrl()) === undefined ? {} : { authenticator: () => readCredentials(readUrl()) }),
     ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
   };
 };
 
 const createNatsBus = (
-  urlOf: () => string,
+  readUrl: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
   logUnreachable: (reason: string) => void,
@@ -80,7 +80,7 @@ const createNatsBus = (
     try {
       const nats = await loadPackage("@nats-io/transport-node", () => import("@nats-io/transport-node"));
       const opened = await nats.connect({
-        ...buildOptions(urlOf),
+        ...buildOptions(readUrl),
         name: namespace,
         noEcho: true,
         maxReconnectAttempts: -1,

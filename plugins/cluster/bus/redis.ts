@@ -24,7 +24,7 @@ export const redisBus = definePlugin({
 });
 
 const createRedisBus = (
-  urlOf: () => string,
+  readUrl: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
   logUnreachable: (reason: string) => void,
@@ -64,7 +64,7 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([createRedis(urlOf, namespace), createRedis(urlOf, namespace)]);
+      [publisher, subscriber] = await Promise.all([createRedis(readUrl, namespace), createRedis(readUrl, namespace)]);
     } catch (error) {
       return handleError(error); // the package is missing
     }

@@ -84,7 +84,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
           options,
           i,
         );
-        // short timeout, because the primary can serve slower requests
+        // the timeout is short, because the primary can serve slower requests
         return { target: replicaTarget, pool: openPool(createServer(replicaTarget, SECOND_MS, parts)) };
       });
       checks = createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger });

@@ -40,7 +40,7 @@ interface StateRow {
   readonly own: number;
 }
 
-/** Returns a function that stops it. @rule R-HST-9 R-HST-10 */
+/** Returns a function that stops watching. @rule R-HST-9 R-HST-10 */
 export const watchLiveness = (parts: LivenessParts): (() => void) => {
   const { connections, checkMs, limitMs, onLost, isOnlyHost, warn } = parts;
   const attemptMs = Math.min(checkMs, ATTEMPT_MS);

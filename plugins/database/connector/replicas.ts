@@ -29,8 +29,8 @@ const REFUSED_PAUSE_MS = 5000;
 const RECHECK_MS = 200;
 /** A replica that takes longer counts as slow. */
 const ANSWER_TIMEOUT_MS = 500;
-/** The timeout for reaching a silent replica, after which its statements are given up. Together with the pause and the
- *  doubt, it is less than a second. */
+/** The timeout for reaching a silent replica, after which its statements are given up. Together with `PAUSE_MS`
+ *  and `RECHECK_MS`, it is less than a second. */
 const CONNECT_TIMEOUT_MS = 500;
 /** The log contains page headers, at which the two functions for its end may differ. */
 const PAGE_HEADER_BYTES = 40n;
@@ -43,11 +43,11 @@ const parsePosition = (text: string): bigint => {
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 };
 
-/** Checks one server repeatedly. `failed` is called with the error, and with whether the server is unreachable. */
+/** Checks one server repeatedly. `onFailure` is called with the error, and with whether the server is unreachable. */
 const createWatch = (
   target: Target,
   onPosition: (position: bigint) => void,
-  onFailure: (error: unknown, isAway: boolean) => void,
+  onFailure: (error: unknown, isUnreachable: boolean) => void,
 ): { start(): void; close(): void } => {
   let connection: Connection | undefined;
   let answers = 0;
@@ -66,15 +66,15 @@ const createWatch = (
   };
 
   const checkPosition = async (): Promise<void> => {
-    let isAway = connection === undefined;
+    let isUnreachable = connection === undefined;
     let pauseMs = PAUSE_MS;
-    let doubt: NodeJS.Timeout | undefined;
+    let recheck: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
       connection ??= await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" });
-      isAway = false;
+      isUnreachable = false;
       const checkedConnection = connection;
-      doubt = setTimeout(() => void checkReachable(), RECHECK_MS);
+      recheck = setTimeout(() => void checkReachable(), RECHECK_MS);
       limit = setTimeout(() => void checkedConnection.end(), ANSWER_TIMEOUT_MS);
       const [row] = await checkedConnection.query<{ position: string }>(POSITION_QUERY, []);
       answers++;
@@ -84,11 +84,11 @@ const createWatch = (
       const wasOpen = connection !== undefined;
       connection = undefined;
       if (isClosed) return;
-      onFailure(error, isAway);
+      onFailure(error, isUnreachable);
       if (classifyLoginRefusal(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
       if (wasOpen) return void checkPosition();
     } finally {
-      clearTimeout(doubt);
+      clearTimeout(recheck);
       clearTimeout(limit);
     }
     if (isClosed) return void connection?.end();

@@ -1,7 +1,6 @@
-/** Reads of several requests in one round trip and one transaction. They may run together for these reasons. Each is
- *  proven to run no user code (R-TX-10), so it cannot observe the reads beside it. The settings in front of them, the
- *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
- *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
+/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user code
+ *  (R-TX-10), so it cannot observe the others, and all have equal settings, including the role. Each read also returns
+ *  whether its proof still holds. A read without a result runs again on its own, because reads have no effect. */
 import {
   isFatal,
   isRelApiError,
@@ -41,7 +40,7 @@ export interface CoalescedRun {
   readonly failedAt: number;
   /** The run took too long and was cancelled. */
   readonly isCancelled: boolean;
-  /** Why none of them can run, not even on its own. */
+  /** The reason why none of the reads can run, not even on its own. */
   readonly error?: unknown;
 }
 
@@ -128,7 +127,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       let cancelling: Promise<void> | undefined;
       let isOver = false;
       const patience = setTimeout(() => {
-        // answers that have come while the process was busy are read first
+        // results that arrived while the process was busy are read first
         setImmediate(() => {
           if (isOver) return;
           cancelling = connection.cancel();

@@ -11,9 +11,9 @@ export interface OpenBody {
 
 export interface OpenBodyParts {
   readonly response: ServerResponse;
-  /** How long the database may be kept waiting. */
+  /** The longest time for which the database may wait for the client. */
   readonly patienceMs: number;
-  /** Hears that the client has not read all that was written. */
+  /** Called when the client has not read everything that was written. */
   readonly onUnread: (response: ServerResponse) => void;
   /** Called once the client has received everything or has left. Undefined if the database may not wait for it. */
   readonly release: (() => void) | undefined;
@@ -69,7 +69,7 @@ export const openBody = ({ response, patienceMs, onUnread, release, resume, drop
         stopWaiting();
         sink?.end(after);
       },
-      // a client must not take it for complete
+      // the client must not take the body for complete
       fail: () => {
         if (!isComplete) response.destroy();
       },
