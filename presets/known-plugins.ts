@@ -14,8 +14,6 @@ export const knownOptions: readonly string[] = [];
  * aliases.
  */
 const aliases: Readonly<Record<string, readonly string[]>> = {
-  databaseUrl: ["PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"],
-  databaseReplicaUrls: ["HASURA_GRAPHQL_READ_REPLICA_URLS"],
   dbSchemas: ["PGRST_DB_SCHEMAS"],
   dbExtraSearchPath: ["PGRST_DB_EXTRA_SEARCH_PATH"],
   dbPool: ["PGRST_DB_POOL"],

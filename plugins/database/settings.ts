@@ -9,7 +9,7 @@ const MAX_SECONDS = 2_000_000; // timers accept no longer times
 export const connectorSettings = [
   defineOption({
     name: "databaseUrl",
-    environment: ["DATABASE_URL"],
+    environment: ["DATABASE_URL", "PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"],
     kind: databaseUrl,
     description:
       "libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, with one host or several (R-HST-1). `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`)",
@@ -38,7 +38,7 @@ export const connectorSettings = [
   }),
   defineOption({
     name: "databaseReplicaUrls",
-    environment: ["DATABASE_REPLICA_URLS"],
+    environment: ["DATABASE_REPLICA_URLS", "HASURA_GRAPHQL_READ_REPLICA_URLS"],
     kind: databaseUrls,
     default: [],
     description:
@@ -94,7 +94,7 @@ export const pollSettings = [
   defineOption({
     name: "dbSchemaPollInterval",
     environment: ["DB_SCHEMA_POLL_INTERVAL"],
-    kind: wholeNumber(0, 2_000_000),
+    kind: wholeNumber(0, MAX_SECONDS),
     default: 2,
     unit: "seconds",
     description:

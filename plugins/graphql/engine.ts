@@ -8,6 +8,7 @@ import {
   type Execution,
   type PluginContext,
   type RelApiHooks,
+  type ResultRow,
   type Session,
   type ValueOf,
 } from "../../core/index.ts";
@@ -23,7 +24,7 @@ import { parseRequestJson, readRequest } from "./request.ts";
 import { runRequest } from "./run-request.ts";
 import { createNames } from "./types/names.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
-import { streamedAnswersService, type LongBodyHandler } from "../speed/api.ts";
+import { streamedAnswersService, type ArrivingBody } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant } from "./build.ts";
 import type { RoleSchema } from "./role-schema.ts";
@@ -169,8 +170,8 @@ export const createEngine = (
           ? undefined
           : {
               aboveBytes: longBody.aboveBytes,
-              onBody: (...arriving: Parameters<LongBodyHandler["onBody"]>) => {
-                const took = longBody.take(...arriving, ...frame);
+              onBody: (_row: ResultRow, body: ArrivingBody) => {
+                const took = longBody.take(body, ...frame);
                 result = took;
                 return took?.taker;
               },

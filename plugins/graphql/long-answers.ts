@@ -66,12 +66,11 @@ export const createRequestRunner = (
       // the result is undefined if the body was lost on its way
       const longBody: GqlLongBody<LongAnswer | undefined> = {
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
-        take: (row, body, beforeBody, afterBody) => {
+        take: (body, beforeBody, afterBody) => {
           const { bytes } = body;
           const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
-          const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody() : undefined;
-          const taker = opened?.onBody(row, body);
-          if (opened !== undefined && taker !== undefined) return { taker, taken: { streamed: opened, around } };
+          const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
+          if (opened !== undefined) return { taker: opened.receiver, taken: { streamed: opened, around } };
           if (bytes <= LONG_BYTES) return undefined;
           let answered: (whole: Buffer | undefined) => void = () => undefined;
           const taken = new Promise<Buffer | undefined>((resolve) => (answered = resolve));

@@ -2,7 +2,6 @@
 import type { IncomingMessage } from "node:http";
 import type {
   Exchange,
-  ResultRow,
   SentValue,
   CredentialRules,
   Execution,
@@ -195,7 +194,6 @@ export interface PackedBody {
 export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> {
   /** The text of `data` is `before`, the body and `after`. */
   take(
-    row: ResultRow,
     body: ArrivingBody,
     before: string,
     after: string,

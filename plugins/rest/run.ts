@@ -18,6 +18,7 @@ import { buildAnswer, type AnswerParts } from "./answer/headers.ts";
 import { preconditionFailed } from "./errors.ts";
 import type { PlannedRequest, PreparedRequest, RequestSource, RestRequest } from "./request.ts";
 import { buildRequest } from "./syntax/parse-request.ts";
+import type { StreamedBody } from "../speed/api.ts";
 
 /** A statement that runs before that of the plan, in the same transaction, with a check of its row. */
 export interface Precondition {
@@ -76,12 +77,15 @@ export const runPrepared = async <Made extends PlannedRequest>(
   request.exchange.endPhase("plan");
   const executionParts = buildExecutionParts(request, made);
   const streamed = media.isBinary ? undefined : request.rest.findStreamedAnswers();
-  const streamedBody = streamed?.openBody();
+  let streamedBody: StreamedBody | undefined;
   const execution = buildExecution(
     request,
     program,
     executionParts,
-    streamedBody && streamed?.createRowReader(streamedBody),
+    streamed?.createRowReader({
+      aboveBytes: streamed.aboveBytes,
+      onBody: (_row, body) => (streamedBody = streamed.openBody(body))?.receiver,
+    }),
   );
   const rows = await (executionParts.precondition === undefined
     ? context.execute(execution)

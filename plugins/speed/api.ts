@@ -38,16 +38,18 @@ export interface BodyFrame {
   readonly isZipped?: boolean;
 }
 
-/** Takes the long body of one execution, which arrives when its answer has begun. */
-export interface StreamedBody extends LongBodyHandler {
-  /** The answer with the body that was taken; without one, the answer as it is. */
+/** A long body on its way to the client. */
+export interface StreamedBody {
+  readonly receiver: ValueReceiver;
+  /** Returns the answer with this body. */
   addTo(answer: Answer, around?: BodyFrame): Answer;
 }
 
 export interface StreamedAnswers {
+  /** Shorter bodies are not streamed. */
   readonly aboveBytes: number;
-  /** For each execution. */
-  openBody(): StreamedBody;
+  /** Returns undefined if the body has to be buffered. */
+  openBody(body: ArrivingBody): StreamedBody | undefined;
   /** Returns the reader of an execution whose body goes to `body` if it is long. */
   createRowReader(body: LongBodyHandler): Execution["longRows"];
 }

@@ -1,5 +1,5 @@
 /** Plugins that change the cost of a response and not its content. */
 export { coalescedReads } from "./coalesced-reads/index.ts";
 export { columnArrays } from "./column-arrays/index.ts";
-export { planProof } from "./plan-proof/index.ts";
+export { planProof } from "./plan-proof.ts";
 export { streamedAnswers } from "./streamed-answers/index.ts";

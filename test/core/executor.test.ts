@@ -1,7 +1,8 @@
 /** Transactions on a real database: their settings, their traces on the connection, their end and their errors. */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { buildConnectionUrls, mayConcernEncryption } from "../../plugins/database/connector/connection-string.ts";
+import { mayConcernEncryption } from "../../plugins/database/connector/connection-string.ts";
+import { parseHosts } from "../../plugins/database/connector/hosts.ts";
 import type { Connector } from "../../core/engine/database/connector.ts";
 import { createConnector } from "../../plugins/database/connector/connector.ts";
 import { connectorSettings } from "../../plugins/database/settings.ts";
@@ -719,7 +720,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   });
 
   test("encryption follows sslmode as in libpq: with prefer it may be missing, and without sslmode it is preferred", async () => {
-    const urls = (text: string) => buildConnectionUrls(text, {});
+    const urls = (text: string, environment = {}) => parseHosts(text, environment).urls[0];
     expect(urls("postgres://u@h/d")).toEqual([
       "postgres://u@h/d",
       "postgres://u@h/d?sslmode=require&uselibpqcompat=true",
@@ -733,7 +734,9 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(urls("postgres://u@h/d?sslmode=require")).toEqual(["postgres://u@h/d?sslmode=require&uselibpqcompat=true"]);
     expect(urls("postgres:///d?host=/tmp")).toEqual(["postgres:///d?host=/tmp"]);
     expect(urls("postgres://u@h/d?ssl=true")).toEqual(["postgres://u@h/d?ssl=true"]);
-    expect(buildConnectionUrls("postgres://u@h/d", { PGSSLMODE: "require" })).toEqual(["postgres://u@h/d"]);
+    expect(urls("postgres://u@h/d", { PGSSLMODE: "require" })).toEqual([
+      "postgres://u@h/d?sslmode=require&uselibpqcompat=true",
+    ]);
     for (const [message, code] of [
       ['no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", no encryption', "28000"],
       ["SSL connection is required", "08P01"],

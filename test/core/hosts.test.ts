@@ -88,6 +88,8 @@ describe("connection strings", () => {
       "postgres://two:2/",
     ]);
     expect(urls("postgres://own/d", { PGHOST: "one" })).toEqual(["postgres://own/d"]);
+    expect(urls("port=7 dbname=d", { PGHOST: "one" })).toEqual(["postgres://one:7/d"]);
+    expect(urls("host=own", { PGHOSTADDR: "10.0.0.1" })).toEqual(["postgres://own/"]);
     expect(
       parseHosts("postgres://a,b/d", {
         PGTARGETSESSIONATTRS: "standby",

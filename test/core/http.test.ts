@@ -26,7 +26,7 @@ import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
 import { credentialRules } from "../../plugins/graphql/credential-rules.ts";
 import { accessLog, cors, traceHeader } from "../../plugins/operations/index.ts";
-import { connector } from "../../plugins/database/connector/index.ts";
+import { connector } from "../../plugins/database/connector/connector.ts";
 import { databaseSettings } from "../../plugins/database/stored-settings/index.ts";
 import { reloadChannel } from "../../plugins/database/reload/index.ts";
 import { takeUpgradeHook } from "../../plugins/live/api.ts";

@@ -17,7 +17,7 @@ import {
   type Routine,
 } from "../../core/index.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
-import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/database/introspect/index.ts";
+import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/database/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 export interface LoadSettings {

@@ -20,7 +20,7 @@ import {
   type ValueOf,
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
-import { connector } from "../../plugins/database/connector/index.ts";
+import { connector } from "../../plugins/database/connector/connector.ts";
 import { graphql } from "../../plugins/graphql/graphql.ts";
 import { rest } from "../../plugins/rest/rest.ts";
 import { fullCompat, gqlCompat, knownPlugins, minimal, plus, restCompat } from "../../presets/index.ts";

@@ -1,6 +1,6 @@
 /**
  * A table of requests, and whether their statements count as proven. A statement that is not on the list of
- * plugins/speed/plan-proof/proof.ts is not proven.
+ * plugins/speed/plan-proof.ts is not proven.
  */
 import { expect, test } from "vitest";
 import { definePlugin, join, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";

@@ -15,7 +15,7 @@ export interface ConnectorParts {
 export interface Connector {
   readonly primary: DatabaseServer;
   /** Opens a pool for each replica. Undefined if there are no replicas. */
-  openReplicas(openPool: (replica: DatabaseServer) => Pool): Promise<Replicas> | undefined;
+  openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
   /** Returns a function that stops listening. `missed` is called when notifications may have been lost. `unheard` is
    *  called when none can arrive, until `missed` is called. */
   listen(

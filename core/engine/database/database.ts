@@ -131,7 +131,7 @@ export const createDatabase = (
         }
       }),
     snapshot: (work) => {
-      void replicas?.then(({ start }) => start());
+      replicas?.start();
       return new Promise((resolve, reject) => {
         const whole = withConnection(async (connection) => {
           await connection.query(BEGIN_SNAPSHOT, []);

@@ -29,7 +29,7 @@ export interface ExecutorParts {
   readonly current: CurrentState;
   readonly primary: Pool;
   /** The replicas, on which only reads run. */
-  readonly replicas: Promise<Replicas> | undefined;
+  readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: HealthProblems;
@@ -71,13 +71,6 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let hasWarnedOfPooler = false;
-
-  const chooseReplica = async ({ minWritePosition }: Execution): Promise<Pool | undefined> => {
-    const found = await replicas;
-    found?.start();
-    await found?.firstCheck;
-    return found?.choose(minWritePosition);
-  };
 
   /** Sends the statements in one write, and resolves with their one result. */
   const send = async (
@@ -189,8 +182,11 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     let isOpening = true;
     let attempts: Attempts | undefined;
     let pool = primary;
-    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined)
-      pool = (await chooseReplica(execution)) ?? primary;
+    if (replicas !== undefined && execution.mayUseReplica === true && previousAttempts === undefined) {
+      replicas.start();
+      await replicas.firstCheck;
+      pool = replicas.choose(execution.minWritePosition) ?? primary;
+    }
     const build = (sharing: Sharing | undefined): Transaction =>
       transactions.build(execution, { prepares: prepares && !isUnprepared && sharing === undefined, sharing });
     let transaction: Transaction;

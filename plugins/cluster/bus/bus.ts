@@ -50,7 +50,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   const topics = new Map<string, Set<Subscription>>();
   /** The numbers of the last sent message by topic, and of the last received message by topic and sender. */
   const sentNumbers = new Map<string, number>();
-  const heard = new Map<string, number>();
+  const receivedNumbers = new Map<string, number>();
   let transport: BusTransport | undefined;
   let isOpening = false;
   let isModelLoaded = false;
@@ -79,12 +79,12 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     const number = Number(message.slice(first + 1, second));
     if (sender === id || first < 1 || second === -1 || !Number.isSafeInteger(number)) return;
     const key = `${topic} ${sender}`;
-    const last = heard.get(key);
+    const last = receivedNumbers.get(key);
     // the message was delivered twice
     if (last !== undefined && number <= last) return;
-    heard.delete(key);
-    heard.set(key, number);
-    if (heard.size > MAX_SENDERS) heard.delete(heard.keys().next().value as string); // the map is not empty
+    receivedNumbers.delete(key);
+    receivedNumbers.set(key, number);
+    if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string); // the map is not empty
     if (last !== undefined && number > last + 1) missed(topic);
     const text = message.slice(second + 1);
     forEachSubscription(topic, (subscription) => subscription.heard(text, sender));
@@ -162,7 +162,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
           topics.delete(topic);
           transport?.unsubscribe(topic);
           // messages are not missed while there is no subscriber
-          for (const key of heard.keys()) if (key.startsWith(`${topic} `)) heard.delete(key);
+          for (const key of receivedNumbers.keys()) if (key.startsWith(`${topic} `)) receivedNumbers.delete(key);
         };
       },
     },

@@ -1,5 +1,6 @@
 /** Passes messages through NATS: `BUS_URL=nats://user:password@host:4222`. Several hosts of a cluster are separated by
  *  commas, and `tls://` requires encryption. @rule X-BUS-4 */
+import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
 import { definePlugin } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
@@ -9,6 +10,7 @@ const RECONNECT_MS = 500;
 /** A server that does not answer two pings in a row counts as lost. */
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
+const CLOSE_MS = 500;
 /** The default limit of a server, until the actual one is known from the connection. */
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 
@@ -36,18 +38,18 @@ const readCredentials = (given: string): UserPass | TokenAuth | undefined => {
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
-/** `urlOf` is called for each connection, because user and password may rotate. */
-const buildOptions = (urlOf: () => string): NodeConnectionOptions => {
-  const urls = parseUrls(urlOf());
+/** `readUrl` is called for each connection, because user and password may rotate. */
+const buildOptions = (readUrl: () => string): NodeConnectionOptions => {
+  const urls = parseUrls(readUrl());
   return {
     servers: urls.map(({ host }) => host),
-    ...(readCredentials(urlOf()) === undefined ? {} : { authenticator: () => readCredentials(urlOf()) }),
+    ...(readCredentials(readUrl()) === undefined ? {} : { authenticator: () => readCredentials(readUrl()) }),
     ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
   };
 };
 
 const createNatsBus = (
-  urlOf: () => string,
+  readUrl: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
   logUnreachable: (reason: string) => void,
@@ -78,7 +80,7 @@ const createNatsBus = (
     try {
       const nats = await loadPackage("@nats-io/transport-node", () => import("@nats-io/transport-node"));
       const opened = await nats.connect({
-        ...buildOptions(urlOf),
+        ...buildOptions(readUrl),
         name: namespace,
         noEcho: true,
         maxReconnectAttempts: -1,
@@ -118,11 +120,8 @@ const createNatsBus = (
       isClosed = true;
       clearTimeout(timer);
       // waits no longer than this, because a lost server does not answer
-      await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS)]);
+      await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS, undefined, { ref: false })]);
       await connection?.close();
     },
   };
 };
-
-const CLOSE_MS = 500;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -11,7 +11,7 @@ const MAX_PAUSE_MS = 1000;
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
 
-/** Opens a client that reconnects by itself. Commands fail while it is disconnected. `urlOf` is called for each
+/** Opens a client that reconnects by itself. Commands fail while it is disconnected. `readUrl` is called for each
  *  connection, because user and password may rotate. */
 export const createRedis = async (readUrl: () => string, name: string): Promise<Redis> => {
   const { createClient } = await loadPackage("@redis/client", () => import("@redis/client"));

@@ -104,11 +104,11 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
   return {
     open: () => void open(),
     take: async (key, perMinute, burst, isOwed = false) => {
-      // the key is hashed, because properties of callers must not be readable in Redis
       if (redis?.isReady !== true || namespace === undefined || performance.now() < notBeforeMs) return undefined;
+      // the key is hashed, because properties of callers must not be readable in Redis
       const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_resolve, reject) => {
+      const timeout = new Promise<never>((_resolve, reject) => {
         timer = setTimeout(() => reject(new Error("it took too long")), PATIENCE_MS);
       });
       try {
@@ -116,7 +116,7 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
           keys: [name],
           arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"],
         });
-        const waitMs = await Promise.race([asked, late]);
+        const waitMs = await Promise.race([asked, timeout]);
         if (isUnavailable) {
           isUnavailable = false;
           logger.info("rate limits are counted in Redis again");

@@ -1,11 +1,13 @@
 /** Passes messages through Redis: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule
  *  X-BUS-4 */
+import { setTimeout as pause } from "node:timers/promises";
 import { definePlugin } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 import { createRedis, type Redis } from "./redis-client.ts";
 
 /** Redis accepts more; the limit protects the memory of slow receivers. */
 const MAX_BYTES = 1024 * 1024;
+const CLOSE_MS = 500;
 
 export const redisBus = definePlugin({
   name: "redis-bus",
@@ -22,7 +24,7 @@ export const redisBus = definePlugin({
 });
 
 const createRedisBus = (
-  urlOf: () => string,
+  readUrl: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
   logUnreachable: (reason: string) => void,
@@ -62,7 +64,7 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([createRedis(urlOf, namespace), createRedis(urlOf, namespace)]);
+      [publisher, subscriber] = await Promise.all([createRedis(readUrl, namespace), createRedis(readUrl, namespace)]);
     } catch (error) {
       return handleError(error); // the package is missing
     }
@@ -90,11 +92,9 @@ const createRedisBus = (
     close: async () => {
       isClosed = true;
       // the reply to a ping arrives after the published messages were received
-      if (publisher?.isReady === true) await Promise.race([publisher.ping().catch(() => undefined), pause(CLOSE_MS)]);
+      if (publisher?.isReady === true)
+        await Promise.race([publisher.ping().catch(() => undefined), pause(CLOSE_MS, undefined, { ref: false })]);
       end();
     },
   };
 };
-
-const CLOSE_MS = 500;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

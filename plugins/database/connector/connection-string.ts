@@ -1,12 +1,76 @@
-/** Converts libpq connection strings for pg: URLs or `host=… dbname=…`. */
+/** Reads connection strings of libpq (URLs or `host=… dbname=…`), and writes URLs for pg. */
+
+/** The parts of a connection string. All but the query are encoded as in a URL. */
+export interface UrlParts {
+  readonly scheme: string;
+  readonly user: string;
+  readonly password: string;
+  /** The hosts and ports: `one:5432,two`. */
+  readonly hosts: string;
+  readonly database: string;
+  readonly query: readonly (readonly [name: string, value: string])[];
+}
+
+export interface HostAddress {
+  readonly host: string;
+  readonly port: string;
+}
+
+export const isUrl = (text: string): boolean => /^\s*[a-z]+:\/\//i.test(text);
+
+/** @throws Error on a text that is neither a URL nor a list of `name=value` */
+export const parseConnectionString = (text: string): UrlParts =>
+  isUrl(text) ? parseUrl(text.trim()) : parseKeywords(text);
+
+const parseUrl = (url: string): UrlParts => {
+  // postgres://api:secret@one:5432,two/shop?sslmode=require
+  const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
+  const [, scheme = "", userinfo = "", places = "", database = "", query = ""] = found;
+  const colon = userinfo.indexOf(":");
+  return {
+    scheme,
+    user: colon === -1 ? userinfo : userinfo.slice(0, colon),
+    password: colon === -1 ? "" : userinfo.slice(colon + 1),
+    hosts: places,
+    database,
+    query: query.split("&").flatMap((pair): [string, string][] => {
+      const at = pair.indexOf("=");
+      return at < 1 ? [] : [[pair.slice(0, at), decodeURIComponent(pair.slice(at + 1).replaceAll("+", " "))]];
+    }),
+  };
+};
+
+/** @throws Error on a string that is not a list of `name=value` */
+const parseKeywords = (text: string): UrlParts => {
+  const parameters = new Map<string, string>();
+  // host=/tmp password='it\'s'
+  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\[^])*)'|((?:[^\s'\\]|\\[^])*))/gy;
+  let at = 0;
+  for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
+    parameters.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
+    at = pair.lastIndex;
+  }
+  if (at < text.trimEnd().length || parameters.size === 0)
+    throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
+  return { scheme: "postgres://", user: "", password: "", hosts: "", database: "", query: [...parameters] };
+};
+
+/** Writes a URL for pg, which accepts an IPv6 address in brackets, and the directory of a socket in the query. */
+export const buildUrl = (
+  { scheme, user, password, database, query }: UrlParts,
+  { host, port }: HostAddress,
+): string => {
+  const isFolder = host.startsWith("/");
+  const params = [...(isFolder ? [["host", host], ...(port === "" ? [] : [["port", port]])] : []), ...query];
+  const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
+  const place = isFolder || host === "" ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
+  const text = params.map(([name, value]) => `${name}=${encodeURIComponent(value ?? "")}`).join("&");
+  return `${scheme}${credentials}${place}${isFolder || port === "" ? "" : `:${port}`}/${database}${text === "" ? "" : `?${text}`}`;
+};
 
 /** Returns URLs to try in order. The next one is tried if the previous one may have failed because of encryption
- *  (`mayConcernEncryption`). @throws Error on a text that is neither form */
-export const buildConnectionUrls = (
-  text: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): readonly string[] => {
-  const url = convertToUrl(text);
+ *  (`mayConcernEncryption`). */
+export const addEncryption = (url: string): readonly string[] => {
   const given = /[?&]sslmode=([^&]*)/.exec(url)?.[1];
   const setSslMode = (mode: string): string => {
     const bare = url.replace(/([?&])sslmode=[^&]*/, "$1");
@@ -14,9 +78,8 @@ export const buildConnectionUrls = (
   };
   switch (given) {
     case undefined:
-      // encryption is configured elsewhere, or the connection is a local socket
-      if (/[?&]ssl[a-z]*=/.test(url) || environment["PGSSLMODE"] !== undefined || /[?&]host=(%2f|\/)/i.test(url))
-        return [url];
+      // other parameters configure encryption, or the connection is a local socket
+      if (/[?&]ssl[a-z]*=/.test(url) || /[?&]host=(%2f|\/)/i.test(url)) return [url];
       return [url, setSslMode("require")];
     case "allow":
       return [setSslMode("disable"), setSslMode("require")];
@@ -31,43 +94,3 @@ export const buildConnectionUrls = (
  *  matters because servers use their own words to require encryption, or to say that they have none. */
 export const mayConcernEncryption = (message: string, code: string | undefined): boolean =>
   code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
-
-/** @throws Error on a text that is neither form */
-export const convertToUrl = (text: string): string =>
-  /^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : convertKeywordsToUrl(text);
-
-/** @throws Error on a string that is not a list of `name=value` */
-const convertKeywordsToUrl = (text: string): string => {
-  const parts = new Map<string, string>();
-  // host=/tmp password='it\'s'
-  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\[^])*)'|((?:[^\s'\\]|\\[^])*))/gy;
-  let at = 0;
-  for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
-    parts.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
-    at = pair.lastIndex;
-  }
-  if (at < text.trimEnd().length || parts.size === 0)
-    throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
-  const takeParameter = (name: string): string => {
-    const found = parts.get(name) ?? "";
-    parts.delete(name);
-    return encodeURIComponent(found);
-  };
-  const [user, password, database, hostAddress, host, port] = [
-    "user",
-    "password",
-    "dbname",
-    "hostaddr",
-    "host",
-    "port",
-  ].map(takeParameter) as [string, string, string, string, string, string];
-  const address = hostAddress || host;
-  const hasSeveralHosts = address.includes("%2C");
-  const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
-  const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);
-  const isFolder = address.startsWith("%2F");
-  const isHostInQuery = isFolder || hasSeveralHosts;
-  if (isHostInQuery) query.unshift(`host=${address}`);
-  if (isHostInQuery && port !== "") query.unshift(`port=${port}`);
-  return `postgres://${credentials}${isHostInQuery ? "localhost" : address}${port === "" || isHostInQuery ? "" : `:${port}`}/${database}${query.length === 0 ? "" : `?${query.join("&")}`}`;
-};

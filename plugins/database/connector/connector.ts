@@ -1,12 +1,22 @@
 /** Connects to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
-import { connectionFailed, presetError, type RelApiError, type ResolvedOptions } from "../../../core/index.ts";
+import {
+  connectionFailed,
+  definePlugin,
+  presetError,
+  type RelApiError,
+  type ResolvedOptions,
+} from "../../../core/index.ts";
 import type { DatabaseServer } from "../../../core/engine/database/connection.ts";
 import type { Connector, ConnectorParts } from "../../../core/engine/database/connector.ts";
-import type { Listener } from "./listener.ts";
+import { parseHosts } from "./hosts.ts";
+import { createListener, type Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
+import { connectorSettings } from "../settings.ts";
+import { createReplicas } from "./replicas.ts";
+import { openReplication } from "./replication.ts";
 
 const SECOND_MS = 1000;
 /** The timeout is short, so that after a network failure no caller waits for connections much longer than the failure
@@ -26,8 +36,8 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   // an embedded database may be restarting
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
   const server = createServer(target, connectMs, parts);
-  let listener: Promise<Listener> | undefined;
-  let checks: Promise<{ close(): void }> | undefined;
+  let listener: Listener | undefined;
+  let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
   /** The last opened or checked connection leads to a pooler, which is likely for the next one too. */
   let isPooled = false;
@@ -35,7 +45,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
    *  R-HST-11 */
   const reportOpening = (error?: unknown): void => {
-    if (error === undefined) void listener?.then(({ retryNow }) => retryNow());
+    if (error === undefined) listener?.retryNow();
     if (error !== undefined && classifyLoginRefusal(error) === undefined) return;
     if (isLoginRefused === (error !== undefined) || !isLoaded()) return;
     isLoginRefused = error !== undefined;
@@ -74,40 +84,27 @@ export const createConnector = (parts: ConnectorParts): Connector => {
           options,
           i,
         );
-        // short timeout, because the primary can serve slower requests
+        // the timeout is short, because the primary can serve slower requests
         return { target: replicaTarget, pool: openPool(createServer(replicaTarget, SECOND_MS, parts)) };
       });
-      const opened = import("./replicas.ts").then(({ createReplicas }) =>
-        createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger }),
-      );
-      checks = opened;
-      return opened;
+      checks = createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger });
+      return checks;
     },
     listen: (...listenArguments) => {
-      listener ??= import("./listener.ts").then(({ createListener }) =>
-        createListener(direct, logger, isLoaded, direct !== target),
-      );
-      let stop: (() => void) | undefined;
-      let isStopped = false;
-      void listener.then((opened) => {
-        if (!isStopped) stop = opened.listen(...listenArguments);
-      });
-      return () => {
-        isStopped = true;
-        stop?.();
-      };
+      listener ??= createListener(direct, logger, isLoaded, direct !== target);
+      return listener.listen(...listenArguments);
     },
-    waitForListening: async () => (await listener)?.waitForFirstAttempt(CONNECT_MS),
+    waitForListening: async () => listener?.waitForFirstAttempt(CONNECT_MS),
     openReplication: async () => {
       if (direct === target && isPooled)
         throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
           sqlstate: "0A000",
         });
-      return (await import("./replication.ts")).openReplication(direct);
+      return openReplication(direct);
     },
     close: async () => {
-      (await checks)?.close();
-      await (await listener)?.close();
+      checks?.close();
+      await listener?.close();
     },
   };
 };
@@ -126,7 +123,7 @@ const createServer = (target: Target, connectMs: number, { options, logger }: Co
         ...pool,
         checkMs: options.dbSilenceCheck * SECOND_MS,
         limitMs: options.dbSilenceLimit * SECOND_MS,
-        isOnlyHost: async () => (await import("./hosts.ts")).parseHosts(target.url).urls.length === 1,
+        isOnlyHost: () => parseHosts(target.url).urls.length === 1,
         warn: (message, facts) => logger.warn(message, facts),
       }),
   };
@@ -158,3 +155,9 @@ const createRefreshingTarget = (
 /** Returns the target for connections that need their own backend for longer than a transaction. */
 const readDirectTarget = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
   database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
+
+export const connector = definePlugin({
+  name: "connector",
+  settings: connectorSettings,
+  connector: createConnector,
+});

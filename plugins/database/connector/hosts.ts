@@ -1,7 +1,14 @@
 /** Reads the servers of a connection string like libpq: several hosts, the required kind of session, and the values
  *  from the environment and files. */
 import { userInfo } from "node:os";
-import { buildConnectionUrls, convertToUrl } from "./connection-string.ts";
+import {
+  addEncryption,
+  buildUrl,
+  isUrl,
+  parseConnectionString,
+  type HostAddress,
+  type UrlParts,
+} from "./connection-string.ts";
 import { findPasswordInFile, readService, type Environment } from "./libpq-files.ts";
 
 const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
@@ -44,56 +51,14 @@ const ENCRYPTION_VARIABLES: Readonly<Record<string, string>> = {
   sslkey: "PGSSLKEY",
 };
 
-/** The parts of a URL, still encoded. */
-interface UrlParts {
-  readonly scheme: string;
-  readonly user: string;
-  readonly password: string;
-  /** The hosts and ports: `one:5432,two`. */
-  readonly hosts: string;
-  readonly database: string;
-  readonly query: readonly (readonly [name: string, value: string])[];
-}
+type ReadParameter = (name: string) => string | undefined;
 
-interface HostAddress {
-  readonly host: string;
-  readonly port: string;
-}
-
-const parseUrl = (url: string): UrlParts => {
-  // postgres://api:secret@one:5432,two/shop?sslmode=require
-  const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
-  const [, scheme = "", userinfo = "", places = "", database = "", query = ""] = found;
-  const colon = userinfo.indexOf(":");
-  return {
-    scheme,
-    user: colon === -1 ? userinfo : userinfo.slice(0, colon),
-    password: colon === -1 ? "" : userinfo.slice(colon + 1),
-    hosts: places,
-    database,
-    query: query.split("&").flatMap((pair): [string, string][] => {
-      const at = pair.indexOf("=");
-      return at < 1 ? [] : [[pair.slice(0, at), decodeURIComponent(pair.slice(at + 1).replaceAll("+", " "))]];
-    }),
-  };
-};
-
-/** Writes a URL for pg, which accepts an IPv6 address in brackets, and the directory of a socket in the query. */
-const buildUrl = ({ scheme, user, password, database, query }: UrlParts, { host, port }: HostAddress): string => {
-  const isFolder = host.startsWith("/");
-  const others = query.filter(([name]) => !(name in ENVIRONMENT_VARIABLES));
-  const params = [...(isFolder ? [["host", host], ...(port === "" ? [] : [["port", port]])] : []), ...others];
-  const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
-  const place = isFolder || host === "" ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
-  const text = params.map(([name, value]) => `${name}=${encodeURIComponent(value ?? "")}`).join("&");
-  return `${scheme}${credentials}${place}${isFolder || port === "" ? "" : `:${port}`}/${database}${text === "" ? "" : `?${text}`}`;
-};
-
-/** Reads the lists of hosts and ports: one port per host, one port for all of them, or none. @throws Error */
-const parseAddresses = (parts: UrlParts, get: (name: string) => string | undefined): readonly HostAddress[] => {
+/** Reads the lists of hosts and ports: one port per host, one port for all of them, or none. `getOwn` reads the
+ *  connection string only. @throws Error */
+const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadParameter): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
-  const named = get("hostaddr") ?? get("host");
-  const ofUrl = parts.hosts.split(",").map((place): HostAddress => {
+  const named = getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
+  const ofUrl = hosts.split(",").map((place): HostAddress => {
     const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [
       undefined,
       undefined,
@@ -101,9 +66,7 @@ const parseAddresses = (parts: UrlParts, get: (name: string) => string | undefin
     ];
     return { host: address ?? decodeURIComponent(name), port };
   });
-  const isOfUrl = parts.hosts !== "" && !parts.query.some(([name]) => name === "host" || name === "hostaddr");
-  const found =
-    isOfUrl || named === undefined ? ofUrl : named.split(",").map((host): HostAddress => ({ host, port: "" }));
+  const found = named?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? ofUrl;
   if (ports.length > 1 && ports.length !== found.length)
     throw new Error(`the connection string has ${found.length} hosts and ${ports.length} ports`);
   return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
@@ -112,13 +75,11 @@ const parseAddresses = (parts: UrlParts, get: (name: string) => string | undefin
 /** @throws Error on a string that is neither a URL nor a list of `name=value`, or that contradicts itself @rule R-HST-1
  *  R-HST-2 R-HST-3 */
 export const parseHosts = (text: string, environment: Environment = process.env): Hosts => {
-  const url = convertToUrl(text);
-  const given = parseUrl(url);
-  const readParameter = (name: string): string | undefined =>
-    given.query.find(([own]) => own === name)?.[1] || undefined;
+  const given = parseConnectionString(text);
+  const readParameter: ReadParameter = (name) => given.query.find(([own]) => own === name)?.[1] || undefined;
   const service = readParameter("service") ?? environment["PGSERVICE"] ?? "";
   const serviceParameters = service === "" ? undefined : readService(service, environment);
-  const findValue = (name: string): string | undefined =>
+  const findValue: ReadParameter = (name) =>
     readParameter(name) ??
     serviceParameters?.get(name) ??
     (environment[ENVIRONMENT_VARIABLES[name] ?? ""] || undefined);
@@ -130,24 +91,26 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   const balance = findValue("load_balance_hosts") ?? "disable";
   if (balance !== "disable" && balance !== "random")
     throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
-  const addresses = parseAddresses(given, findValue);
+  const addresses = parseAddresses(given, readParameter, findValue);
   const added = collectAddedParameters(given, serviceParameters, environment);
   const parts: UrlParts = {
     ...given,
     ...readCredentials(given, serviceParameters, findValue),
-    query: [...given.query, ...added],
+    query: [...given.query, ...added].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
   };
   const isPlain =
+    isUrl(text) &&
     addresses.length === 1 &&
     serviceParameters === undefined &&
-    isSameUrl(given, parts) &&
+    added.length === 0 &&
+    (["user", "password", "database"] as const).every((name) => given[name] === parts[name]) &&
     namesHost(given, addresses[0]);
   const seconds = Number(findValue("connect_timeout") ?? 0);
   return {
     urls: addresses.map((place) => {
       const whole = { ...parts, password: parts.password || findPassword(parts, place, findValue, environment) };
       const isGiven = isPlain && whole.password === parts.password;
-      return buildConnectionUrls(isGiven ? url : buildUrl(whole, place), environment);
+      return addEncryption(isGiven ? text.trim() : buildUrl(whole, place));
     }),
     sessionKind: wanted,
     isShuffled: balance === "random",
@@ -176,7 +139,7 @@ const collectAddedParameters = (
 const readCredentials = (
   given: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
-  get: (name: string) => string | undefined,
+  get: ReadParameter,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads those of the environment
   const encodeValue = (name: string): string =>
@@ -193,7 +156,7 @@ const readCredentials = (
 const findPassword = (
   { user, database }: UrlParts,
   { host, port }: HostAddress,
-  get: (name: string) => string | undefined,
+  get: ReadParameter,
   environment: Environment,
 ): string => {
   if (get("password") !== undefined) return "";
@@ -210,9 +173,6 @@ const findPassword = (
   );
   return found === undefined ? "" : encodeURIComponent(found);
 };
-
-const isSameUrl = (a: UrlParts, b: UrlParts): boolean =>
-  a.user === b.user && a.password === b.password && a.database === b.database && a.query.length === b.query.length;
 
 /** Returns whether the URL itself names the host in a form that pg reads. */
 const namesHost = (given: UrlParts, place: HostAddress | undefined): boolean =>

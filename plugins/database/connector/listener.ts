@@ -65,7 +65,7 @@ export const createListener = (
     for (const entry of listEntries()) entry.unreportedLoss = why;
   };
 
-  /** Calls `missed` after the server has confirmed `LISTEN` for the channel. */
+  /** Calls `onMissed` after the server has confirmed `LISTEN` for the channel. */
   const callMissed = (channel: string): void => {
     const found = [...(channels.get(channel) ?? [])].filter(({ unreportedLoss }) => unreportedLoss !== undefined);
     for (const entry of found) {
@@ -83,7 +83,7 @@ export const createListener = (
     currentProblem = why;
     if (why === "pooler") logger.warn(PROBLEMS[why]);
     else logger.info(PROBLEMS[why]);
-    for (const { onFailure: unheard } of listEntries()) unheard?.();
+    for (const { onFailure } of listEntries()) onFailure?.();
   };
 
   const runCommand = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
@@ -115,7 +115,7 @@ export const createListener = (
         return reportProblem("pooler");
       }
       opened.onNotification((channel, payload) => {
-        for (const { onMessage: heard } of channels.get(channel) ?? []) heard(payload);
+        for (const { onMessage } of channels.get(channel) ?? []) onMessage(payload);
       });
       try {
         for (const channel of channels.keys()) await runCommand(opened, "listen", channel);
@@ -128,15 +128,15 @@ export const createListener = (
       connection = opened;
       currentProblem = undefined;
       opened.onEnd(onConnectionLost);
-      // listeners with `unheard` depend on notifications, so the connection is checked more often
+      // listeners with `onFailure` depend on notifications, so the connection is checked more often
       if ("url" in target)
-        check = startHeartbeat(opened, () => listEntries().every(({ onFailure: unheard }) => unheard === undefined));
+        check = startHeartbeat(opened, () => listEntries().every(({ onFailure }) => onFailure === undefined));
       backoff.reset();
       const wanted = [...channels.keys()]; // some of them were added during the connection attempt
       for (const channel of wanted) await runCommand(opened, "listen", channel);
       wanted.forEach(callMissed);
     } catch (error) {
-      if (isClosed || connection !== undefined) return; // `lost` handles this
+      if (isClosed || connection !== undefined) return; // `onConnectionLost` handles this
       if (isLoaded() && (isDirect || classifyLoginRefusal(error) === undefined))
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
@@ -150,13 +150,9 @@ export const createListener = (
   };
 
   return {
-    listen: (channel, heard, missed, unheard) => {
-      const entry: ChannelEntry = {
-        onMessage: heard,
-        onMissed: missed,
-        onFailure: unheard,
-        unreportedLoss: isLoaded() ? "late" : undefined,
-      };
+    listen: (channel, onMessage, onMissed, onFailure) => {
+      const unreportedLoss = isLoaded() ? "late" : undefined;
+      const entry: ChannelEntry = { onMessage, onMissed, onFailure, unreportedLoss };
       let listeners = channels.get(channel);
       if (listeners === undefined) {
         listeners = new Set();
@@ -169,7 +165,7 @@ export const createListener = (
         else if (currentProblem === undefined) void connect();
       }
       listeners.add(entry);
-      if (currentProblem !== undefined) unheard?.();
+      if (currentProblem !== undefined) onFailure?.();
       return () => {
         listeners.delete(entry);
         if (listeners.size > 0 || channels.get(channel) !== listeners) return;

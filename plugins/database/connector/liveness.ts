@@ -9,8 +9,8 @@ export interface LivenessParts extends WatchedPool {
   readonly checkMs: number;
   /** The maximum silence of a statement. */
   readonly limitMs: number;
-  /** Resolves with whether no other host can serve requests. */
-  readonly isOnlyHost: () => Promise<boolean>;
+  /** Returns whether no other host can serve requests. */
+  readonly isOnlyHost: () => boolean;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -40,7 +40,7 @@ interface StateRow {
   readonly own: number;
 }
 
-/** Returns a function that stops it. @rule R-HST-9 R-HST-10 */
+/** Returns a function that stops watching. @rule R-HST-9 R-HST-10 */
 export const watchLiveness = (parts: LivenessParts): (() => void) => {
   const { connections, checkMs, limitMs, onLost, isOnlyHost, warn } = parts;
   const attemptMs = Math.min(checkMs, ATTEMPT_MS);
@@ -91,7 +91,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
       }
     }
     const dead = silent.filter(isStillSilent);
-    killConnections(dead, "the server can no longer be reached", await isOnlyHost());
+    killConnections(dead, "the server can no longer be reached", isOnlyHost());
   };
 
   const markAlive = (connection: Connection): void => {

@@ -1,53 +1,36 @@
-/** Chooses one of several hosts, with or without encryption, and opens a connection. Not loaded for an embedded
- *  database. */
+/** Chooses one of several hosts, with or without encryption, and opens a connection. */
+import type { Connection } from "../../../core/engine/database/connection.ts";
 import { mayConcernEncryption } from "./connection-string.ts";
 import { parseHosts, type SessionKind } from "./hosts.ts";
 import { readSqlstate } from "../../../core/engine/database/pg-errors.ts";
 
 /** The host and URL of the last connection, which are tried first. */
-interface ReachedHost {
+export interface ReachedHost {
   readonly host: number;
   readonly url: number;
 }
 
-const reachedHosts = new WeakMap<object, ReachedHost>();
+type ServerState = NonNullable<ReturnType<Connection["getServerState"]>>;
 
-/** The part of a connection that the choice of a host needs. */
-interface OpenedHost {
-  getServerState(): SessionState | undefined;
-  query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
-  end(): Promise<void>;
-}
-
-interface SessionState {
-  readonly isStandby: boolean;
-  readonly isReadOnly: boolean;
-}
-
-type ConnectToHost<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
+type ConnectToHost = (url: string, timeoutMs: number) => Promise<Connection>;
 
 /** `open` connects to one host. @throws the first error @rule R-HST-1 R-HST-2 */
-export const openMatchingHost = async <Connection extends OpenedHost>(
-  target: { readonly url: string },
+export const openMatchingHost = async (
+  target: { readonly url: string; reachedHost?: ReachedHost },
   timeoutMs: number,
-  open: ConnectToHost<Connection>,
+  open: ConnectToHost,
 ): Promise<Connection> => {
   const { urls, sessionKind, isShuffled, connectMs = Number.POSITIVE_INFINITY } = parseHosts(target.url);
   const endMs = performance.now() + timeoutMs;
   let firstError: unknown;
   for (const each of sessionKind === "prefer-standby" ? (["standby", "any"] as const) : [sessionKind]) {
-    for (const host of orderHosts(urls.length, isShuffled, reachedHosts.get(target)?.host)) {
+    for (const host of orderHosts(urls.length, isShuffled, target.reachedHost?.host)) {
       const leftMs = Math.min(endMs - performance.now(), connectMs);
       if (leftMs <= 0) throw firstError;
       try {
-        const [connection, url] = await openWithEncryptionFallback(
-          urls[host] ?? [],
-          reachedHosts.get(target),
-          leftMs,
-          open,
-        );
+        const [connection, url] = await openWithEncryptionFallback(urls[host] ?? [], target.reachedHost, leftMs, open);
         if (await matchesTarget(connection, each)) {
-          reachedHosts.set(target, { host, url });
+          target.reachedHost = { host, url };
           return connection;
         }
         void connection.end();
@@ -75,11 +58,11 @@ const orderHosts = (count: number, isShuffled: boolean, last: number | undefined
 };
 
 /** Connects to one host, with or without encryption. @throws the first error */
-const openWithEncryptionFallback = async <Connection extends OpenedHost>(
+const openWithEncryptionFallback = async (
   urls: readonly string[],
   last: ReachedHost | undefined,
   timeoutMs: number,
-  open: ConnectToHost<Connection>,
+  open: ConnectToHost,
 ): Promise<readonly [Connection, url: number]> => {
   const order = last === undefined ? [0, 1] : [last.url, 1 - last.url];
   let first: unknown;
@@ -96,10 +79,10 @@ const openWithEncryptionFallback = async <Connection extends OpenedHost>(
   throw first;
 };
 
-const matchesTarget = async (connection: OpenedHost, wanted: SessionKind): Promise<boolean> => {
+const matchesTarget = async (connection: Connection, wanted: SessionKind): Promise<boolean> => {
   if (wanted === "any" || wanted === "prefer-standby") return true;
   // servers before PostgreSQL 14 and some poolers do not report it
-  const session = connection.getServerState() ?? (await connection.query<SessionState>(SESSION_QUERY, []))[0];
+  const session = connection.getServerState() ?? (await connection.query<ServerState>(SESSION_QUERY, []))[0];
   const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
   switch (wanted) {
     case "primary":

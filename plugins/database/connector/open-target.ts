@@ -4,11 +4,17 @@ import { listRegisteredChannels } from "./channels.ts";
 import type { Connection, ConnectionOptions } from "../../../core/engine/database/connection.ts";
 import { openConnection } from "../../../core/engine/database/open-connection.ts";
 import { convertConnectionError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
+import { openMatchingHost, type ReachedHost } from "./open-host.ts";
 import { loadBackend, type PoolerMode } from "./poolers.ts";
 
 /** The destination of connections: a connection string or streams. */
 export type Target =
-  | { readonly url: string; readonly pooler: PoolerMode }
+  | {
+      readonly url: string;
+      readonly pooler: PoolerMode;
+      /** The host of the last connection. */
+      reachedHost?: ReachedHost;
+    }
   | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
 
 /** @throws RelApiError `connection-failed` */
@@ -22,8 +28,7 @@ export const openTarget = async (
       const { stream, ready } = target;
       return await openConnection({ stream, ready, channels: () => listRegisteredChannels(stream) }, timeoutMs, kind);
     }
-    const { openMatchingHost: openOneOf } = await import("./open-host.ts");
-    return await openOneOf(target, timeoutMs, (url, limitMs) => openHost(url, target.pooler, limitMs, kind));
+    return await openMatchingHost(target, timeoutMs, (url, limitMs) => openHost(url, target.pooler, limitMs, kind));
   } catch (error) {
     throw convertConnectionError(error);
   }

@@ -7,7 +7,7 @@ import { openTarget, type Target } from "./open-target.ts";
 import { isPgError, classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import type { Pool } from "../../../core/engine/database/pool.ts";
 
-export interface ReplicasParts {
+interface ReplicasParts {
   readonly primary: Target;
   readonly replicas: readonly { readonly target: Target; readonly pool: Pool }[];
   readonly maxLagMs: number;
@@ -18,7 +18,8 @@ interface Replica {
   readonly pool: Pool;
   /** The position that the replica has reached. */
   position: bigint;
-  isUsable: boolean;
+  /** Undefined until the replica was checked once. */
+  isUsable: boolean | undefined;
 }
 
 const PAUSE_MS = 200;
@@ -28,8 +29,8 @@ const REFUSED_PAUSE_MS = 5000;
 const RECHECK_MS = 200;
 /** A replica that takes longer counts as slow. */
 const ANSWER_TIMEOUT_MS = 500;
-/** The timeout for reaching a silent replica, after which its statements are given up. Together with the pause and the
- *  doubt, it is less than a second. */
+/** The timeout for reaching a silent replica, after which its statements are given up. Together with `PAUSE_MS`
+ *  and `RECHECK_MS`, it is less than a second. */
 const CONNECT_TIMEOUT_MS = 500;
 /** The log contains page headers, at which the two functions for its end may differ. */
 const PAGE_HEADER_BYTES = 40n;
@@ -37,16 +38,16 @@ const PAGE_HEADER_BYTES = 40n;
 const POSITION_QUERY = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
 
 /** Parses a write position: `16/B374D848`. */
-export const parsePosition = (text: string): bigint => {
+const parsePosition = (text: string): bigint => {
   const [high = "0", low = "0"] = text.split("/");
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 };
 
-/** Checks one server repeatedly. `failed` is called with the error, and with whether the server is unreachable. */
+/** Checks one server repeatedly. `onFailure` is called with the error, and with whether the server is unreachable. */
 const createWatch = (
   target: Target,
   onPosition: (position: bigint) => void,
-  onFailure: (error: unknown, isAway: boolean) => void,
+  onFailure: (error: unknown, isUnreachable: boolean) => void,
 ): { start(): void; close(): void } => {
   let connection: Connection | undefined;
   let answers = 0;
@@ -65,15 +66,15 @@ const createWatch = (
   };
 
   const checkPosition = async (): Promise<void> => {
-    let isAway = connection === undefined;
+    let isUnreachable = connection === undefined;
     let pauseMs = PAUSE_MS;
-    let doubt: NodeJS.Timeout | undefined;
+    let recheck: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
       connection ??= await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" });
-      isAway = false;
+      isUnreachable = false;
       const checkedConnection = connection;
-      doubt = setTimeout(() => void checkReachable(), RECHECK_MS);
+      recheck = setTimeout(() => void checkReachable(), RECHECK_MS);
       limit = setTimeout(() => void checkedConnection.end(), ANSWER_TIMEOUT_MS);
       const [row] = await checkedConnection.query<{ position: string }>(POSITION_QUERY, []);
       answers++;
@@ -83,11 +84,11 @@ const createWatch = (
       const wasOpen = connection !== undefined;
       connection = undefined;
       if (isClosed) return;
-      onFailure(error, isAway);
+      onFailure(error, isUnreachable);
       if (classifyLoginRefusal(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
       if (wasOpen) return void checkPosition();
     } finally {
-      clearTimeout(doubt);
+      clearTimeout(recheck);
       clearTimeout(limit);
     }
     if (isClosed) return void connection?.end();
@@ -112,21 +113,23 @@ export const createReplicas = ({
   maxLagMs,
   logger,
 }: ReplicasParts): Replicas & { readonly close: () => void } => {
-  const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: false }));
+  const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: undefined }));
   /** The past positions of the primary, the oldest first: those within the permitted lag, and one before them. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
   let lastIndex = 0;
   let isStarted = false;
   let settle: () => void = () => undefined;
+  const firstCheck = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
 
   const updateReplica = (replica: Replica, number: number, reason: string | undefined): void => {
-    if (replica.isUsable === (reason === undefined) && self.asked.has(number)) return;
+    const wasUsable = replica.isUsable;
     replica.isUsable = reason === undefined;
-    const isFirst = !self.asked.has(number);
-    self.asked.add(number);
-    if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason: reason });
-    else if (!isFirst) logger.info("a replica answers reads again", { replica: number });
-    if (self.asked.size === all.length) settle();
+    if (replica.isUsable === wasUsable) return;
+    if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason });
+    else if (wasUsable !== undefined) logger.info("a replica answers reads again", { replica: number });
+    if (all.every(({ isUsable }) => isUsable !== undefined)) settle();
   };
 
   const watches = replicas.map(({ target, pool }, i) => {
@@ -156,12 +159,9 @@ export const createReplicas = ({
     () => undefined, // requests report these errors
   );
 
-  const self = {
-    asked: new Set<number>(),
-    firstCheck: new Promise<void>((resolve) => {
-      settle = resolve;
-    }),
-    choose: (position?: string): Pool | undefined => {
+  return {
+    firstCheck,
+    choose: (position) => {
       const least = position === undefined ? 0n : parsePosition(position);
       for (let i = 0; i < all.length; i++) {
         lastIndex = (lastIndex + 1) % all.length;
@@ -181,7 +181,6 @@ export const createReplicas = ({
       for (const watch of [watchPrimary, ...watches]) watch.close();
     },
   };
-  return self;
 };
 
 const describeError = (error: unknown): string => {

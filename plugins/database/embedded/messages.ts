@@ -160,7 +160,7 @@ export function createMessageReader(prefix: string): MessageReader {
     return batch;
   };
 
-  const farewell = (inTransaction: boolean): Batch => {
+  const buildCleanup = (inTransaction: boolean): Batch => {
     const closes = [...statements].map((name) => serialize.close({ type: "S", name }));
     statements.clear();
     // The Sync ends the open state between messages. Temporary tables and session settings stay, because all clients
@@ -177,7 +177,7 @@ export function createMessageReader(prefix: string): MessageReader {
   return {
     write,
     take,
-    buildCleanup: farewell,
+    buildCleanup,
     get hasGroups() {
       return groups.length > 0;
     },

@@ -28,7 +28,7 @@ function exitWithError(message: string): never {
   process.exit(1);
 }
 
-/** Collects the backend's output in one reused buffer. `settle` is called after each group. */
+/** Collects the backend's output in one reused buffer. `onGroupEnd` is called after each group. */
 function createBackend(pg: PGlite, onGroupEnd: () => void) {
   let buffer = new Uint8Array(smallAnswerBytes);
   let used = 0;

@@ -83,10 +83,10 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetCol
       delete: (row.writable & DELETE) !== 0,
     },
     hasRowSecurity: row.hasRowSecurity,
-    ...(row.plain !== null && { provenAccess: row.plain }),
+    ...(row.provenAccess !== null && { provenAccess: row.provenAccess }),
     ...(row.mayHideNulls && { mayHideNulls: true }),
     ...(row.rules !== null && { rules: row.rules }),
-    ...(row.takesNoConflict && { refusesConflict: true }),
+    ...(row.refusesConflict && { refusesConflict: true }),
     relationships: [],
   };
 };

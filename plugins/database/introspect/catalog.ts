@@ -22,7 +22,7 @@ import { loadTypes, loadUsualTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
 /** The column of a table that a view column shows, by name. */
-export interface ColumnOrigin {
+interface ColumnOrigin {
   readonly relation: QualifiedName;
   readonly column: string;
 }
@@ -32,16 +32,16 @@ export type ColumnOrigins = ReadonlyMap<string, ReadonlyMap<string, ColumnOrigin
 
 const NAME = "catalog-introspection";
 
-/** `Model.parts` under the name of this plugin. */
-export interface CatalogPart {
+/** `Model.pluginFacts` under the name of this plugin. */
+interface CatalogFacts {
   readonly columnOrigins: ColumnOrigins;
 }
 
 export const getColumnOrigins = (model: Model): ColumnOrigins =>
-  (model.pluginFacts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
+  (model.pluginFacts[NAME] as CatalogFacts | undefined)?.columnOrigins ?? new Map();
 
 /** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
- *  (metadata) puts them into `Model.parts["catalog-wanted"]`. */
+ *  (metadata) puts them into `Model.pluginFacts["catalog-wanted"]`. */
 const readAdditionalObjects = (model: Model, { hiddenSchemas }: IntrospectContext): AdditionalObjects => {
   const { relations = [], routines = [] } = (model.pluginFacts["catalog-wanted"] ?? {}) as Partial<AdditionalObjects>;
   return { relations, routines, schemas: hiddenSchemas };
@@ -49,7 +49,7 @@ const readAdditionalObjects = (model: Model, { hiddenSchemas }: IntrospectContex
 
 /** Loads the catalog with five queries, independent of the number of relations. One more query loads types outside the
  *  usual ones. @rule R-SC-1 */
-export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
+const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
   const additional = readAdditionalObjects(model, context);
   // The relations take longest to process, so they are requested first, and the database runs the other queries in the
   // meantime. No query waits for a result that it does not need.
@@ -117,7 +117,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   for (const schema of context.schemas) {
     if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
   }
-  const part: CatalogPart = { columnOrigins: nameOrigins(origins, byOid) };
+  const facts: CatalogFacts = { columnOrigins: nameOrigins(origins, byOid) };
   return {
     ...model,
     schemas: context.schemas,
@@ -136,7 +136,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     shadowedNames: server.shadowedNames,
     extensions: server.extensions,
     serverVersion: server.serverVersion,
-    pluginFacts: { ...model.pluginFacts, [NAME]: part },
+    pluginFacts: { ...model.pluginFacts, [NAME]: facts },
   };
 };
 

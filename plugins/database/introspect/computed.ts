@@ -13,7 +13,7 @@ import {
 
 /** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in one exposed
  *  schema, the target in any schema. @rule R-REL-8 R-REL-9 */
-export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
+const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
   const exposed = new Set(model.schemas);
   const bySource = new Map<string, Relationship[]>();
   for (const overloads of model.routines.values()) {

@@ -14,7 +14,7 @@ with recursive known as materialized (
   select item.text::pg_catalog.oid as oid
   from pg_catalog.json_array_elements_text(${value(JSON.stringify([...known]), "json")}) item (text)
 ),
--- by key, one by one: there are far fewer of them than rows in the catalogs
+-- each type is found by its key, because there are far fewer of them than rows in the catalogs
 reached (oid) as (
   select item.text::pg_catalog.oid
   from pg_catalog.json_array_elements_text(${value(JSON.stringify([...roots]), "json")}) item (text)

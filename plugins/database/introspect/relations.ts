@@ -57,10 +57,10 @@ export interface RelationRow {
   readonly acl: readonly string[];
   readonly hasRowSecurity: boolean;
   /** Null for views. */
-  readonly plain: "read" | "write" | null;
+  readonly provenAccess: "read" | "write" | null;
   readonly mayHideNulls: boolean;
   readonly rules: Relation["rules"] | null;
-  readonly takesNoConflict: boolean;
+  readonly refusesConflict: boolean;
   readonly writable: number;
   /** The view is written by INSTEAD OF triggers. */
   readonly hasTrigger: boolean;
@@ -74,15 +74,15 @@ export interface RelationRow {
   readonly action: string | null;
 }
 
-/** The expression for `Relation.plain`. */
-const PLAIN = sql`case
+/** The expression for `Relation.provenAccess`. */
+const PROVEN_ACCESS = sql`case
     when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
     when relation.oid in (select coded.oid from coded) then 'read'
     else 'write'
   end`;
 
 /** The expression for `Relation.mayHideNulls`. */
-const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
+const MAY_HIDE_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
 
 /** The expression for `Relation.rules`. */
 const RULES = sql`(
@@ -96,8 +96,8 @@ const RULES = sql`(
     ) events
   )`;
 
-/** The expression for `Relation.takesNoConflict`. */
-const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
+/** The expression for `Relation.refusesConflict`. */
+const REFUSES_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
 
 type RawRelationRow = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 
@@ -140,10 +140,10 @@ select relation.oid,
   pg_catalog.pg_get_userbyid(relation.relowner)::text as owner,
   pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
   relation.relrowsecurity as "hasRowSecurity",
-  ${PLAIN} as plain,
-  ${HIDES_NULLS} as "mayHideNulls",
+  ${PROVEN_ACCESS} as "provenAccess",
+  ${MAY_HIDE_NULLS} as "mayHideNulls",
   ${RULES} as rules,
-  ${TAKES_NO_CONFLICT} as "takesNoConflict",
+  ${REFUSES_CONFLICT} as "refusesConflict",
   bits.writable,
   bits.has_trigger as "hasTrigger",
   (
@@ -172,7 +172,7 @@ select relation.oid,
             and dependency.deptype = 'i'
           limit 1
         )
-        -- no column's default names a column: without the relation PostgreSQL need not open it
+        -- without the relation as argument, PostgreSQL need not open it, and no default names a column
         when attribute.atthasdef then (
           select pg_catalog.pg_get_expr(own_default.adbin, 0)
           from pg_catalog.pg_attrdef own_default
@@ -249,7 +249,7 @@ select relation.oid,
       and rule.ev_type = '1'
   ) end as action
 from (
-  -- in order before the rest is computed: so each row is sent as soon as it is there, and read here meanwhile
+  -- sorted first, so that each row is sent and read as soon as its other columns are computed
   select relation.oid, relation.relname, relation.relnamespace, relation.relkind, relation.relispartition, relation.reltype,
     relation.relowner, relation.relacl, relation.relrowsecurity, relation.relhassubclass, schema.nspname
   from chosen

@@ -1,7 +1,6 @@
 /** Derives relationships from foreign keys in both directions, also through views and junctions.
  *  `ports?select=vessels(name)`. */
 import {
-  runToEnd,
   definePlugin,
   runSliced,
   memoize,
@@ -35,10 +34,6 @@ interface KeyColumns {
 /** Returns the relationships of every relation, by `nameKey` of the source. Relationships that need a view or a
  *  junction are made only within one exposed schema, because no other schema uses them. @rule R-REL-2 R-REL-3 R-REL-5
  *  R-REL-6 R-REL-8 R-REL-10 */
-export const deriveRelationships = (
-  ...parts: Parameters<typeof buildRelationships>
-): ReadonlyMap<string, readonly Relationship[]> => runToEnd(buildRelationships(...parts));
-
 const buildRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
@@ -47,12 +42,8 @@ const buildRelationships = function* (
   const exposed = new Set(schemas);
   const links = yield* deriveLinks(relations, origins, exposed);
   const bySource = new Map<string, Relationship[]>();
-  const add = (relationship: Relationship): void => {
-    const key = nameKey(relationship.source);
-    const list = bySource.get(key);
-    if (list === undefined) bySource.set(key, [relationship]);
-    else list.push(relationship);
-  };
+  const add = (relationship: Relationship): void =>
+    void getOrAdd(bySource, nameKey(relationship.source), () => []).push(relationship);
   for (const link of links) {
     for (const relationship of buildBothDirections(link)) add(relationship);
     yield;

@@ -19,7 +19,7 @@ interface ServerRow {
   readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
   readonly casts: readonly CastFacts[] | null;
   readonly aggregates: readonly AggregateFacts[] | null;
-  readonly rivals: readonly string[] | null;
+  readonly shadowedNames: readonly string[] | null;
 }
 
 export interface SchemaFacts {
@@ -95,7 +95,7 @@ from (
     and (routine.provariadic <> 0 or other.pronargs between routine.pronargs - routine.pronargdefaults and routine.pronargs)
     and (
       plain.is_row is not true
-      -- a function of a table's rows, most of which are computed fields; rows as such are given to these alone
+      -- core passes whole rows only to these functions; most functions of rows are computed fields
       or routine.proname in ('array_agg', 'array_to_json', 'cardinality', 'json_agg', 'row_to_json', 'to_json')
     )
     and (plain.oid is not null or routine.pronargs = 0)
@@ -196,7 +196,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
       and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
   ) as aggregates,
-  (${SHADOWED_NAMES}) as rivals`);
+  (${SHADOWED_NAMES}) as "shadowedNames"`);
   if (row === undefined) throw new Error("the server did not report its version");
   return {
     serverVersion: row.serverVersion,
@@ -205,7 +205,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
     schemas: row.schemas ?? [],
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),
-    shadowedNames: new Set(row.rivals ?? []),
+    shadowedNames: new Set(row.shadowedNames ?? []),
     mediaHandlers: (row.aggregates ?? []).map(buildMediaHandler),
   };
 };

@@ -1,5 +1,6 @@
 /** Loads types: the built-in ones, and those that columns, parameters and results use. */
 import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
+import { loadUserTypes } from "./other-types.ts";
 
 export interface TypeRow {
   readonly oid: number;
@@ -109,11 +110,7 @@ export const loadTypes = async (
   for (const { element, base } of byOid.values())
     for (const oid of [element, base]) if (oid !== null && !known.has(oid)) others.add(oid);
   const userTypes =
-    others.size === 0
-      ? []
-      : import("./other-types.ts").then(({ loadUserTypes: loadOthers }) =>
-          loadOthers<TypeRow>(context, [TYPE_COLUMNS, COMMENT_JOIN], others, known),
-        );
+    others.size === 0 ? [] : loadUserTypes<TypeRow>(context, [TYPE_COLUMNS, COMMENT_JOIN], others, known);
   const [more, made] = await Promise.all([userTypes, rows.buildRowTypes()]);
   for (const row of more) byOid.set(row.oid, row);
   const types = new Map<number, PgType>();

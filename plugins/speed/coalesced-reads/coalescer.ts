@@ -1,7 +1,6 @@
-/** Reads of several requests in one round trip and one transaction. They may run together for these reasons. Each is
- *  proven to run no user code (R-TX-10), so it cannot observe the reads beside it. The settings in front of them, the
- *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
- *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
+/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user code
+ *  (R-TX-10), so it cannot observe the others, and all have equal settings, including the role. Each read also returns
+ *  whether its proof still holds. A read without a result runs again on its own, because reads have no effect. */
 import {
   isFatal,
   isRelApiError,
@@ -26,6 +25,11 @@ export interface CoalescedRead {
   readonly execution: Execution;
   /** Only reads with the same key may share a transaction. */
   readonly key: string;
+  readonly settings: WireStatement;
+  readonly statement: WireStatement;
+  /** The names of its result columns. The next column says whether the proof no longer holds. */
+  readonly columns: readonly string[];
+  readonly askedAtMs: number;
 }
 
 /** The outcome of reads that shared a round trip. */
@@ -34,27 +38,18 @@ export interface CoalescedRun {
   readonly rows: readonly (readonly ResultRow[] | undefined)[];
   /** The index of the first read without a result. */
   readonly failedAt: number;
-  /** The run exceeded `patienceMs` and was cancelled. */
+  /** The run took too long and was cancelled. */
   readonly isCancelled: boolean;
-  /** Why none of them can run, not even on its own. */
+  /** The reason why none of the reads can run, not even on its own. */
   readonly error?: unknown;
 }
 
 export interface Coalescer {
   /** Returns undefined if the read must run on its own, or fails. */
   buildRead(execution: Execution): CoalescedRead | undefined;
-  /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
-   *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
-  run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
-}
-
-interface BuiltRead extends CoalescedRead {
-  readonly settings: WireStatement;
-  readonly statement: WireStatement;
-  /** The names of its result columns. The next column says whether the proof no longer holds. */
-  readonly columns: readonly string[];
-  /** Undefined if there are no listeners to transactions. */
-  readonly askedAtMs: number | undefined;
+  /** Calls `take` once, as soon as a connection is available. A run that takes too long is cancelled, and `onLate` is
+   *  called. So a slow read neither delays the others nor holds their locks. */
+  run(take: () => readonly CoalescedRead[], onLate: () => void): Promise<CoalescedRun>;
 }
 
 const NO_RESULT: CoalescedRun = { rows: [], failedAt: 0, isCancelled: false };
@@ -71,6 +66,8 @@ const addProofCheck = memoize((model: Model) =>
 );
 
 const MAX_STATEMENTS = 2;
+/** A run that takes longer is cancelled. */
+const PATIENCE_MS = 25;
 
 /** @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
@@ -90,23 +87,16 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
     }
   };
 
-  const ready = (execution: Execution): BuiltRead | undefined => {
+  const buildRead = (execution: Execution): CoalescedRead | undefined => {
     const statements = buildStatements(execution) ?? [];
     const [settings, statement] = statements;
     if (settings === undefined || statement === undefined || statements.length > MAX_STATEMENTS) return undefined;
     const key = [settings.name, ...settings.values].join("\0");
     const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
-    return {
-      execution,
-      key,
-      settings,
-      statement,
-      columns,
-      askedAtMs: transactionEnded.hasListeners ? performance.now() : undefined,
-    };
+    return { execution, key, settings, statement, columns, askedAtMs: performance.now() };
   };
 
-  const readRow = ({ columns }: BuiltRead, values: WireRow | undefined): ResultRow | undefined => {
+  const readRow = ({ columns }: CoalescedRead, values: WireRow | undefined): ResultRow | undefined => {
     if (values?.[columns.length] !== "f") return undefined;
     const row: Record<string, string | null> = {};
     for (const [i, name] of columns.entries()) row[name] = values[i] ?? null;
@@ -114,8 +104,8 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
   };
 
   return {
-    buildRead: ready,
-    run: async (take, patienceMs, onLate) => {
+    buildRead,
+    run: async (take, onLate) => {
       let connection: Connection;
       try {
         const acquired = transactionSender.pool.acquire();
@@ -126,7 +116,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         return isFinal ? { ...NO_RESULT, error } : NO_RESULT;
       }
       const release = (isReusable: boolean): void => transactionSender.pool.release(connection, isReusable);
-      const reads = take() as readonly BuiltRead[]; // what `ready` has made
+      const reads = take();
       const [first] = reads;
       if (first === undefined || connection.backend.isShared) {
         release(true);
@@ -137,13 +127,13 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       let cancelling: Promise<void> | undefined;
       let isOver = false;
       const patience = setTimeout(() => {
-        // answers that have come while the process was busy are read first
+        // results that arrived while the process was busy are read first
         setImmediate(() => {
           if (isOver) return;
           cancelling = connection.cancel();
           onLate();
         });
-      }, patienceMs);
+      }, PATIENCE_MS);
       let result: WireResult;
       try {
         result = await transactionSender.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
@@ -169,7 +159,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         const row = readRow(read, result.rows[i + 1]);
         const found = row && [row];
         const { execution, askedAtMs } = read;
-        if (found !== undefined && askedAtMs !== undefined)
+        if (found !== undefined && transactionEnded.hasListeners)
           transactionEnded.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: found });
         rows.push(found);
       }

@@ -1,7 +1,14 @@
-/** Reads of several callers in one turn of the event loop share a round trip. Only short reads do: a long one would delay
- *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
- *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
-import { definePlugin, type Execution, type PluginContext, type Program, type ResultRow } from "../../../core/index.ts";
+/** Lets short reads of several callers in one turn of the event loop share a round trip. A long read would delay the
+ *  others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
+ *  running, its last batch waits for more reads. A few large batches cost a database less than many small ones. */
+import {
+  definePlugin,
+  memoize,
+  type Execution,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+} from "../../../core/index.ts";
 import { createCoalescer, type CoalescedRead, type Coalescer } from "./coalescer.ts";
 import { coalescedReadsSettings } from "../settings.ts";
 
@@ -9,28 +16,26 @@ type Rows = readonly ResultRow[];
 
 /** The estimated cost of a full batch. */
 const FULL_BATCH_MS = 1;
-/** While fewer batches of a queue are on their way, a batch starts before it is full. */
+/** While fewer batches of a queue are running, a batch starts before it is full. */
 const MIN_BATCHES = 2;
-/** The database is known to be busy with a batch that takes longer, so that all its time counts. */
+/** A batch that takes longer keeps the database busy all the time, so its whole duration counts. */
 const LONG_BATCH_MS = 4;
-/** A batch that takes longer is cancelled. */
-const PATIENCE_MS = 25;
 
 const MAX_READ_MS = 1;
 const MIN_READ_MS = 0.05;
 const MAX_ANSWER_CHARACTERS = 64 * 1024;
 const MAX_BYTES_PER_CHARACTER = 4;
-/** Measurements of a program before its reads can count as short. */
+/** The number of measurements of a program before its reads can count as short. */
 const MIN_MEASUREMENTS = 3;
 const MAX_ROUND_TRIP_MS = 5;
 
-/** Measurements until an estimate forgets an extreme. */
+/** The number of measurements after which an estimate forgets an extreme. */
 const WINDOW = 256;
-/** The same for measurements of long batches, so that the batches soon become smaller. */
+/** The window for measurements of long batches is shorter, so that the batches soon become smaller. */
 const LONG_BATCH_WINDOW = 64;
 const updateAverage = (estimate: number, measured: number, memory: number): number =>
   estimate + (measured - estimate) / memory;
-/** A busy machine makes everything slower, so the lowest of the latest measurements counts. */
+/** The lowest of the latest measurements counts, because a busy machine makes everything slower. */
 const updateMinimum = (estimate: number, measured: number, memory = WINDOW): number =>
   Math.min(measured, updateAverage(estimate, measured, memory));
 const updateMaximum = (estimate: number, measured: number): number =>
@@ -49,32 +54,32 @@ class ReadCost {
     );
   }
 
-  add(ms: number, rows: Rows, isOfLong = false): void {
+  add(ms: number, rows: Rows, isLongBatch = false): void {
     this.measurements++;
-    this.ms = updateMinimum(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? LONG_BATCH_WINDOW : WINDOW);
+    this.ms = updateMinimum(this.ms, Math.max(MIN_READ_MS, ms), isLongBatch ? LONG_BATCH_WINDOW : WINDOW);
     this.answerCharacters = updateMaximum(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
   }
 
-  /** A read has delayed its batch: each time, it takes twice as many measurements until reads count as short again. */
+  /** Called when a read has delayed its batch. Reads then need twice as many measurements to count as short again. */
   distrust(): void {
     this.measurements = 0;
     this.neededMeasurements *= 2;
   }
 
-  /** The proof of the program holds no more. */
+  /** Called when the proof of the program no longer holds. */
   exclude(): void {
     this.neededMeasurements = Infinity;
   }
 }
 
-/** Measures how long the process waits for something to do: the time of the database, without the time that other work
- *  of the process hides. */
+/** Measures how long the process is idle. That is the time of the database, without the part in which the process did
+ *  other work. */
 const startIdleTimer = (): (() => number) => {
   const since = performance.eventLoopUtilization();
   return () => performance.eventLoopUtilization(since).idle;
 };
 
-/** An estimate of the time of a round trip that asks for hardly anything. */
+/** An estimate of the duration of a round trip with nearly no work for the database. */
 class RoundTrip {
   ms = MAX_ROUND_TRIP_MS;
 
@@ -102,18 +107,18 @@ interface Batch {
 interface QueueParts {
   readonly coalescer: Coalescer;
   readonly counters: PluginContext["counters"];
-  /** Reads of a batch, at most. */
+  /** The largest number of reads of a batch. */
   readonly maxReads: number;
   readonly roundTrip: RoundTrip;
-  /** Runs a read by itself. */
+  /** Runs a read on its own. */
   readonly runAlone: PluginContext["execute"];
 }
 
 /** Reads that may run together. */
 class Queue {
-  /** The batch that takes further reads. A batch that has been started takes them until it has a connection. */
+  /** The batch that accepts further reads. A started batch accepts them until it has a connection. */
   private open: Batch | undefined;
-  /** Started batches without those that took too long: their connections say nothing of others. */
+  /** The number of started batches, without those that took too long, because others need not wait for them. */
   private running = 0;
   private readonly shared: QueueParts;
   private readonly onEmpty: () => void;
@@ -163,7 +168,7 @@ class Queue {
       beganAtMs = performance.now();
       return reads.map(({ read }) => read);
     };
-    const { rows, failedAt, error, isCancelled } = await coalescer.run(take, PATIENCE_MS, endRun);
+    const { rows, failedAt, error, isCancelled } = await coalescer.run(take, endRun);
     const tookMs = performance.now() - beganAtMs;
     const isLong = reads.length > 1 && tookMs > LONG_BATCH_MS;
     const costMs =
@@ -198,7 +203,7 @@ export const coalescedReads = definePlugin({
     const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
     const coalescer = createCoalescer(context);
     const roundTrip = new RoundTrip();
-    const costs = new WeakMap<Program, ReadCost>();
+    const getCost = memoize((_program: Program) => new ReadCost());
     const queues = new Map<string, Queue>();
 
     context.wrap({
@@ -219,8 +224,7 @@ export const coalescedReads = definePlugin({
             program?.isProven !== true
           )
             return next(execution);
-          let cost = costs.get(program);
-          if (cost === undefined) costs.set(program, (cost = new ReadCost()));
+          const cost = getCost(program);
           if (!cost.isShort(maxCharacters)) return measure(execution, cost);
           const read = coalescer.buildRead(execution);
           if (read === undefined) return next(execution);

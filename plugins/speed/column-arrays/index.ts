@@ -1,6 +1,6 @@
-/** Lists of rows that are inserted, as one array per column: PostgreSQL reads them in three quarters of the time that it
- *  takes for JSON. Only of types, and with values, of which it is certain that PostgreSQL reads the same either way and
- *  refuses none: what it refuses, and when, stays what it is for JSON. */
+/** Sends the rows of an insert as one array per column, which PostgreSQL reads in three quarters of the time that it takes
+ *  for JSON. Rows are sent as JSON unless PostgreSQL certainly accepts each value and reads it alike in both forms, so
+ *  errors stay the same. */
 import {
   arrayLiteral,
   findColumn,
@@ -24,10 +24,10 @@ const createPatternTest =
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-// any number of this length is in range
+/** Every number with at most as many characters is in the range of both types. */
 const MAX_FLOAT_LENGTH = 30;
 
-// days that each month has
+/** A date with a day that each month has. */
 const DATE = String.raw`(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])`;
 const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?`;
 const ZONE = String.raw`(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)?`;
@@ -37,14 +37,14 @@ const TIMESTAMP = new RegExp(`^${DATE}(?:[ T]${TIME}${ZONE})?$`);
 
 const isFloat: ValueTest = (text) => text.length <= MAX_FLOAT_LENGTH && DECIMAL.test(text);
 
-/** JSON text may have a lone surrogate or NUL, which PostgreSQL refuses. */
+/** Rejects lone surrogates and NUL, which JSON text may contain and PostgreSQL refuses. */
 const isText: ValueTest = (text) => !/[\p{Cs}\0]/u.test(text);
 
-/** `(3,1)`, `(20)`. */
+/** Reads `(3,1)` or `(20)`. */
 const parseModifiers = (sqlType: string): readonly number[] =>
   /\(([-\d,]+)\)/.exec(sqlType)?.[1]?.split(",").map(Number) ?? [];
 
-/** No digit is rounded, so that none is carried. */
+/** Accepts only numbers that need no rounding, because rounding may add a digit. */
 const createNumericTest = (sqlType: string): ValueTest => {
   const [precision, scale = 0] = parseModifiers(sqlType);
   if (precision === undefined) return createPatternTest(DECIMAL);
@@ -79,7 +79,7 @@ const TESTS: ReadonlyMap<string, (sqlType: string) => ValueTest> = new Map([
 interface TargetColumn {
   readonly name: string;
   readonly type: string;
-  /** Whether PostgreSQL certainly takes a text as a value of the column. */
+  /** Returns whether PostgreSQL certainly accepts a text as a value of the column. */
   readonly accepts: ValueTest;
 }
 
@@ -87,8 +87,8 @@ interface TargetColumn {
 const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetColumn | undefined => {
   const type = model.types.get(oid);
   if (type?.kind !== "base" || type.schema !== "pg_catalog") return undefined;
-  const takes = TESTS.get(type.name)?.(sqlType);
-  return takes && { name, type: type.name, accepts: takes };
+  const accepts = TESTS.get(type.name)?.(sqlType);
+  return accepts && { name, type: type.name, accepts };
 };
 
 /** Returns undefined if rows have other values than those of columns, or if the accepted texts of a column are not known.
@@ -98,7 +98,7 @@ const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSo
   if (relation === undefined || onlyKeys !== undefined || !("payload" in rows) || rows.shape !== "array")
     return undefined;
   const { payload, columns, missing } = rows;
-  // a default that is computed for every row is computed out of JSON
+  // the SQL that computes a default for each row reads the rows as JSON
   if (!("param" in payload) || columns.length === 0 || missing === "computed-default") return undefined;
   const targets = columns.map(({ name, apply }) => {
     const column = apply === undefined ? findColumn(relation, name) : undefined;

@@ -1,14 +1,14 @@
-/** `curl http://localhost:3000/api/track > tracks.json`: a long body goes to the client while it arrives from the database,
- *  at the client's pace. Status, headers and bytes are those of an answer that was held. */
+/** Sends a long body to the client while it arrives from the database, at the pace of the client:
+ *  `curl http://localhost:3000/api/track > tracks.json`. Status, headers and bytes are the same as without streaming. */
 import { definePlugin } from "../../../core/index.ts";
-import { streamedAnswersService, type StreamedBody } from "../api.ts";
+import { streamedAnswersService, type ArrivingBody, type StreamedBody } from "../api.ts";
 import { readLongBody } from "./long-value.ts";
-import { openBody, type OpenBody } from "./open-body.ts";
+import { openBody } from "./open-body.ts";
 import { streamSettings } from "../settings.ts";
 
 const SECOND_MS = 1000;
 
-/** Half of the connections may wait for clients. @rule R-STR-4 */
+/** Half of the connections may wait for clients, hence the divisor. @rule R-STR-4 */
 const SHARE_OF_POOL = 2;
 
 /** @rule R-STR-1 R-STR-6 */
@@ -23,35 +23,27 @@ export const streamedAnswers = definePlugin({
       return () => waitingCount--;
     };
     context.counters.watch("streams-waiting", () => waitingCount);
-    const { streamAboveBytes: aboveBytes } = context.options;
-    const open = (): StreamedBody => {
-      let body: OpenBody | undefined;
+    const openStreamedBody = ({ bytes, execution, resume, discard }: ArrivingBody): StreamedBody | undefined => {
+      const { exchange } = execution;
+      // an embedded database has sent the whole body already
+      const isHeld =
+        exchange === undefined ||
+        exchange.needsBody === true ||
+        exchange.response.socket === null || // the caller is the application or a plugin, or the client has left
+        context.options.database !== undefined;
+      if (isHeld) return undefined;
+      const { receiver, writeTo } = openBody({
+        response: exchange.response,
+        patienceMs: context.options.streamPatience * SECOND_MS,
+        onUnread: (response) => context.watchUnread(response),
+        release: admitBody(),
+        resume,
+        drop: discard,
+      });
+      context.counters.add("streams");
       return {
-        aboveBytes,
-        onBody: (_row, { bytes, execution, resume, discard }) => {
-          const { exchange } = execution;
-          // an embedded database has sent all of it
-          const isHeld =
-            exchange === undefined ||
-            exchange.needsBody === true ||
-            exchange.response.socket === null || // a call of the application or of a plugin, or a client that has left
-            context.options.database !== undefined;
-          if (isHeld) return undefined;
-          body = openBody({
-            response: exchange.response,
-            bytes,
-            patienceMs: context.options.streamPatience * SECOND_MS,
-            onUnread: (response) => context.watchUnread(response),
-            release: admitBody(),
-            resume,
-            drop: discard,
-          });
-          context.counters.add("streams");
-          return body.receiver;
-        },
+        receiver,
         addTo: (answer, around) => {
-          if (body === undefined) return answer;
-          const { bytes, writeTo } = body;
           const { before, after, isZipped } = around ?? EMPTY_FRAME;
           return {
             ...answer,
@@ -62,7 +54,11 @@ export const streamedAnswers = definePlugin({
         },
       };
     };
-    context.offer(streamedAnswersService, { aboveBytes, openBody: open, createRowReader: readLongBody });
+    context.offer(streamedAnswersService, {
+      aboveBytes: context.options.streamAboveBytes,
+      openBody: openStreamedBody,
+      createRowReader: readLongBody,
+    });
   },
 });
 

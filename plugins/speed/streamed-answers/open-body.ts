@@ -4,7 +4,6 @@ import type { BodyFrame, ValueReceiver } from "../api.ts";
 import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
 
 export interface OpenBody {
-  readonly bytes: number;
   readonly receiver: ValueReceiver;
   /** Settles when the response is over. */
   writeTo(response: ServerResponse, around?: BodyFrame): Promise<void>;
@@ -12,10 +11,9 @@ export interface OpenBody {
 
 export interface OpenBodyParts {
   readonly response: ServerResponse;
-  readonly bytes: number;
-  /** How long the database may be kept waiting. */
+  /** The longest time for which the database may wait for the client. */
   readonly patienceMs: number;
-  /** Hears that the client has not read all that was written. */
+  /** Called when the client has not read everything that was written. */
   readonly onUnread: (response: ServerResponse) => void;
   /** Called once the client has received everything or has left. Undefined if the database may not wait for it. */
   readonly release: (() => void) | undefined;
@@ -24,7 +22,7 @@ export interface OpenBodyParts {
 }
 
 /** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
-export const openBody = ({ response, bytes, patienceMs, onUnread, release, resume, drop }: OpenBodyParts): OpenBody => {
+export const openBody = ({ response, patienceMs, onUnread, release, resume, drop }: OpenBodyParts): OpenBody => {
   let mayWait = release !== undefined;
   /** The bytes that arrive before the headers are sent. */
   const earlyChunks: Buffer[] = [];
@@ -59,7 +57,6 @@ export const openBody = ({ response, bytes, patienceMs, onUnread, release, resum
   response.once("close", finishBody);
   const writeTo = (to: Sink, chunk: Buffer): boolean => to.write(chunk) || !mayWait;
   return {
-    bytes,
     receiver: {
       write: (chunk) => {
         if (isOver) return true;
@@ -72,7 +69,7 @@ export const openBody = ({ response, bytes, patienceMs, onUnread, release, resum
         stopWaiting();
         sink?.end(after);
       },
-      // a client must not take it for complete
+      // the client must not take the body for complete
       fail: () => {
         if (!isComplete) response.destroy();
       },

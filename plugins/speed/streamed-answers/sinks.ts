@@ -1,18 +1,18 @@
-/** Where the bytes of a body go: as they are, or compressed. */
+/** Writes the bytes of a body to a response, plain or compressed. */
 import type { ServerResponse } from "node:http";
 import { createGzip } from "node:zlib";
 
-/** If `write` returns false, the writer waits until `hasRoom` is called. */
+/** If `write` returns false, the writer waits until `onRoom` is called. */
 export interface Sink {
   write(bytes: Buffer): boolean;
   end(bytes: Buffer | undefined): void;
-  /** From now on everything is taken at once, and held as far as the client has not read it. */
+  /** Makes `write` accept everything from now on. The sink holds unread bytes in memory. */
   disableBackpressure(): void;
 }
 
 export interface SinkParts {
   readonly response: ServerResponse;
-  /** Hears that the client has not read all that was written. */
+  /** Called when the client has not read everything that was written. */
   readonly onUnread: () => void;
   readonly onRoom: () => void;
 }
@@ -30,7 +30,7 @@ export const createPlainSink = ({ response, onUnread, onRoom }: SinkParts): Sink
   };
 };
 
-/** Its chunks are written with their lengths, so that an answer without its end never looks complete. @rule R-STR-7 */
+/** Its response has no Content-Length, so chunks have their lengths, and a broken response never looks complete. @rule R-STR-7 */
 export const createGzipSink = ({ response, onUnread, onRoom }: SinkParts): Sink => {
   const gzip = createGzip({ level: 1 });
   let mayWait = true;
