@@ -107,13 +107,25 @@ const combineChanges = (changes: readonly Change[], path: string): Change => {
   );
   return {
     apply: (document) => changes.reduce((next, change) => change.apply(next), document),
-    allowedProblems: changes.some(({ allowedProblems }) => allowedProblems === "any") ? "any" : (strictest ?? "known"),
+    allowedProblems: strictest ?? "any",
     cascades: changes.some((change) => change.cascades === true),
     isDrop: changes.every((change) => change.isDrop === true),
     ...(version === undefined ? {} : { version }),
     path,
     parts: changes,
   };
+};
+
+/** Splits changes where those that allow any problem begin or end, so that each group is checked by its own rule. */
+const groupByLeniency = (changes: readonly Change[]): readonly (readonly Change[])[] => {
+  const groups: Change[][] = [];
+  for (const change of changes) {
+    const group = groups.at(-1);
+    const isLenient = group?.[0]?.allowedProblems === "any";
+    if (group !== undefined && isLenient === (change.allowedProblems === "any")) group.push(change);
+    else groups.push([change]);
+  }
+  return groups;
 };
 
 /** Runs a request and returns its response. @throws RelApiError */
@@ -178,7 +190,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     const changes = buildChanges(items, depth);
     if (changes !== undefined && changes.length > 0) {
       try {
-        await editor.change(combineChanges(changes, request.path));
+        await editor.change(...groupByLeniency(changes).map((group) => combineChanges(group, request.path)));
         return items.map(() => SUCCESS);
       } catch (error) {
         // each request then runs by itself
