@@ -128,6 +128,9 @@ export const replaceEntry = (
   return others.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: others };
 };
 
+/** The change that removes an entry from its list. */
+export const removeEntry = (): undefined => undefined;
+
 const readSourceName = (from: Arguments): string =>
   from.args["source"] === undefined ? "default" : requireText(from, "source");
 
@@ -198,7 +201,6 @@ export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind ==
 
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
 export const removeObject = (document: Entry, { type, owner, name = "" }: MetadataProblem): Entry => {
-  const removeEntry = (): undefined => undefined;
   if (type === "inherited_role")
     return replaceEntry(document, "inherited_roles", (role) => role["role_name"] === name, removeEntry);
   if (type === "rest_endpoint")
