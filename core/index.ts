@@ -69,6 +69,7 @@ export {
   exactNumber,
   holdsRawNumber,
   isFloatLiteral,
+  isJsonObject,
   isRawNumber,
   RAW_NUMBER,
   numberText,

@@ -74,6 +74,7 @@ export {
   // functions for JSON
   arrayLiteral,
   holdsRawNumber,
+  isJsonObject,
   isNestedDeeper,
   isRawNumber,
   numberText,

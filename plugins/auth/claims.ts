@@ -1,7 +1,14 @@
 /** Reads the `x-session-*` claims of a token from their configured location, and derives roles and session
  *  variables. */
-import { holdsRawNumber, isNestedDeeper, parseJson, writeJson, type Json } from "../../core/index.ts";
-import { isJsonObject, type JsonObject } from "./keys.ts";
+import {
+  holdsRawNumber,
+  isNestedDeeper,
+  parseJson,
+  writeJson,
+  type Json,
+  isJsonObject,
+  type JsonObject,
+} from "../../core/index.ts";
 import { normalizeSessionName } from "./session-header.ts";
 import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 

@@ -10,13 +10,13 @@ import {
   type PluginContext,
   type ResolvedOptions,
   type Session,
+  type JsonObject,
 } from "../../core/index.ts";
 import { credentialsChangedSignal } from "./api.ts";
 import { buildVariables, encodeExactClaims, readSessionClaims, encodeClaim } from "./claims.ts";
 import { defaultCredentialRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./role-path.ts";
 import { createRemoteKeys, shareKeyRings } from "./key-ring.ts";
-import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, readSessionHeader } from "./session-header.ts";
 import { adminSecretSettings, tokenSettings } from "./settings.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";

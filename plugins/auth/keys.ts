@@ -1,7 +1,7 @@
 /** Keys that verify tokens: a secret, PEM, JWK or JWKS. The key determines the accepted algorithms; the token does
  *  not. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
-import { isRawNumber, type Json } from "../../core/index.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/index.ts";
 
 export interface VerificationKey {
   readonly key: KeyObject;
@@ -11,8 +11,6 @@ export interface VerificationKey {
   /** Whether the key matches tokens with any `kid`: the only key of a key object, which has no `kid`. */
   readonly acceptsAnyKid: boolean;
 }
-
-export type JsonObject = Readonly<Record<string, Json>>;
 
 /** A mistake in a key. The message contains no part of the key. */
 export class KeyError extends Error {}
@@ -169,8 +167,5 @@ export const parseJwks = (set: JsonObject, isForeign: boolean): readonly Verific
   if (keys.length === 0) throw new KeyError("is a JWKS without a key that verifies tokens");
   return keys;
 };
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 export const isJwk = (object: JsonObject): boolean => object.kty !== undefined;

@@ -3,6 +3,7 @@
  * the columns and rows of the role.
  */
 import {
+  isJsonObject,
   definePlugin,
   isRelApiError,
   RelApiError,
@@ -22,7 +23,7 @@ import {
   type GqlLiveField,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
-import { isEntry, readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
+import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
 import { pickDescription, createQueryTypes, buildRowsType } from "./types.ts";
 
@@ -91,7 +92,7 @@ const refuseNulls = (
       message: `the native query "${query.name}" gives ${what} for the field "${field}" of the logical model "${query.returns.name}", which is not nullable`,
     });
   for (const row of Array.isArray(rows) ? (rows as readonly Json[]) : [rows]) {
-    if (!isEntry(row)) continue;
+    if (!isJsonObject(row)) continue;
     for (const { name, key, selection: inner } of selection) {
       const value = row[key] ?? null;
       const field = query.returns.fields.find((one) => one.name === name);
