@@ -18,16 +18,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import {
-  readList,
-  readQualifiedName,
-  readObject,
-  readDocument,
-  readText,
-  type MetadataDocument,
-  type LogIgnored,
-  type TableDocument,
-} from "./document.ts";
+import { readDocument, type MetadataDocument, type TableDocument } from "./document.ts";
 import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
 import { readParentRoles } from "./inherit.ts";
@@ -49,6 +40,7 @@ import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRi
 import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw.ts";
 
 /** The part of the model that the metadata plugins share. */
 export interface MetadataPart extends GqlMetadata {

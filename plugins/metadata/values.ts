@@ -10,7 +10,7 @@ import {
   type PgType,
   type ValueRef,
 } from "../../core/index.ts";
-import type { Raw } from "./load.ts";
+import type { Raw } from "./raw.ts";
 
 /** Thrown if a permission is inconsistent, and caught by its builder. */
 export class InconsistentMetadata extends Error {}
