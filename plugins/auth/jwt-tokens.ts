@@ -1,5 +1,5 @@
 /** Authorizes a caller by a signed token: `Authorization: Bearer eyJ…`. */
-import crypto from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   createCaches,
   definePlugin,
@@ -187,10 +187,7 @@ const addIfPresent = <Item>(items: Item[], item: Item | undefined): void => {
   if (item !== undefined) items.push(item);
 };
 
-/** `crypto.hash` needs one call, but only exists since Node 20.12. */
-const { createHash, hash } = crypto as Pick<typeof crypto, "createHash"> & Partial<Pick<typeof crypto, "hash">>;
-const hashToken = (text: string): string =>
-  hash === undefined ? createHash("sha256").update(text).digest("binary") : hash("sha256", text, "binary");
+const hashToken = (text: string): string => createHash("sha256").update(text).digest("binary");
 
 const tokenQuestion = defineMemberQuestions<ExtractedToken>();
 /** The hash of the token is the cache key, so that no token is stored. */
