@@ -144,8 +144,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
       const found = from.extractToken(credentials, rules);
       if (found === undefined) return answer(null);
       // pending while keys are fetched for the first time
-      const pending: Promise<void>[] = [];
-      for (const { keys } of found.candidates) addIfPresent(pending, keys.firstFetch);
+      let pending = found.candidates.flatMap(({ keys }) => keys.firstFetch ?? []);
       if (pending.length === 0) {
         let session: Session | undefined;
         try {
@@ -153,7 +152,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
         } catch (error) {
           // the keys may have been replaced
           if (unverifiedErrors.has(error as object))
-            for (const { keys } of found.candidates) addIfPresent(pending, keys.refetch());
+            pending = found.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
           if (pending.length === 0) throw error;
         }
         if (session !== undefined) return answer(null, session);
@@ -182,10 +181,6 @@ const rejectTokenWithoutKey = (
 
 /** Refusals of tokens that no key verifies. Newly fetched keys may verify them. */
 const unverifiedErrors = new WeakSet<object>();
-
-const addIfPresent = <Item>(items: Item[], item: Item | undefined): void => {
-  if (item !== undefined) items.push(item);
-};
 
 const hashToken = (text: string): string => createHash("sha256").update(text).digest("binary");
 
