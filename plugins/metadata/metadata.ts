@@ -35,7 +35,7 @@ import type { Permissions } from "./permissions.ts";
 import { createVisibility } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../shared/settings.ts";
-import { applyPermissions, createPermissionLookup } from "./transform.ts";
+import { applyPermissions } from "./transform.ts";
 import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRights } from "./role-access.ts";
 import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
@@ -306,7 +306,7 @@ export const metadataPermissions = definePlugin({
       const mayCall = createCallTest(part.functionRights, session.role, options.inferFunctionPermissions);
       return applyPermissions(plan, {
         model,
-        findPermissions: createPermissionLookup(ofRole),
+        findPermissions: (name) => ofRole.get(nameKey(name)),
         isBackend: session.isBackend === true,
         checksNames: isRest,
         checksAfterStatement: options.checksAfterStatement,
