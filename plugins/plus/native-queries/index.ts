@@ -6,6 +6,7 @@ import {
   isJsonObject,
   definePlugin,
   isRelApiError,
+  memoize,
   RelApiError,
   sql,
   type IntrospectContext,
@@ -178,15 +179,13 @@ export const nativeQueries = definePlugin({
       return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [PROBLEMS]: problems } };
     });
 
-    const typesBy = new WeakMap<GqlBuild, ReturnType<typeof createQueryTypes>>();
+    const getTypes = memoize((build: GqlBuild) => createQueryTypes(build, getQueries(build.schema.model)));
     hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
       const queries = getQueries(model);
       if ((scope !== "query_root" && scope !== "subscription_root") || queries.length === 0) return fields;
-      let getTypes = typesBy.get(build);
-      if (getTypes === undefined) typesBy.set(build, (getTypes = createQueryTypes(build, queries)));
       const added: Record<string, GqlField> = {};
       for (const query of queries) {
-        const types = getTypes(query);
+        const types = getTypes(build)(query);
         if (types === undefined) continue;
         added[query.name] = {
           config: {
