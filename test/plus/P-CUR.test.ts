@@ -1,12 +1,13 @@
 /** Pages by cursor on REST: docs/guides/pages-by-cursor.md. */
 import { PostgrestClient } from "@supabase/postgrest-js";
 import { describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { definePlugin, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type Answer, type StartOptions } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { bearer } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 import { lastStatement } from "./last-statement.ts";
 import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 
@@ -337,6 +338,22 @@ describe("pages", () => {
     }
     expect(found).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
   });
+});
+
+test("X-LOG-1 a page has the key of its plan, with and without a count", async () => {
+  const keys: (string | undefined)[] = [];
+  const recorder = definePlugin({
+    name: "plan-keys",
+    apply: (_hooks, context) =>
+      context.addStep({ name: "plan-keys", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
+  });
+  const recording = await startApi({ preset: plus, parts: [recorder] });
+  const path = "/buoy_log?select=id&order=id&limit=2&cursor=";
+  expect((await recording.get(path)).status).toBe(200);
+  expect((await recording.get(path, { headers: { prefer: "count=exact" } })).status).toBe(206);
+  await until(() => keys.length === 2, "both requests are recorded");
+  expect(keys).toEqual([expect.stringMatching(/^[\w-]{22}$/), keys[0]]);
+  await recording.close();
 });
 
 describe("who sees what", () => {

@@ -165,12 +165,16 @@ const deriveExchange = (
         return method === "HEAD" && PAGE_ONLY_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
-    planned: {
-      get: () => exchange.plans,
-      set: (plans) => {
-        if (method !== "HEAD") exchange.plans = plans;
-      },
-    },
+    // logs name the plan of the page, and not that of the count
+    plans:
+      method === "HEAD"
+        ? { value: undefined, writable: true }
+        : {
+            get: () => exchange.plans,
+            set: (plans) => {
+              exchange.plans = plans;
+            },
+          },
   }) as Exchange; // the prototype has all other members
 
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
