@@ -24,7 +24,7 @@ import { chooseMediaHook, exposeRestHeadersHook, type RestHandler } from "../../
 import type { KeysetPosition } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
-import { encodePosition, parseTerms } from "./order.ts";
+import { encodePosition, parseOrderFields } from "./order.ts";
 import { HIDDEN_KEY_PREFIX, findMember, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
@@ -123,9 +123,9 @@ const rewriteRequest = (exchange: Exchange, page: PageRequest, relation: Relatio
     .filter((pair) => !isCursor(pair))
     .map((pair): Pair => (pair[0] === "limit" && limit !== undefined ? ["limit", String(limit + 1n)] : pair));
   if (cursor !== undefined && !isLastPageCursor(cursor)) {
-    const terms = parseTerms(order, relation.primaryKey);
-    if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
-    pairs.push(...encodePosition(terms, cursor.values));
+    const fields = parseOrderFields(order, relation.primaryKey);
+    if (fields.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
+    pairs.push(...encodePosition(fields, cursor.values));
   }
   return deriveExchange(exchange, "GET", encodePairs(pairs), {
     accept: media,
