@@ -26,7 +26,7 @@ import type { GqlTableEntry } from "../graphql/api.ts";
 import { readQualifiedName, type Raw } from "./raw.ts";
 
 export interface FilterReader {
-  /** @throws Inconsistent */
+  /** @throws InconsistentMetadata */
   read(raw: Raw, relation: Relation): Predicate;
   /** Reads the preset of a column. */
   readValue(raw: Raw, type: PgType): ValueRef;

@@ -39,7 +39,7 @@ export interface ValueReader {
   /** Finds a type by its name in the catalog. PostgreSQL reports an error for an unknown type. */
   findType(name: string): PgType;
   readValue(raw: Raw, type: PgType): ValueRef;
-  /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws Inconsistent */
+  /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws InconsistentMetadata */
   readList(raw: Raw, type: PgType): Operand;
 }
 

@@ -301,7 +301,7 @@ export const readNativeQueries = (
         if (ofTables.has(name)) throw excludedError("a table or function has that name in GraphQL");
         found.set(name, make(readObject(raw), name));
       } catch (error) {
-        note(type, name, (error as Error).message); // only `leftOut` throws here
+        note(type, name, (error as Error).message); // only `excludedError` is thrown here
       }
     }
     return found;
