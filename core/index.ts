@@ -86,6 +86,7 @@ export {
   exactNumber,
   holdsRawNumber,
   isFloatLiteral,
+  isJsonObject,
   isRawNumber,
   RAW_NUMBER,
   numberText,

@@ -72,6 +72,7 @@ export {
   // functions for JSON
   arrayLiteral,
   holdsRawNumber,
+  isJsonObject,
   isNestedDeeper,
   isRawNumber,
   numberText,

@@ -1,12 +1,5 @@
 /** Lets requests without a credential run as the anonymous role, if one is configured: `GET /vessels`. */
-import {
-  definePlugin,
-  Stage,
-  type Credentials,
-  type PluginContext,
-  type RelApiError,
-  type Session,
-} from "../../core/index.ts";
+import { definePlugin, Stage, type PluginContext, type Session } from "../../core/index.ts";
 import { acceptedCredentialsService, type AcceptedCredentials } from "./api.ts";
 import { isAdminSecretSet } from "./session-header.ts";
 import { adminSecretSettings } from "./settings.ts";
@@ -16,12 +9,6 @@ const readAcceptedCredentials = ({ options, registry }: PluginContext): Accepted
   takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
   takesAdminSecret: isAdminSecretSet(options),
 });
-
-/** Returns undefined if the core's error applies. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
-const createMissingCredentialError = (
-  context: PluginContext,
-  credentials: Pick<Credentials, "rules">,
-): RelApiError | undefined => credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({
@@ -37,9 +24,9 @@ export const anonymous = definePlugin({
         if (session?.role !== anonRole) session = buildSession(anonRole);
         return session;
       }
-      const refusal = createMissingCredentialError(context, credentials);
+      const refusal = credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
       if (refusal !== undefined) throw refusal;
-      return undefined;
+      return undefined; // the error of the core applies
     });
   },
 });

@@ -1,19 +1,8 @@
 /** Derives the caller from the claims of a token, for code that has the claims but no token. */
 import { presetError, type Json, type ResolvedOptions } from "../../core/index.ts";
-import { buildVariables, DEFAULT_ROLE, readSessionClaims } from "./claims.ts";
+import { buildVariables, DEFAULT_ROLE, readSessionClaims, type ClaimsConfiguration } from "./claims.ts";
 import { createFixedKeys } from "./key-ring.ts";
-import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
-
-const buildDefaultConfiguration = (maxJsonDepth: number): TokenConfiguration => ({
-  location: { kind: "authorization" },
-  keys: createFixedKeys([]),
-  claims: { kind: "usual" },
-  areClaimsStringified: false,
-  acceptedAudiences: undefined,
-  issuer: undefined,
-  skewSeconds: 0,
-  maxJsonDepth,
-});
+import { parseTokenSettings } from "./token-settings.ts";
 
 export interface ClaimedCaller {
   /** The role that the claims name, if any. */
@@ -24,10 +13,10 @@ export interface ClaimedCaller {
 
 /** Reads the claims from the configured location. @throws RelApiError `preset` if they are missing there */
 export const readClaimedCaller = (claims: Readonly<Record<string, Json>>, options: ResolvedOptions): ClaimedCaller => {
-  const [configured = buildDefaultConfiguration(options.maxJsonDepth)] = parseTokenSettings(options, () =>
-    createFixedKeys([]),
-  );
-  const reading = readSessionClaims(configured, claims);
+  const [configured] = parseTokenSettings(options, () => createFixedKeys([]));
+  const { maxJsonDepth } = options;
+  const defaults: ClaimsConfiguration = { claims: { kind: "usual" }, areClaimsStringified: false, maxJsonDepth };
+  const reading = readSessionClaims(configured ?? defaults, claims);
   if ("reason" in reading) throw presetError(reading.reason);
   const sessionClaims = "claims" in reading ? reading.claims : reading.claimsWithoutRoles;
   const roleClaim = sessionClaims.get(DEFAULT_ROLE) ?? claims["role"];

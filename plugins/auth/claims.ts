@@ -1,7 +1,14 @@
 /** Reads the `x-session-*` claims of a token from their configured location, and derives roles and session
  *  variables. */
-import { holdsRawNumber, isNestedDeeper, parseJson, writeJson, type Json } from "../../core/index.ts";
-import { isJsonObject, type JsonObject } from "./keys.ts";
+import {
+  holdsRawNumber,
+  isNestedDeeper,
+  parseJson,
+  writeJson,
+  type Json,
+  isJsonObject,
+  type JsonObject,
+} from "../../core/index.ts";
 import { normalizeSessionName } from "./session-header.ts";
 import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 
@@ -49,8 +56,14 @@ export const DEFAULT_ROLE = "x-session-default-role";
 /** The default namespace of Hasura's tokens. */
 const DEFAULT_NAMESPACE = "https://hasura.io/jwt/claims";
 
+/** The format of the object of claims. */
+type ClaimsFormat = Pick<TokenConfiguration, "areClaimsStringified" | "maxJsonDepth">;
+
+/** The location and the format of the claims. */
+export type ClaimsConfiguration = ClaimsFormat & Pick<TokenConfiguration, "claims">;
+
 /** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
-export const readSessionClaims = (configuration: TokenConfiguration, token: JsonObject): ClaimsReading => {
+export const readSessionClaims = (configuration: ClaimsConfiguration, token: JsonObject): ClaimsReading => {
   const { claims: location } = configuration;
   switch (location.kind) {
     case "map":
@@ -65,9 +78,6 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
       return readDefaultFormat(configuration, token);
   }
 };
-
-/** The format of the object of claims. */
-type ClaimsFormat = Pick<TokenConfiguration, "areClaimsStringified" | "maxJsonDepth">;
 
 const readAtPath = (
   place: Extract<ClaimsLocation, { readonly kind: "path" }>,

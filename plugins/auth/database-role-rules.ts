@@ -7,18 +7,10 @@ import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./toke
 
 const CLOCK_SKEW_SECONDS = 30;
 
-/** The usual spelling, which is recognised without a regular expression. */
-const BEARER_SCHEME = "Bearer ";
-
-/** Whether the character is visible ASCII. */
-const isVisible = (code: number): boolean => code > 32 && code < 127;
-
 /** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
 export const defaultCredentialRules: TokenRules = {
   createMissingKeyError: jwtSecretMissing,
   readBearer: (value) => {
-    if (value.startsWith(BEARER_SCHEME) && isVisible(value.charCodeAt(BEARER_SCHEME.length)))
-      return value.slice(BEARER_SCHEME.length);
     // the scheme is case-insensitive; a scheme without a token gives an empty token
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;

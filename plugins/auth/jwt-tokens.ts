@@ -1,5 +1,5 @@
 /** Authorizes a caller by a signed token: `Authorization: Bearer eyJ…`. */
-import crypto from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   createCaches,
   definePlugin,
@@ -10,13 +10,13 @@ import {
   type PluginContext,
   type ResolvedOptions,
   type Session,
+  type JsonObject,
 } from "../../core/index.ts";
 import { credentialsChangedSignal } from "./api.ts";
 import { buildVariables, encodeExactClaims, readSessionClaims, encodeClaim } from "./claims.ts";
 import { defaultCredentialRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./role-path.ts";
 import { createRemoteKeys, shareKeyRings } from "./key-ring.ts";
-import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, readSessionHeader } from "./session-header.ts";
 import { adminSecretSettings, tokenSettings } from "./settings.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
@@ -144,8 +144,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
       const found = from.extractToken(credentials, rules);
       if (found === undefined) return answer(null);
       // pending while keys are fetched for the first time
-      const pending: Promise<void>[] = [];
-      for (const { keys } of found.candidates) addIfPresent(pending, keys.firstFetch);
+      let pending = found.candidates.flatMap(({ keys }) => keys.firstFetch ?? []);
       if (pending.length === 0) {
         let session: Session | undefined;
         try {
@@ -153,7 +152,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
         } catch (error) {
           // the keys may have been replaced
           if (unverifiedErrors.has(error as object))
-            for (const { keys } of found.candidates) addIfPresent(pending, keys.refetch());
+            pending = found.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
           if (pending.length === 0) throw error;
         }
         if (session !== undefined) return answer(null, session);
@@ -183,14 +182,7 @@ const rejectTokenWithoutKey = (
 /** Refusals of tokens that no key verifies. Newly fetched keys may verify them. */
 const unverifiedErrors = new WeakSet<object>();
 
-const addIfPresent = <Item>(items: Item[], item: Item | undefined): void => {
-  if (item !== undefined) items.push(item);
-};
-
-/** `crypto.hash` needs one call, but only exists since Node 20.12. */
-const { createHash, hash } = crypto as Pick<typeof crypto, "createHash"> & Partial<Pick<typeof crypto, "hash">>;
-const hashToken = (text: string): string =>
-  hash === undefined ? createHash("sha256").update(text).digest("binary") : hash("sha256", text, "binary");
+const hashToken = (text: string): string => createHash("sha256").update(text).digest("binary");
 
 const tokenQuestion = defineMemberQuestions<ExtractedToken>();
 /** The hash of the token is the cache key, so that no token is stored. */

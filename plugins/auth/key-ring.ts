@@ -1,6 +1,6 @@
 /** The keys of a configuration: fixed ones, or a JWKS that is fetched periodically. */
-import type { Logger } from "../../core/index.ts";
-import { isJsonObject, KeyError, parseJwks, type VerificationKey } from "./keys.ts";
+import { type Logger, isJsonObject } from "../../core/index.ts";
+import { KeyError, parseJwks, type VerificationKey } from "./keys.ts";
 
 export interface KeyRing {
   getKeys(): readonly VerificationKey[];

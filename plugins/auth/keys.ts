@@ -1,7 +1,7 @@
 /** Keys that verify tokens: a secret, PEM, JWK or JWKS. The key determines the accepted algorithms; the token does
  *  not. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
-import { isRawNumber, type Json } from "../../core/index.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/index.ts";
 
 export interface VerificationKey {
   readonly key: KeyObject;
@@ -11,8 +11,6 @@ export interface VerificationKey {
   /** Whether the key matches tokens with any `kid`: the only key of a key object, which has no `kid`. */
   readonly acceptsAnyKid: boolean;
 }
-
-export type JsonObject = Readonly<Record<string, Json>>;
 
 /** A mistake in a key. The message contains no part of the key. */
 export class KeyError extends Error {}
@@ -72,7 +70,7 @@ const restrictToAlgorithm = (algorithm: string, fitting: readonly string[]): rea
   return named;
 };
 
-/** @throws KeyMistake @rule R-AUT-3 */
+/** @throws KeyError @rule R-AUT-3 */
 export const buildSecretKey = (
   secret: Buffer,
   algorithms: readonly string[],
@@ -85,7 +83,7 @@ export const buildSecretKey = (
 };
 
 /** Decodes the plain secret of the settings. `isBase64` says that it is in base64, in either alphabet. @throws
- *  KeyMistake @rule R-AUT-3 */
+ *  KeyError @rule R-AUT-3 */
 export const decodePlainSecret = (text: string, isBase64: boolean): Buffer => {
   if (!isBase64) return Buffer.from(text, "utf8");
   const trimmed = text.trim();
@@ -97,7 +95,7 @@ export const decodePlainSecret = (text: string, isBase64: boolean): Buffer => {
 export const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z0-9 ]+-----/.test(text);
 
 /** Reads a PEM public key or certificate. Without `algorithm`, it accepts the usual algorithms of its type. @throws
- *  KeyMistake */
+ *  KeyError */
 export const parsePem = (text: string, algorithm?: string): VerificationKey => {
   let key: KeyObject;
   try {
@@ -114,7 +112,7 @@ export const parsePem = (text: string, algorithm?: string): VerificationKey => {
   };
 };
 
-/** Reads the `type` and `key` of a key object. @throws KeyMistake @rule G-AUTH-11 */
+/** Reads the `type` and `key` of a key object. @throws KeyError @rule G-AUTH-11 */
 export const parseTypedKey = (type: string, text: string): VerificationKey => {
   if (!ALGORITHMS.has(type))
     throw new KeyError(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
@@ -124,7 +122,7 @@ export const parseTypedKey = (type: string, text: string): VerificationKey => {
   return buildSecretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
 
-/** Returns undefined if the key is not for signatures, or has an unsupported type. @throws KeyMistake if the key is
+/** Returns undefined if the key is not for signatures, or has an unsupported type. @throws KeyError if the key is
  *  broken @rule R-AUT-3 */
 export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   const { kty, alg, use, kid, key_ops: operations } = jwk;
@@ -154,7 +152,7 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
 };
 
 /** Reads the keys of a set. Keys for other purposes or of unknown types are ignored, as RFC 7517 requires. `isForeign`
- *  says that the set comes from elsewhere; broken keys are then ignored too. @throws KeyMistake if no key is left */
+ *  says that the set comes from elsewhere; broken keys are then ignored too. @throws KeyError if no key is left */
 export const parseJwks = (set: JsonObject, isForeign: boolean): readonly VerificationKey[] => {
   if (!Array.isArray(set.keys)) throw new KeyError('is a JWKS whose "keys" is no list');
   const keys = (set.keys as readonly Json[]).flatMap((jwk) => {
@@ -169,8 +167,5 @@ export const parseJwks = (set: JsonObject, isForeign: boolean): readonly Verific
   if (keys.length === 0) throw new KeyError("is a JWKS without a key that verifies tokens");
   return keys;
 };
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 export const isJwk = (object: JsonObject): boolean => object.kty !== undefined;

@@ -1,8 +1,7 @@
 /** The credential rules in which surfaces differ: messages, tolerances and required claims. Surfaces agree on the
  *  identity of the caller. */
-import type { RelApiError } from "../../core/index.ts";
+import type { RelApiError, JsonObject } from "../../core/index.ts";
 import type { ClaimsReading, SessionClaims } from "./claims.ts";
-import type { JsonObject } from "./keys.ts";
 import type { TokenFailure } from "./token.ts";
 
 /** A token with a valid signature. Its claims are not checked yet. */

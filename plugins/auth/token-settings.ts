@@ -1,11 +1,16 @@
 /** Parses `JWT_SECRET` and related settings: the location of tokens, their verification, and the required claims. */
-import type { Json, RelApiOptions, ResolvedOptions } from "../../core/index.ts";
+import {
+  type Json,
+  type RelApiOptions,
+  type ResolvedOptions,
+  isJsonObject,
+  type JsonObject,
+} from "../../core/index.ts";
 import { parseJsonPath } from "../shared/json-path.ts";
 import type { JwtSecret } from "./settings.ts";
 import { jwtSecretError } from "./errors.ts";
 import { createFixedKeys, type KeyRing } from "./key-ring.ts";
 import {
-  isJsonObject,
   isJwk,
   isPem,
   KeyError,
@@ -15,7 +20,6 @@ import {
   decodePlainSecret,
   buildSecretKey,
   parseTypedKey,
-  type JsonObject,
   type VerificationKey,
 } from "./keys.ts";
 import { normalizeSessionName } from "./session-header.ts";

@@ -2,9 +2,9 @@
 import { verify as verifySignature } from "node:crypto";
 import { createRequire } from "node:module";
 import type { Algorithm } from "jsonwebtoken";
-import { isNestedDeeper, type Json } from "../../core/index.ts";
+import { isNestedDeeper, type Json, isJsonObject, type JsonObject } from "../../core/index.ts";
 import { parseClaims } from "./claims.ts";
-import { ALGORITHMS, isJsonObject, type JsonObject, type VerificationKey } from "./keys.ts";
+import { ALGORITHMS, type VerificationKey } from "./keys.ts";
 
 export interface SignedClaims {
   /** The claims as JavaScript values. */

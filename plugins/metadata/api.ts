@@ -2,7 +2,7 @@
 import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
 
 /** Named queries, and the objects that refer to them. `metadata-loader` puts them into
- *  `model.parts["metadata-queries"]`. */
+ *  `model.pluginFacts["metadata-queries"]`. */
 export interface MetadataQueries {
   /** The documents by the name of their collection and their own name. */
   readonly collections: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -19,11 +19,11 @@ export interface MetadataEndpoint {
   readonly document: string;
 }
 
-/** The unparsed `api_limits` of the metadata. `metadata-loader` puts them into `model.parts["metadata-limits"]`. */
+/** The unparsed `api_limits` of the metadata. `metadata-loader` puts them into `model.pluginFacts["metadata-limits"]`. */
 export type MetadataLimits = Readonly<Record<string, Json>>;
 
 /** The unparsed `native_queries` and `logical_models` of the served source. `metadata-loader` puts them into
- *  `model.parts["metadata-native"]`. */
+ *  `model.pluginFacts["metadata-native"]`. */
 export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
@@ -55,7 +55,7 @@ export interface MetadataObject {
 }
 
 /** An object that does not fit the database and is ignored, wholly or in part. The metadata plugins list these objects
- *  in `model.parts["metadata-problems"]`. Another plugin adds to the list before `metadata` is applied. @rule
+ *  in `model.pluginFacts["metadata-problems"]`. Another plugin adds to the list before `metadata` is applied. @rule
  *  G-MET-12 */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;

@@ -1,6 +1,7 @@
 /** Builds the permissions of the metadata by role and table, and resolves inherited ones. @rule G-PRM-3 G-PRM-13 …
  *  G-PRM-18 */
 import {
+  isJsonObject,
   findColumn,
   nameKey,
   numberText,
@@ -12,21 +13,21 @@ import {
   type Model,
   type Predicate,
 } from "../../core/index.ts";
-import { readList, logUnknownKeys, readObject, readText, type LogIgnored, type RawObject } from "./document.ts";
+import { logUnknownKeys } from "./document.ts";
 import type { FilterReader } from "./filter.ts";
 import { resolveInheritedPermissions } from "./inherit.ts";
-import { isObject, type Raw } from "./load.ts";
 import type { NamedTable } from "./names.ts";
 import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 import { InconsistentMetadata } from "./values.ts";
 import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
+import { readList, readObject, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
 
 type Operation = keyof TablePermissions;
 
 const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"];
 
 const isAlwaysTrue = (raw: Raw | undefined): boolean =>
-  raw === undefined || raw === null || (isObject(raw) && Object.keys(raw).length === 0);
+  raw === undefined || raw === null || (isJsonObject(raw) && Object.keys(raw).length === 0);
 
 /** Reads `columns` of a permission, which is a list or `"*"`. */
 const readColumns = (

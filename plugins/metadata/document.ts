@@ -1,12 +1,9 @@
 /** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
 import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataNative, MetadataQueries } from "./api.ts";
-import { isObject, type Raw } from "./load.ts";
-import type { LogIgnored } from "./log-ignored.ts";
 import { readQueries } from "./queries.ts";
-import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
-
-export type RawObject = { readonly [key: string]: Raw };
+import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
 
 export interface TableDocument {
   readonly name: QualifiedName;
@@ -30,8 +27,6 @@ export interface MetadataDocument {
   /** Unparsed, for the plugins that handle them. */
   readonly limits: RawObject;
 }
-
-export type { LogIgnored } from "./log-ignored.ts";
 
 const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set([
   "actions",
@@ -104,24 +99,11 @@ const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "response",
 ]);
 
-export const readText = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
-
-export const readList = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
-
-export const readObject = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
-
-/** Reads `name` or `{ schema, name }`. */
-export const readQualifiedName = (raw: Raw | undefined): QualifiedName | undefined => {
-  if (typeof raw === "string") return { schema: "public", name: raw };
-  if (!isObject(raw) || typeof raw["name"] !== "string") return undefined;
-  return { schema: readText(raw["schema"]) ?? "public", name: raw["name"] };
-};
-
 /** Whether the value has no content. Exports write every key, often with empty lists. */
 const isEmptyEntry = (raw: Raw): boolean => {
   if (raw === null) return true;
   if (Array.isArray(raw)) return raw.length === 0;
-  return isObject(raw) && Object.values(raw).every(isEmptyEntry);
+  return isJsonObject(raw) && Object.values(raw).every(isEmptyEntry);
 };
 
 /** @rule G-MET-5 G-MET-6 */
@@ -146,19 +128,19 @@ export const logUnknownKeys = (
  *  G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
 export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[] = []): MetadataDocument => {
   const envelope = readObject(loaded);
-  const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
+  const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(given) ?? given);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
   logUnknownKeys(top, new Set([...TOP_KEYS, ...served]), "", note);
-  if (!isObject(loaded)) note("not an object; ignored");
+  if (!isJsonObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;
   if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
   return {
     customization: readObject(source["customization"]),
     tables: readList(source["tables"]).flatMap((raw) => readTable(raw, note)),
     functions: readList(source["functions"]).flatMap((raw) => {
-      const name = readQualifiedName(isObject(raw) ? (raw["function"] ?? null) : raw);
+      const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
         note(`function entry without a name; ignored: ${writeJson(raw)}`);
         return [];

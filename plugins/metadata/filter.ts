@@ -1,5 +1,6 @@
 /** Translates the filters of permissions from JSON to predicates. @rule G-FIL-1 … G-FIL-11 */
 import {
+  isJsonObject,
   findBaseType,
   findColumn,
   matchesType,
@@ -20,13 +21,12 @@ import {
   type RoutineArgument,
   type ValueRef,
 } from "../../core/index.ts";
-import { readQualifiedName } from "./document.ts";
-import { isObject, type Raw } from "./load.ts";
 import { createValueReader, InconsistentMetadata, parseSessionVariable } from "./values.ts";
 import type { GqlTableEntry } from "../graphql/api.ts";
+import { readQualifiedName, type Raw } from "./raw.ts";
 
 export interface FilterReader {
-  /** @throws Inconsistent */
+  /** @throws InconsistentMetadata */
   read(raw: Raw, relation: Relation): Predicate;
   /** Reads the preset of a column. */
   readValue(raw: Raw, type: PgType): ValueRef;
@@ -148,7 +148,7 @@ export const createFilterReader = (
   };
 
   const readFieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
-    if (!isObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${showRaw(raw)}`);
+    if (!isJsonObject(raw)) throw new InconsistentMetadata(`an object is expected, not ${showRaw(raw)}`);
     const fields: Record<string, Operand> = {};
     for (const [name, declared] of Object.entries(spec.input?.fields ?? {})) {
       const [type = "", defaultValue] = declared.split("=").map((part) => part.trim());
@@ -162,7 +162,7 @@ export const createFilterReader = (
   };
 
   const readCast = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
-    if (!isObject(raw)) throw new InconsistentMetadata("_cast takes an object");
+    if (!isJsonObject(raw)) throw new InconsistentMetadata("_cast takes an object");
     return buildConjunction(
       Object.entries(raw).map(([target, comparisons]) => {
         const type = values.findType(SCALARS[target] ?? target);
@@ -203,7 +203,8 @@ export const createFilterReader = (
 
   const readComparisons = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
-    const isComparisons = isObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
+    const isComparisons =
+      isJsonObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
     if (!isComparisons) return compare("_eq", raw, left, at);
     return buildConjunction(
       Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, at)),
@@ -211,7 +212,7 @@ export const createFilterReader = (
   };
 
   const readAny = (raw: Raw, at: FilterPosition): Predicate => {
-    if (!isObject(raw)) throw new InconsistentMetadata(`a filter is an object, not ${showRaw(raw)}`);
+    if (!isJsonObject(raw)) throw new InconsistentMetadata(`a filter is an object, not ${showRaw(raw)}`);
     return buildConjunction(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
@@ -309,21 +310,21 @@ export const createFilterReader = (
 
   /** @rule G-FIL-9 */
   const readExists = (raw: Raw, at: FilterPosition): Predicate => {
-    const name = isObject(raw) ? readQualifiedName(raw["_table"]) : undefined;
+    const name = isJsonObject(raw) ? readQualifiedName(raw["_table"]) : undefined;
     const from = name && findRelation(model, name);
-    if (!isObject(raw) || name === undefined || from === undefined)
+    if (!isJsonObject(raw) || name === undefined || from === undefined)
       throw new InconsistentMetadata("_exists names no table that exists");
     return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
   };
 
   /** @rule G-AGP-1 G-AGP-2 */
   const readAggregate = (raw: Raw, id: string, at: FilterPosition): Predicate => {
-    const entries = isObject(raw) ? Object.entries(raw) : [];
+    const entries = isJsonObject(raw) ? Object.entries(raw) : [];
     const [only] = entries;
     if (only === undefined || entries.length > 1)
       throw new InconsistentMetadata("exactly one predicate should be specified");
     const [fn, part] = only;
-    if (!isObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
+    if (!isJsonObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
     const target = findTarget(at.relation, id);
     const named: readonly Raw[] =
       part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];

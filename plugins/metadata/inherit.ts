@@ -1,7 +1,8 @@
 /** Resolves the permissions that a role inherits from its parents. @rule G-PRM-13 … G-PRM-18 */
 import type { Predicate } from "../../core/index.ts";
-import type { MetadataDocument, LogIgnored } from "./document.ts";
+import type { MetadataDocument } from "./document.ts";
 import type { SelectPermission, TablePermissions } from "./permissions.ts";
+import type { LogIgnored } from "./raw.ts";
 
 type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 

@@ -2,14 +2,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Document, ScalarTag } from "yaml";
-import { exactNumber, isRawNumber, isRelApiError, type Json } from "../../core/index.ts";
+import { exactNumber, isJsonObject, isRelApiError } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
-
-/** Numbers in it may be raw ones (`numberText`). */
-export type Raw = Json;
-
-export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } =>
-  typeof raw === "object" && raw !== null && !Array.isArray(raw) && !isRawNumber(raw);
+import type { Raw } from "./raw.ts";
 
 /** Matches `!include tables.yaml`, as a tag or at the beginning of a string. */
 const INCLUDE = /^!include\s+(\S.*)$/;
@@ -139,7 +134,7 @@ const expandIncludes = async (value: Raw, place: FileLocation): Promise<Raw> => 
     return name === undefined ? value : loadInclude(name, place);
   }
   if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, place)));
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const entries = await Promise.all(
     Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, place)] as const),
   );
@@ -192,7 +187,7 @@ const loadFolder = async (root: string, reading: LoadState): Promise<Raw> => {
   };
   const version = await loadOptional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");
-  const metadata: Record<string, Raw> = { version: isObject(version) ? (version["version"] ?? null) : version };
+  const metadata: Record<string, Raw> = { version: isJsonObject(version) ? (version["version"] ?? null) : version };
   const sources = await loadOptional("databases", "databases.yaml");
   if (sources !== undefined) metadata["sources"] = sources;
   for (const name of ["tables", "functions"] as const) {

@@ -18,16 +18,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import {
-  readList,
-  readQualifiedName,
-  readObject,
-  readDocument,
-  readText,
-  type MetadataDocument,
-  type LogIgnored,
-  type TableDocument,
-} from "./document.ts";
+import { readDocument, type MetadataDocument, type TableDocument } from "./document.ts";
 import { roleGone } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
 import { readParentRoles } from "./inherit.ts";
@@ -44,11 +35,12 @@ import type { Permissions } from "./permissions.ts";
 import { createVisibility } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../shared/settings.ts";
-import { applyPermissions, createPermissionLookup } from "./transform.ts";
+import { applyPermissions } from "./transform.ts";
 import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRights } from "./role-access.ts";
 import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw.ts";
 
 /** The part of the model that the metadata plugins share. */
 export interface MetadataPart extends GqlMetadata {
@@ -314,7 +306,7 @@ export const metadataPermissions = definePlugin({
       const mayCall = createCallTest(part.functionRights, session.role, options.inferFunctionPermissions);
       return applyPermissions(plan, {
         model,
-        findPermissions: createPermissionLookup(ofRole),
+        findPermissions: (name) => ofRole.get(nameKey(name)),
         isBackend: session.isBackend === true,
         checksNames: isRest,
         checksAfterStatement: options.checksAfterStatement,

@@ -1,5 +1,6 @@
 /** Matches names, relationships and computed fields of the metadata with the model. */
 import {
+  isJsonObject,
   findBaseType,
   findColumn,
   nameKey,
@@ -10,18 +11,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import {
-  readList,
-  readQualifiedName,
-  logUnknownKeys,
-  readObject,
-  readText,
-  type MetadataDocument,
-  type LogIgnored,
-  type RawObject,
-  type TableDocument,
-} from "./document.ts";
-import { isObject, type Raw } from "./load.ts";
+import { logUnknownKeys, type MetadataDocument, type TableDocument } from "./document.ts";
 import { matchRelationship } from "./relationships.ts";
 import type {
   GqlComputedEntry,
@@ -31,6 +21,7 @@ import type {
   GqlRootFieldName,
   GqlTableEntry,
 } from "../graphql/api.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
 
 /** Null and "" hide the default description. */
 const readComment = (raw: Raw | undefined): string | null | undefined =>
@@ -51,7 +42,7 @@ const ROOT_FIELDS: readonly GqlRootFieldName[] = [
 
 const readRootField = (raw: Raw | undefined): GqlRootFieldEntry | undefined => {
   if (typeof raw === "string") return { name: raw };
-  if (!isObject(raw)) return undefined;
+  if (!isJsonObject(raw)) return undefined;
   const comment = readComment(raw["comment"]);
   return {
     ...(typeof raw["name"] === "string" ? { name: raw["name"] } : {}),

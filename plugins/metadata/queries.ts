@@ -1,13 +1,7 @@
 /** Reads query collections of the metadata, the allow list, and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
-import { isObject, type Raw } from "./load.ts";
-import type { LogIgnored } from "./log-ignored.ts";
+import { readList, readObject, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
 
-type RawObject = { readonly [key: string]: Raw };
-
-const readList = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
-const readObject = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
-const readText = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
 const readTexts = (raw: Raw | undefined): readonly string[] => readList(raw).flatMap((item) => readText(item) ?? []);
 
 /** Collects objects by name. Objects without a name are reported. */

@@ -9,8 +9,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { readQualifiedName, readObject, readText, type RawObject } from "./document.ts";
-import type { Raw } from "./load.ts";
+import { readObject, readQualifiedName, readText, type Raw, type RawObject } from "./raw.ts";
 
 export interface MatchedRelationship {
   readonly relationship: Relationship;

@@ -1,10 +1,10 @@
 /** The part of the GraphQL schema that is visible to a role of the metadata. */
 import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
-import { readList, readObject, readText } from "./document.ts";
 import { collectRoleAndAncestors } from "./inherit.ts";
 import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
+import { readList, readObject, readText } from "./raw.ts";
 
 const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};

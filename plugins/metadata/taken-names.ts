@@ -1,8 +1,8 @@
 /** The GraphQL names that the tables and functions of a source use. @rule P-NAT-6a */
 import type { QualifiedName } from "../../core/index.ts";
 import type { GqlNamePart, GqlNames } from "../graphql/api.ts";
-import { readObject, readText, type RawObject } from "./document.ts";
 import { buildName } from "./names.ts";
+import { readObject, readText, type RawObject } from "./raw.ts";
 
 interface Named {
   readonly name: QualifiedName;

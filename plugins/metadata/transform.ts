@@ -311,8 +311,3 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     delete: (remove) => addFilter(remove, requireWritePermission(remove.from, "delete").filter),
   });
 };
-
-export const createPermissionLookup =
-  (tables: ReadonlyMap<string, Readonly<TablePermissions>>) =>
-  (name: QualifiedName): Readonly<TablePermissions> | undefined =>
-    tables.get(nameKey(name));

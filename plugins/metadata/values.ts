@@ -10,7 +10,7 @@ import {
   type PgType,
   type ValueRef,
 } from "../../core/index.ts";
-import type { Raw } from "./load.ts";
+import type { Raw } from "./raw.ts";
 
 /** Thrown if a permission is inconsistent, and caught by its builder. */
 export class InconsistentMetadata extends Error {}
@@ -39,7 +39,7 @@ export interface ValueReader {
   /** Finds a type by its name in the catalog. PostgreSQL reports an error for an unknown type. */
   findType(name: string): PgType;
   readValue(raw: Raw, type: PgType): ValueRef;
-  /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws Inconsistent */
+  /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws InconsistentMetadata */
   readList(raw: Raw, type: PgType): Operand;
 }
 

@@ -66,9 +66,9 @@ const array = (rows: string): string => `(select coalesce(json_agg(t), '[]') fro
 const millisecondsOf = (track: number): number => 180000 + ((track * 37) % 90000);
 
 const cursorOf = (key: number): string =>
-  Buffer.from(JSON.stringify([1, "track", "milliseconds", 0, String(millisecondsOf(key)), String(key)])).toString(
-    "base64url",
-  );
+  Buffer.from(
+    JSON.stringify([2, "public", "track", "milliseconds", 0, String(millisecondsOf(key)), String(key)]),
+  ).toString("base64url");
 
 export const PLUS_SCENARIOS: readonly PlusScenario[] = [
   scene(

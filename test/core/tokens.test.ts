@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Credentials, Json, PluginContext, RelApiOptions, Session, Token } from "../../core/index.ts";
+import type { Credentials, Json, JsonObject, PluginContext, RelApiOptions, Session, Token } from "../../core/index.ts";
 import { parseJsonPath } from "../../plugins/shared/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import { createSharedValues } from "../../core/kernel/token.ts";
@@ -14,7 +14,6 @@ import { resolveOptions, collectSettings } from "../../core/kernel/resolve-optio
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
 import { parseClaims, readClaimPath, encodeClaim } from "../../plugins/auth/claims.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/role-path.ts";
-import type { JsonObject } from "../../plugins/auth/keys.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
 import { createFixedKeys, computeRefreshDelayMs, createRemoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
 import { MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";

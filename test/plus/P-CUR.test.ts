@@ -1,12 +1,13 @@
 /** Pages by cursor on REST: docs/guides/pages-by-cursor.md. */
 import { PostgrestClient } from "@supabase/postgrest-js";
 import { describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { definePlugin, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type Answer, type StartOptions } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { bearer } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 import { lastStatement } from "./last-statement.ts";
 import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 
@@ -25,12 +26,14 @@ await api.sql(`
            jsonb_build_object('rank', case when n % 4 = 0 then null else n % 9 end),
            (array['k', 'l'])[n % 2 + 1]
       from generate_series(1, 43) as n;
+  create table land.buoy_log as select id, kind from sea.buoy_log;
+  alter table land.buoy_log add primary key (id);
   create view sea.bare_log as select depth, kind from sea.buoy_log;
   create table sea.guarded (id int primary key, owner text not null, label text);
   insert into sea.guarded select n, (array['ann', 'bob'])[n % 2 + 1], 'g' || n from generate_series(1, 12) as n;
   alter table sea.guarded enable row level security;
   create policy own on sea.guarded using (owner = current_setting('request.jwt.claims', true)::json->>'sub');
-  grant select on sea.buoy_log, sea.bare_log, sea.guarded to sea_anon, sea_clerk;
+  grant select on sea.buoy_log, land.buoy_log, sea.bare_log, sea.guarded to sea_anon, sea_clerk;
   grant select (id, kind) on sea.buoy_log to sea_columns`);
 await api.reload();
 
@@ -257,7 +260,7 @@ describe("pages", () => {
       create index on sea.long_log (at, id); grant select on sea.long_log to sea_anon; analyze sea.long_log`);
     const sent = lastStatement();
     const other = await startApi({ preset: plus, parts: [sent.plugin] });
-    const place = Buffer.from(JSON.stringify([1, "long_log", "at", 0, "9000", "27000"])).toString("base64url");
+    const place = Buffer.from(JSON.stringify([2, "sea", "long_log", "at", 0, "9000", "27000"])).toString("base64url");
     const page = await other.get(`/long_log?select=id&order=at&limit=2&cursor=${place}`);
     expect(ids(page.json())).toEqual([27001, 27002]);
     const explained = async (): Promise<string> => {
@@ -269,7 +272,9 @@ describe("pages", () => {
     expect(plan).toMatch(/Index (?:Only )?Scan using long_log_at_id_idx/);
     expect(plan).not.toContain("Rows Removed");
     // two starts: the error depends on where the first term begins
-    const mixed = Buffer.from(JSON.stringify([1, "long_log", "at.desc,id", 0, "9000", "27000"])).toString("base64url");
+    const mixed = Buffer.from(JSON.stringify([2, "sea", "long_log", "at.desc,id", 0, "9000", "27000"])).toString(
+      "base64url",
+    );
     const turned = await other.get(`/long_log?select=id&order=at.desc,id&limit=2&cursor=${mixed}`);
     expect(ids(turned.json())).toEqual([27001, 27002]);
     expect(await explained()).toMatch(/Index Cond: \(at <= 9000\)[^]*Rows Removed by Filter: [0-3]\n/);
@@ -335,6 +340,22 @@ describe("pages", () => {
   });
 });
 
+test("X-LOG-1 a page has the key of its plan, with and without a count", async () => {
+  const keys: (string | undefined)[] = [];
+  const recorder = definePlugin({
+    name: "plan-keys",
+    apply: (_hooks, context) =>
+      context.addStep({ name: "plan-keys", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
+  });
+  const recording = await startApi({ preset: plus, parts: [recorder] });
+  const path = "/buoy_log?select=id&order=id&limit=2&cursor=";
+  expect((await recording.get(path)).status).toBe(200);
+  expect((await recording.get(path, { headers: { prefer: "count=exact" } })).status).toBe(206);
+  await until(() => keys.length === 2, "both requests are recorded");
+  expect(keys).toEqual([expect.stringMatching(/^[\w-]{22}$/), keys[0]]);
+  await recording.close();
+});
+
 describe("who sees what", () => {
   test("P-CUR-5 a cursor of one caller shows another no more than a filter does", async () => {
     const ann = await api.get(
@@ -357,31 +378,41 @@ describe("who sees what", () => {
 
 describe("what is refused", () => {
   const cursorOf = (...parts: readonly unknown[]): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
-  const good = cursorOf(1, "buoy_log", "id", 0, "5");
+  const good = cursorOf(2, "sea", "buoy_log", "id", 0, "5");
   test.each([
     ["no cursor at all", "order=id&limit=2&cursor=nonsense"],
     ["no JSON", `order=id&limit=2&cursor=${Buffer.from("[1,").toString("base64url")}`],
     ["JSON of something else", `order=id&limit=2&cursor=${cursorOf({ a: 1 })}`],
     ["an object", `order=id&limit=2&cursor=${Buffer.from("{}").toString("base64url")}`],
     ["another order", `order=kind&limit=2&cursor=${good}`],
-    ["another table", `order=id&limit=2&cursor=${cursorOf(1, "vessels", "id", 0, "5")}`],
-    ["too few values", `order=kind&limit=2&cursor=${cursorOf(1, "buoy_log", "kind", 0, "k")}`],
-    ["too many values", `order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, "5", "6")}`],
-    ["a number", `order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, 5)}`],
-    ["a NUL", `order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, "\u0000")}`],
-    ["a version to come", `order=id&limit=2&cursor=${cursorOf(2, "buoy_log", "id", 0, "5")}`],
+    ["another table", `order=id&limit=2&cursor=${cursorOf(2, "sea", "vessels", "id", 0, "5")}`],
+    ["too few values", `order=kind&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "kind", 0, "k")}`],
+    ["too many values", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, "5", "6")}`],
+    ["a number", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, 5)}`],
+    ["a NUL", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, "\u0000")}`],
+    ["a version to come", `order=id&limit=2&cursor=${cursorOf(3, "sea", "buoy_log", "id", 0, "5")}`],
     ["two cursors", `order=id&limit=2&cursor=${good}&cursor=${good}`],
   ])("P-CUR-5 %s", async (_what, query) => {
     const answer = await api.get(`/buoy_log?${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
   });
 
+  test("P-CUR-5 a cursor of a table with the same name in another schema", async () => {
+    const query = "?select=id&order=id&limit=2&cursor=";
+    const next = linksOf(await api.get(`/buoy_log${query}`))["next"];
+    const answer = await api.get(`/buoy_log${next}`, { headers: { "accept-profile": "land" } });
+    expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
+    const land = await api.get(`/buoy_log${query}`, { headers: { "accept-profile": "land" } });
+    const page = await api.get(`/buoy_log${linksOf(land)["next"]}`, { headers: { "accept-profile": "land" } });
+    expect(page.json()).toEqual([{ id: 3 }, { id: 4 }]);
+  });
+
   test("P-CUR-5 a value that the column does not take is the database's error, and no SQL", async () => {
     const evil = `5"),id.gt.0,or(id.eq."1`;
-    const answer = await api.get(`/buoy_log?order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, evil)}`);
+    const answer = await api.get(`/buoy_log?order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, evil)}`);
     expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
     const text = await api.get(
-      `/buoy_log?select=id&order=place&limit=1&cursor=${cursorOf(1, "buoy_log", "place", 0, `x"\\),z.(`, "1")}`,
+      `/buoy_log?select=id&order=place&limit=1&cursor=${cursorOf(2, "sea", "buoy_log", "place", 0, `x"\\),z.(`, "1")}`,
     );
     expect(text.status).toBe(200);
   });
@@ -411,7 +442,7 @@ describe("what is refused", () => {
   ])("P-CUR-5 an order of any length is read in linear time: %s (S7)", async (_what, orderOf) => {
     const ask = (n: number): Promise<Answer> => {
       const order = orderOf(n);
-      const query = `order=${encodeURIComponent(order)}&cursor=${cursorOf(1, "buoy_log", order, 0, "1")}`;
+      const query = `order=${encodeURIComponent(order)}&cursor=${cursorOf(2, "sea", "buoy_log", order, 0, "1")}`;
       return asked.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
     };
     const asked = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });

@@ -467,6 +467,30 @@ test("P-HAS-4 an error of a bulk has the place of its command, and links to no o
   await api.close();
 });
 
+test("P-HAS-4a in a bulk, a lenient replacement does not make the other commands lenient", async () => {
+  const api = await start(await folderOf());
+  const replacement = (name: string, isLenient: boolean) => ({
+    type: "replace_metadata",
+    args: { metadata: documentOf([table(name)]), allow_inconsistent_metadata: isLenient },
+  });
+  const track = (name: string) => ({ type: "pg_track_table", args: { table: name } });
+  const lenient = replacement("nowhere", true);
+  const before = await run(api, "export_metadata");
+  for (const type of ["bulk", "bulk_atomic"]) {
+    expect(await run(api, type, [lenient, track("missing")])).toMatchObject({
+      path: "$.args[1].args",
+      code: "invalid-configuration",
+    });
+    expect(await run(api, type, [track("missing"), lenient])).toMatchObject({ code: "invalid-configuration" });
+    expect(await run(api, type, [replacement("missing", false), lenient])).toMatchObject({ code: "unexpected" });
+    expect(await run(api, "export_metadata")).toEqual(before);
+  }
+  expect(await run(api, "bulk", [lenient, track("album")])).toEqual([SUCCESS, SUCCESS]);
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album"), table("nowhere")]);
+  expect(await run(api, "get_inconsistent_metadata")).toMatchObject({ inconsistent_objects: [{ type: "table" }] });
+  await api.close();
+});
+
 test("P-HAS-10 an export is in order, whatever was written", async () => {
   const written = JSON.stringify({
     version: 3,

@@ -4,6 +4,8 @@ import type { ColumnPair, QualifiedName } from "../model/model.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+export type JsonObject = Readonly<Record<string, Json>>;
+
 /** A value that is known only when the statement runs. `type` is the sqlName of a model type to cast to; without it,
  *  the database infers the type from the position (R-FLT-3). `apply` is a declared function that is applied to it
  *  (`PlanFunction`), e.g. GeoJSON to geometry. */

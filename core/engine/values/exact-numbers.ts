@@ -2,7 +2,7 @@
  *  G-MET-13 */
 import { randomUUID } from "node:crypto";
 import { findStringEnd } from "../../kernel/json-text.ts";
-import type { Json } from "../plan/plan.ts";
+import type { Json, JsonObject } from "../plan/plan.ts";
 
 /** The key of a raw number, which no other value has. */
 export const RAW_NUMBER: unique symbol = Symbol("raw number");
@@ -21,6 +21,10 @@ export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
 /** Returns whether the value is a number that is stored as text. */
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW_NUMBER in value;
+
+/** Whether the value is a JSON object, and not a number that is stored as text. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 /** Returns the text of a number as it was written. Undefined if the value is not a number. */
 export const numberText = (value: unknown): string | undefined =>

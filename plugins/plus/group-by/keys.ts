@@ -102,7 +102,7 @@ export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): Gql
   return fields;
 };
 
-/** The same fields as inputs of an order of groups. */
+/** The fields of `buildKeyFields` as inputs of an order of groups. */
 export const buildKeyOrderFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
   const direction = build.orderDirection();
@@ -221,7 +221,7 @@ export const findColumnPath = (value: Expression): readonly string[] | undefined
   return value.kind === "related" && inner !== undefined ? [value.relationship, ...inner] : undefined;
 };
 
-/** The same path with the names that the schema uses. */
+/** Returns the path of a column with the names that the GraphQL schema uses. */
 export const nameColumnPath = (
   build: GqlBuild,
   table: GqlTable,

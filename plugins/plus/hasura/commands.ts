@@ -1,6 +1,5 @@
 /** How the commands of the metadata API change the metadata. @rule P-HAS-1 */
 import {
-  replaceEntry,
   requireEntry,
   readEntry,
   omitUndefined,
@@ -11,14 +10,17 @@ import {
   readList,
   requireName,
   refuseAdmin,
+  removeEntry,
   formatName,
   requireText,
   omitKeys,
   type Arguments,
   type Command,
+  type Commands,
   type Entry,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 import { documentCommands } from "./document-commands.ts";
 import { nativeQueryCommands } from "./native-query-commands.ts";
 
@@ -75,134 +77,95 @@ const setIsEnum: Command = (document, from) => {
 
 // --- what a table or function has -----------------------------------------------------------------------------------
 
-interface Member {
-  readonly owner: "table" | "function";
-  readonly list: string;
-  /** The key that names the member in the metadata's list and in the arguments. */
-  readonly key: string;
-  readonly argument?: string;
-  readonly description: string;
-}
+const formatOwner = (from: Arguments, owner: "table" | "function"): string => formatName(requireName(from, owner));
 
-/** Error codes for members that do not use the general ones. */
-interface MemberErrors {
-  readonly buildTakenMessage?: (name: string, owner: string) => string;
-  readonly buildMissingError?: (name: string, owner: string) => readonly [code: string, message: string];
-}
+const buildMemberKind = (
+  owner: "table" | "function",
+  lists: ListedKind["lists"],
+  key: string,
+  description: string,
+): ListedKind => ({
+  changeOwner: (document, from, change) => changeObject(document, from, owner, change),
+  lists,
+  key,
+  description,
+  buildTakenError: (name, from) =>
+    metadataError(
+      "already-exists",
+      `${description} "${name}" already exists in ${owner} "${formatOwner(from, owner)}"`,
+      from.path,
+    ),
+});
 
-const createAddCommand =
-  (member: Member & MemberErrors, entry: (from: Arguments) => Entry, alsoIn: readonly string[] = []): Command =>
-  (document, from) => {
-    const { owner: of, list, key, description } = member;
-    const taken =
-      member.buildTakenMessage ?? ((name, owner) => `${description} "${name}" already exists in ${of} "${owner}"`);
-    const name = requireText(from, key);
-    return changeObject(document, from, of, (object) => {
-      const isTaken = [list, ...alsoIn].some((one) =>
-        readList(object[one]).some((other) => readEntry(other)[key] === name),
-      );
-      if (isTaken) throw metadataError("already-exists", taken(name, formatName(requireName(from, of))), from.path);
-      return { ...object, [list]: [...readList(object[list]), { [key]: name, ...entry(from) }] };
-    });
-  };
-
-/** Applies a change to a member of whichever list contains it. */
-const createChangeCommand = (
-  { owner, key, argument = key, description, buildMissingError }: Omit<Member, "list"> & MemberErrors,
-  lists: (from: Arguments) => readonly string[],
-  change: (entry: Entry, from: Arguments, object: Entry) => Entry | undefined,
-): Command => {
-  return (document, from) => {
-    const name = requireText(from, argument);
-    return changeObject(document, from, owner, (object) => {
-      const list = lists(from).find((one) => readList(object[one]).some((entry) => readEntry(entry)[key] === name));
-      if (list === undefined) {
-        const [code, message] = buildMissingError?.(name, formatName(requireName(from, owner))) ?? [
-          "not-exists",
-          `${description} "${name}" does not exist`,
-        ];
-        throw metadataError(code, message, from.path);
-      }
-      return replaceEntry(
-        object,
-        list,
-        (entry) => entry[key] === name,
-        (entry) => change(readEntry(entry), from, object),
-      );
-    });
-  };
-};
-
-const RELATIONSHIPS = ["object_relationships", "array_relationships"];
-const relationshipMember = { owner: "table", key: "name", description: "relationship" } as const;
+const RELATIONSHIP = buildMemberKind("table", ["object_relationships", "array_relationships"], "name", "relationship");
 
 const createRelationshipCommand = (list: string): Command =>
   createAddCommand(
     {
-      ...relationshipMember,
-      list,
-      buildTakenMessage: (name, table) => `field with name "${name}" already exists in table "${table}"`,
+      ...RELATIONSHIP,
+      lists: [list, ...RELATIONSHIP.lists, "computed_fields"],
+      buildTakenError: (name, from) =>
+        metadataError(
+          "already-exists",
+          `field with name "${name}" already exists in table "${formatOwner(from, "table")}"`,
+          from.path,
+        ),
     },
     (from) => ({ using: requireEntry(from, "using"), ...pickArguments(from, "comment") }),
-    [...RELATIONSHIPS, "computed_fields"],
   );
 
-const renameRelationship: Command = createChangeCommand(
-  relationshipMember,
-  () => RELATIONSHIPS,
-  (entry, from, table) => {
-    const name = requireText(from, "new_name");
-    const isTaken = RELATIONSHIPS.some((list) =>
-      readList(table[list]).some((other) => readEntry(other)["name"] === name),
-    );
-    if (isTaken) throw metadataError("already-exists", `relationship "${name}" already exists`, from.path);
-    return { ...entry, name };
-  },
-);
+const renameRelationship: Command = createChangeCommand(RELATIONSHIP, (entry, from, table) => {
+  const name = requireText(from, "new_name");
+  const isTaken = RELATIONSHIP.lists.some((list) =>
+    readList(table[list]).some((other) => readEntry(other)["name"] === name),
+  );
+  if (isTaken) throw metadataError("already-exists", `relationship "${name}" already exists`, from.path);
+  return { ...entry, name };
+});
 
 /** Sets the comment of an entry; `null` removes it. */
 const setComment = (entry: Entry, { args }: Arguments): Entry =>
   typeof args["comment"] === "string" ? { ...entry, comment: args["comment"] } : omitKeys(entry, "comment");
 
 const OPERATIONS = ["select", "insert", "update", "delete"] as const;
-const buildPermissionMember = (operation: string) =>
-  ({
-    owner: "table",
-    key: "role",
-    description: "permission for role",
-    buildTakenMessage: (role: string, table: string) =>
-      `${operation} permission already defined on table "${table}" with role "${role}"`,
-    buildMissingError: (role: string, table: string) =>
-      ["permission-denied", `${operation} permission on "${table}" for role "${role}" does not exist`] as const,
-  }) as const;
 
-const permissionCommands = OPERATIONS.flatMap((operation): readonly (readonly [string, Command])[] => {
-  const list = `${operation}_permissions`;
-  const permission = buildPermissionMember(operation);
-  const create = createAddCommand({ ...permission, list }, (from) => {
+const buildPermissionKind = (operation: string): ListedKind => ({
+  ...buildMemberKind("table", [`${operation}_permissions`], "role", "permission for role"),
+  buildTakenError: (role, from) =>
+    metadataError(
+      "already-exists",
+      `${operation} permission already defined on table "${formatOwner(from, "table")}" with role "${role}"`,
+      from.path,
+    ),
+  buildMissingError: (role, from) =>
+    metadataError(
+      "permission-denied",
+      `${operation} permission on "${formatOwner(from, "table")}" for role "${role}" does not exist`,
+      from.path,
+    ),
+});
+
+const permissionCommands: Commands = OPERATIONS.flatMap((operation) => {
+  const permission = buildPermissionKind(operation);
+  const create = createAddCommand(permission, (from) => {
     refuseAdmin(from);
     return { permission: requireEntry(from, "permission"), ...pickArguments(from, "comment") };
   });
-  const remove = createChangeCommand(
-    permission,
-    () => [list],
-    () => undefined,
-  );
   return [
     [`pg_create_${operation}_permission`, create],
-    [`pg_drop_${operation}_permission`, remove],
-  ];
+    [`pg_drop_${operation}_permission`, createChangeCommand(permission, removeEntry)],
+  ] as const;
 });
 
-const findPermissionList = (from: Arguments): readonly string[] => {
+const setPermissionComment: Command = (document, from) => {
   const operation = requireText(from, "type");
   if (!OPERATIONS.some((one) => one === operation))
     throw wrongKind("type", `one of ${OPERATIONS.join(", ")}`, from.path);
-  return [`${operation}_permissions`];
+  return createChangeCommand(buildPermissionKind(operation), setComment)(document, from);
 };
 
-const functionPermission = { owner: "function", key: "role", description: "permission for role" } as const;
-const computedField = { owner: "table", key: "name", description: "computed field" } as const;
+const FUNCTION_PERMISSION = buildMemberKind("function", ["permissions"], "role", "permission for role");
+const COMPUTED_FIELD = buildMemberKind("table", ["computed_fields"], "name", "computed field");
 
 /** Commands by name. Other names are unknown, or the caller of this map handles them. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
@@ -222,56 +185,27 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_set_function_customization", createConfigurationCommand("function")],
   ["pg_create_object_relationship", createRelationshipCommand("object_relationships")],
   ["pg_create_array_relationship", createRelationshipCommand("array_relationships")],
-  [
-    "pg_drop_relationship",
-    createChangeCommand(
-      { ...relationshipMember, argument: "relationship" },
-      () => RELATIONSHIPS,
-      () => undefined,
-    ),
-  ],
+  ["pg_drop_relationship", createChangeCommand({ ...RELATIONSHIP, argument: "relationship" }, removeEntry)],
   ["pg_rename_relationship", renameRelationship],
-  ["pg_set_relationship_comment", createChangeCommand(relationshipMember, () => RELATIONSHIPS, setComment)],
+  ["pg_set_relationship_comment", createChangeCommand(RELATIONSHIP, setComment)],
   ...permissionCommands,
-  [
-    "pg_set_permission_comment",
-    (document, from) =>
-      createChangeCommand(
-        buildPermissionMember(requireText(from, "type")),
-        findPermissionList,
-        setComment,
-      )(document, from),
-  ],
+  ["pg_set_permission_comment", setPermissionComment],
   [
     "pg_create_function_permission",
-    createAddCommand({ ...functionPermission, list: "permissions" }, (from) => {
+    createAddCommand(FUNCTION_PERMISSION, (from) => {
       refuseAdmin(from);
       return {};
     }),
   ],
-  [
-    "pg_drop_function_permission",
-    createChangeCommand(
-      functionPermission,
-      () => ["permissions"],
-      () => undefined,
-    ),
-  ],
+  ["pg_drop_function_permission", createChangeCommand(FUNCTION_PERMISSION, removeEntry)],
   [
     "pg_add_computed_field",
-    createAddCommand({ ...computedField, list: "computed_fields" }, (from) => ({
+    createAddCommand(COMPUTED_FIELD, (from) => ({
       definition: requireEntry(from, "definition"),
       ...pickArguments(from, "comment"),
     })),
   ],
-  [
-    "pg_drop_computed_field",
-    createChangeCommand(
-      computedField,
-      () => ["computed_fields"],
-      () => undefined,
-    ),
-  ],
+  ["pg_drop_computed_field", createChangeCommand(COMPUTED_FIELD, removeEntry)],
   ...nativeQueryCommands,
   ...documentCommands,
 ]);

@@ -11,91 +11,63 @@ import {
   requireList,
   readList,
   objectMissing,
+  removeEntry,
   requireText,
   omitKeys,
   type Arguments,
   type Command,
   type Commands,
-  type Entry,
 } from "./document.ts";
 import { metadataError } from "./errors.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 
-interface TopLevelMember {
-  readonly list: string;
-  readonly key: string;
-  readonly description: string;
-}
+const buildTopLevelKind = (list: string, key: string, description: string): ListedKind => ({
+  changeOwner: (document, _from, change) => change(document),
+  lists: [list],
+  key,
+  description,
+});
 
-const ROLE: TopLevelMember = { list: "inherited_roles", key: "role_name", description: "inherited role" };
-const COLLECTION: TopLevelMember = {
-  list: "query_collections",
+const ROLE = buildTopLevelKind("inherited_roles", "role_name", "inherited role");
+const COLLECTION = buildTopLevelKind("query_collections", "name", "query collection with name");
+const ALLOWED = buildTopLevelKind("allowlist", "collection", "collection of the allow list");
+const ENDPOINT = buildTopLevelKind("rest_endpoints", "name", "REST endpoint");
+
+const buildQueryMessage = (name: string, from: Arguments, state: string): string =>
+  `query with name "${name}" ${state} in collection "${requireText(from, "collection_name")}"`;
+
+const QUERY: ListedKind = {
+  changeOwner: (document, from, change) =>
+    createChangeCommand({ ...COLLECTION, argument: "collection_name" }, (collection) => ({
+      ...collection,
+      definition: { queries: [], ...change(readEntry(collection["definition"])) },
+    }))(document, from),
+  lists: ["queries"],
   key: "name",
-  description: "query collection with name",
+  argument: "query_name",
+  description: "query",
+  buildTakenError: (name, from) =>
+    metadataError("already-exists", buildQueryMessage(name, from, "already exists"), from.path),
+  buildMissingError: (name, from) => metadataError("not-found", buildQueryMessage(name, from, "not found"), from.path),
 };
-const ALLOWED: TopLevelMember = { list: "allowlist", key: "collection", description: "collection of the allow list" };
-const ENDPOINT: TopLevelMember = { list: "rest_endpoints", key: "name", description: "REST endpoint" };
 
-const createAddCommand =
-  ({ list, key, description }: TopLevelMember, entry: (from: Arguments) => Entry, replaces = false): Command =>
-  (document, from) => {
-    const name = requireText(from, key);
-    return replaceEntry(
-      document,
-      list,
-      (one) => one[key] === name,
-      (one) => {
-        if (one !== undefined && !replaces)
-          throw metadataError("already-exists", `${description} "${name}" already exists`, from.path);
-        return { [key]: name, ...entry(from) };
-      },
-    );
-  };
-
-const createChangeCommand =
-  (
-    { list, key, description }: TopLevelMember,
-    change: (entry: Entry, from: Arguments) => Entry | undefined,
-    argument = key,
-  ): Command =>
-  (document, from) => {
-    const name = requireText(from, argument);
-    return replaceEntry(
-      document,
-      list,
-      (one) => one[key] === name,
-      (one) => {
-        if (one === undefined) throw objectMissing(`${description} "${name}"`, from.path);
-        return change(one, from);
-      },
-    );
-  };
-
-const removeEntry = (): undefined => undefined;
-
-const createQueryCommand = (
-  change: (query: Entry | undefined, from: Arguments, name: string) => Entry | undefined,
-): Command =>
-  createChangeCommand(
-    COLLECTION,
-    (collection, from) => {
-      const name = requireText(from, "query_name");
-      const definition = replaceEntry(
-        readEntry(collection["definition"]),
-        "queries",
-        (query) => query["name"] === name,
-        (query) => change(query, from, name),
-      );
-      return { ...collection, definition: { queries: [], ...definition } };
-    },
-    "collection_name",
+/** Adds an inherited role, or replaces the one of that name. */
+const addInheritedRole: Command = (document, from) => {
+  const name = requireText(from, "role_name");
+  return replaceEntry(
+    document,
+    "inherited_roles",
+    (role) => role["role_name"] === name,
+    () => ({ role_name: name, role_set: requireList(from, "role_set") }),
   );
+};
 
 const createSetCommand =
   (key: string, value: (from: Arguments) => Json | undefined): Command =>
   (document, from) => ({ ...omitKeys(document, key), ...omitUndefined({ [key]: value(from) }) });
 
 export const documentCommands: Commands = [
-  ["add_inherited_role", createAddCommand(ROLE, (from) => ({ role_set: requireList(from, "role_set") }), true)],
+  ["add_inherited_role", addInheritedRole],
   ["drop_inherited_role", createChangeCommand(ROLE, removeEntry)],
   [
     "create_query_collection",
@@ -104,36 +76,14 @@ export const documentCommands: Commands = [
       ...pickArguments(from, "comment"),
     })),
   ],
-  ["drop_query_collection", createChangeCommand(COLLECTION, removeEntry, "collection")],
-  [
-    "add_query_to_collection",
-    createQueryCommand((query, from, name) => {
-      if (query !== undefined)
-        throw metadataError(
-          "already-exists",
-          `query with name "${name}" already exists in collection "${requireText(from, "collection_name")}"`,
-          from.path,
-        );
-      return { name, query: requireText(from, "query") };
-    }),
-  ],
-  [
-    "drop_query_from_collection",
-    createQueryCommand((query, from, name) => {
-      if (query === undefined)
-        throw metadataError(
-          "not-found",
-          `query with name "${name}" not found in collection "${requireText(from, "collection_name")}"`,
-          from.path,
-        );
-      return undefined;
-    }),
-  ],
+  ["drop_query_collection", createChangeCommand({ ...COLLECTION, argument: "collection" }, removeEntry)],
+  ["add_query_to_collection", createAddCommand(QUERY, (from) => ({ query: requireText(from, "query") }))],
+  ["drop_query_from_collection", createChangeCommand(QUERY, removeEntry)],
   [
     "add_collection_to_allowlist",
     (document, from) => {
-      const name = requireText(from, ALLOWED.key);
-      const isThere = readList(document[COLLECTION.list]).some((one) => readEntry(one)[COLLECTION.key] === name);
+      const name = requireText(from, "collection");
+      const isThere = readList(document["query_collections"]).some((one) => readEntry(one)["name"] === name);
       if (!isThere) throw objectMissing(`${COLLECTION.description} "${name}"`, from.path);
       return createAddCommand(ALLOWED, (one) => pickArguments(one, "scope"))(document, from);
     },

@@ -1,14 +1,18 @@
 /** Metadata as a plain value, and functions that replace parts of it. */
-import { isRawNumber, numberText, writeJson, type Json, type QualifiedName } from "../../../core/index.ts";
+import {
+  isJsonObject,
+  numberText,
+  writeJson,
+  type Json,
+  type JsonObject,
+  type QualifiedName,
+} from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 
-export type Entry = { readonly [key: string]: Json };
+export type Entry = JsonObject;
 
-export const isEntry = (value: Json | undefined): value is Entry =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
-
-export const readEntry = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
+export const readEntry = (value: Json | undefined): Entry => (isJsonObject(value) ? value : {});
 
 export const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
@@ -38,11 +42,11 @@ export const omitUndefined = (entry: Readonly<Record<string, Json | undefined>>)
 /** Converts metadata of any version to version 3, with the keys of an export. @throws RelApiError */
 export const normalizeMetadata = (raw: Json): Entry => {
   const envelope = readEntry(raw);
-  const { allow_list: allowList, ...top } = isEntry(envelope["metadata"]) ? envelope["metadata"] : envelope;
+  const { allow_list: allowList, ...top } = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...rest } = top;
   // a metadata folder has both keys in one file
-  const split = isEntry(actions) ? actions : omitUndefined({ actions });
+  const split = isJsonObject(actions) ? actions : omitUndefined({ actions });
   const more = { ...rest, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
   if (version === 3) return { ...more, version: 3, sources: readList(top["sources"]) };
   if (version !== 2)
@@ -93,7 +97,7 @@ export const requireName = ({ args, path }: Arguments, key: string): QualifiedNa
 export const requireEntry = ({ args, path }: Arguments, key: string): Entry => {
   const value = args[key];
   if (value === undefined) throw missingKey(key, path);
-  if (!isEntry(value)) throw wrongKind(key, "an object", path);
+  if (!isJsonObject(value)) throw wrongKind(key, "an object", path);
   return value;
 };
 
@@ -127,6 +131,9 @@ export const replaceEntry = (
   // exports leave out an empty list unless other keys need it
   return others.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: others };
 };
+
+/** The change that removes an entry from its list. */
+export const removeEntry = (): undefined => undefined;
 
 const readSourceName = (from: Arguments): string =>
   from.args["source"] === undefined ? "default" : requireText(from, "source");
@@ -198,7 +205,6 @@ export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind ==
 
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
 export const removeObject = (document: Entry, { type, owner, name = "" }: MetadataProblem): Entry => {
-  const removeEntry = (): undefined => undefined;
   if (type === "inherited_role")
     return replaceEntry(document, "inherited_roles", (role) => role["role_name"] === name, removeEntry);
   if (type === "rest_endpoint")

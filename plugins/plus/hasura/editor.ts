@@ -37,8 +37,8 @@ export interface CurrentMetadata {
 export interface Editor {
   current(): Promise<CurrentMetadata>;
   problems(): readonly MetadataProblem[];
-  /** Applies a change, completely or not at all. @throws RelApiError, and nothing has changed */
-  change(change: Change): Promise<void>;
+  /** Applies changes in order, all of them or none. @throws RelApiError, and nothing has changed */
+  change(...changes: readonly Change[]): Promise<void>;
   /** Reloads the schema and the metadata in all processes. */
   reload(): Promise<void>;
 }
@@ -139,28 +139,40 @@ export const createEditor = (context: PluginContext): Editor => {
     }
   };
 
-  const applyChange = async (source: MetadataSource, path: string, change: Change): Promise<void> => {
-    const { raw, files } = await source.read();
-    const before = normalizeMetadata(raw);
-    const current = hashVersion(before);
-    if (change.version !== undefined && change.version !== current) throw versionConflict(change.version, current);
+  /** Loads the changed document. @returns the document, without the objects that cascades dropped */
+  const tryChange = async (source: MetadataSource, before: Entry, changed: Entry, change: Change): Promise<Entry> => {
     const known = new Set(problems().map(buildProblemKey));
     const isAllowed = (problem: MetadataProblem): boolean =>
       change.allowedProblems === "any" || (change.allowedProblems === "known" && known.has(buildProblemKey(problem)));
-    let next = change.apply(before);
+    let next = changed;
+    for (let cascades = 0; ; cascades++) {
+      const bad = await tryDocument(source, next, isAllowed);
+      if (bad.length === 0) return next;
+      if (change.cascades !== true || cascades === MAX_CASCADES) throw changeRefused(bad, change, before, next);
+      next = bad.reduce(removeObject, next);
+    }
+  };
+
+  const applyChanges = async (source: MetadataSource, path: string, changes: readonly Change[]): Promise<void> => {
+    const { raw, files } = await source.read();
+    const before = normalizeMetadata(raw);
+    const current = hashVersion(before);
+    const version = changes.find((change) => change.version !== undefined)?.version;
+    if (version !== undefined && version !== current) throw versionConflict(version, current);
+    let next = before;
+    let isTried = false;
     try {
-      for (let cascades = 0; ; cascades++) {
-        const bad = await tryDocument(source, next, isAllowed);
-        if (bad.length === 0) break;
-        if (change.cascades !== true || cascades === MAX_CASCADES) throw changeRefused(bad, change, before, next);
-        next = bad.reduce(removeObject, next);
+      for (const change of changes) {
+        const changed = change.apply(next);
+        isTried = true;
+        next = await tryChange(source, next, changed, change);
       }
       await writeMetadata(path, files, next);
       source.propose(undefined);
     } catch (error) {
       source.propose(undefined);
       // restores the old model; if the database prevents that, the next regular reload tries again
-      await context.reload().catch(() => undefined);
+      if (isTried) await context.reload().catch(() => undefined);
       throw error;
     }
     notifyOtherProcesses();
@@ -174,12 +186,12 @@ export const createEditor = (context: PluginContext): Editor => {
       return { document, version: hashVersion(document) };
     },
     problems,
-    change: (change) => {
+    change: (...changes) => {
       const source = getSource();
       if (source === undefined) throw metadataReadOnly("there is none: the setting METADATA names a folder or a file");
       const { path } = source;
       if (path === undefined) throw metadataReadOnly("the program gives it as an object");
-      return runInOrder(() => runWithRecoveredSource(path, (real) => applyChange(source, real, change)));
+      return runInOrder(() => runWithRecoveredSource(path, (real) => applyChanges(source, real, changes)));
     },
     reload: async () => {
       await runInOrder(() => context.reload());

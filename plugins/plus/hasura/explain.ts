@@ -3,6 +3,7 @@
  * administrators the SQL and the plan of a query for a role.
  */
 import {
+  isJsonObject,
   definePlugin,
   explainProgram,
   createCallerSession,
@@ -13,14 +14,14 @@ import {
 } from "../../../core/index.ts";
 import type { GqlEngine, GqlOperation, GqlStep } from "../../graphql/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
-import { readEntry, isEntry } from "./document.ts";
+import { readEntry } from "./document.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 
 const DIALECT_PREFIX = /^x-hasura-/i;
 
 /** The session of the role and the session variables in `user`; that of an administrator if `user` names no role. */
 const buildSession = (user: Json | undefined, context: PluginContext): Session => {
-  if (user !== undefined && user !== null && !isEntry(user)) throw wrongKind("user", "an object", "$");
+  if (user !== undefined && user !== null && !isJsonObject(user)) throw wrongKind("user", "an object", "$");
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(readEntry(user))) {
     if (typeof value !== "string") throw wrongKind(name, "a string", "$.user");
@@ -85,7 +86,7 @@ const explainField = async (
 };
 
 const explainRequest = async (context: PluginContext, engine: GqlEngine, body: Json): Promise<Json> => {
-  if (!isEntry(body)) throw metadataError("parse-failed", "expected an object", "$");
+  if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", "$");
   if (body["query"] === undefined) throw missingKey("query", "$");
   const session = buildSession(body["user"], context);
   const request = engine.readRequest(body["query"]);

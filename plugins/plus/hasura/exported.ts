@@ -2,8 +2,8 @@
  * Normalizes metadata for an export: objects are sorted by name, and equivalent notations become one. Everything else
  * stays unchanged. @rule P-HAS-10
  */
-import type { Json } from "../../../core/index.ts";
-import { readEntry, isEntry, readList, MEMBERS, readQualifiedName, type Entry } from "./document.ts";
+import { isJsonObject, type Json } from "../../../core/index.ts";
+import { readEntry, readList, MEMBERS, readQualifiedName, type Entry } from "./document.ts";
 
 /** Compares by code points, as Hasura sorts strings. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -34,7 +34,7 @@ const qualifyName = (entry: Entry, key: string): Entry => {
 /** Replaces a member of an entry if it exists. */
 const changeMember = (entry: Entry, key: string, change: (member: Entry) => Json): Entry => {
   const member = entry[key];
-  return isEntry(member) ? { ...entry, [key]: change(member) } : entry;
+  return isJsonObject(member) ? { ...entry, [key]: change(member) } : entry;
 };
 
 const unwrapSingleColumn = (columns: Json): Json =>

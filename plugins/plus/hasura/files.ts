@@ -1,6 +1,6 @@
 /** Writes metadata as the files of a folder, in the layout of Hasura's command line, or as one file. @rule P-HAS-5 */
-import { holdsRawNumber, isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
-import { readEntry, isEntry, readList, readQualifiedName, omitKeys, type Entry } from "./document.ts";
+import { isJsonObject, holdsRawNumber, isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
+import { readEntry, readList, readQualifiedName, omitKeys, type Entry } from "./document.ts";
 import { metadataReadOnly, metadataError } from "./errors.ts";
 
 type Yaml = typeof import("yaml");
@@ -131,7 +131,7 @@ export const buildFileText = async (document: Entry, current: string): Promise<s
   const isJson = current.trimStart().startsWith("{");
   const yaml = await import("yaml");
   const found = readYaml(yaml, current);
-  const envelope = isEntry(found) && isEntry(found["metadata"]) ? found : undefined;
+  const envelope = isJsonObject(found) && isJsonObject(found["metadata"]) ? found : undefined;
   const value =
     envelope === undefined
       ? document

@@ -1,6 +1,5 @@
 /** Commands of the metadata API for native queries and logical models. @rule P-HAS-1 */
 import {
-  replaceEntry,
   requireEntry,
   readEntry,
   changeSource,
@@ -9,56 +8,31 @@ import {
   readList,
   objectMissing,
   refuseAdmin,
+  removeEntry,
   requireText,
-  type Arguments,
-  type Command,
   type Commands,
-  type Entry,
 } from "./document.ts";
 import { metadataError } from "./errors.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 
-interface SourceMember {
-  readonly list: string;
-  readonly key: string;
-  readonly description: string;
-}
+const buildSourceKind = (list: string, key: string, description: string): ListedKind => ({
+  changeOwner: changeSource,
+  lists: [list],
+  key,
+  description,
+  buildTakenError: (name, { path }) =>
+    metadataError("already-tracked", `${description} "${name}" already exists`, path),
+});
 
-const LOGICAL_MODEL: SourceMember = { list: "logical_models", key: "name", description: "logical model" };
-const NATIVE_QUERY: SourceMember = { list: "native_queries", key: "root_field_name", description: "native query" };
+const LOGICAL_MODEL = buildSourceKind("logical_models", "name", "logical model");
+const NATIVE_QUERY = buildSourceKind("native_queries", "root_field_name", "native query");
 
-/** Applies a change to an entry of a list in a source. `change` receives the existing entry and the source. */
-const createSourceCommand =
-  (
-    { list, key }: SourceMember,
-    change: (entry: Entry | undefined, from: Arguments, name: string, source: Entry) => Entry | undefined,
-  ): Command =>
-  (document, from) => {
-    const name = requireText(from, key);
-    return changeSource(document, from, (source) =>
-      replaceEntry(
-        source,
-        list,
-        (entry) => entry[key] === name,
-        (entry) => change(entry, from, name, source),
-      ),
-    );
-  };
-
-const createAddCommand = (member: SourceMember, entry: (from: Arguments, source: Entry) => Entry): Command =>
-  createSourceCommand(member, (found, from, name, source) => {
-    if (found !== undefined)
-      throw metadataError("already-tracked", `${member.description} "${name}" already exists`, from.path);
-    return { [member.key]: name, ...entry(from, source) };
-  });
-
-const createChangeCommand = (
-  member: SourceMember,
-  change: (entry: Entry, from: Arguments, source: Entry) => Entry | undefined,
-): Command =>
-  createSourceCommand(member, (found, from, name, source) => {
-    if (found === undefined) throw objectMissing(`${member.description} "${name}"`, from.path);
-    return change(found, from, source);
-  });
+const MODEL_PERMISSION: ListedKind = {
+  changeOwner: (document, from, change) => createChangeCommand(LOGICAL_MODEL, change)(document, from),
+  lists: ["select_permissions"],
+  key: "role",
+  description: "permission for role",
+};
 
 const trackNativeQuery = createAddCommand(NATIVE_QUERY, (from, source) => {
   const returns = requireText(from, "returns");
@@ -89,35 +63,6 @@ const untrackLogicalModel = createChangeCommand(LOGICAL_MODEL, ({ name }, from, 
   );
 });
 
-const createRoleTest =
-  (from: Arguments) =>
-  (entry: Entry): boolean =>
-    entry["role"] === requireText(from, "role");
-
-const createModelPermission = createChangeCommand(LOGICAL_MODEL, (model, from) => {
-  refuseAdmin(from);
-  return replaceEntry(model, "select_permissions", createRoleTest(from), (found) => {
-    if (found === undefined)
-      return {
-        role: requireText(from, "role"),
-        permission: requireEntry(from, "permission"),
-        ...pickArguments(from, "comment"),
-      };
-    throw metadataError(
-      "already-exists",
-      `permission for role "${requireText(from, "role")}" already exists`,
-      from.path,
-    );
-  });
-});
-
-const dropModelPermission = createChangeCommand(LOGICAL_MODEL, (model, from) =>
-  replaceEntry(model, "select_permissions", createRoleTest(from), (found) => {
-    if (found === undefined) throw objectMissing(`permission for role "${requireText(from, "role")}"`, from.path);
-    return undefined;
-  }),
-);
-
 export const nativeQueryCommands: Commands = [
   [
     "pg_track_logical_model",
@@ -128,7 +73,13 @@ export const nativeQueryCommands: Commands = [
   ],
   ["pg_untrack_logical_model", untrackLogicalModel],
   ["pg_track_native_query", trackNativeQuery],
-  ["pg_untrack_native_query", createChangeCommand(NATIVE_QUERY, () => undefined)],
-  ["pg_create_logical_model_select_permission", createModelPermission],
-  ["pg_drop_logical_model_select_permission", dropModelPermission],
+  ["pg_untrack_native_query", createChangeCommand(NATIVE_QUERY, removeEntry)],
+  [
+    "pg_create_logical_model_select_permission",
+    createAddCommand(MODEL_PERMISSION, (from) => {
+      refuseAdmin(from);
+      return { permission: requireEntry(from, "permission"), ...pickArguments(from, "comment") };
+    }),
+  ],
+  ["pg_drop_logical_model_select_permission", createChangeCommand(MODEL_PERMISSION, removeEntry)],
 ];

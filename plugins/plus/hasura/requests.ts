@@ -1,7 +1,7 @@
 /** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
-import { isRelApiError, numberText, type Json } from "../../../core/index.ts";
+import { isJsonObject, isRelApiError, numberText, type Json } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
-import { removeObject, readEntry, isEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
+import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./exported.ts";
@@ -24,14 +24,14 @@ const readWholeNumber = (value: Json | undefined, key: string, at: string): numb
 
 /** @throws RelApiError `parse-failed` */
 const parseRequest = (body: Json, at: string): Request => {
-  if (!isEntry(body)) throw metadataError("parse-failed", "expected an object", at);
+  if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args = {} } = body;
   if (type === undefined) throw missingKey("type", at);
   if (typeof type !== "string") throw wrongKind("type", "a string", at);
   const resourceVersion = readWholeNumber(body["resource_version"], "resource_version", at);
   // the arguments of a bulk request are a list
   const list = Array.isArray(args) ? { args: { items: args } } : { args: readEntry(args) };
-  if (!Array.isArray(args) && !isEntry(args)) throw wrongKind("args", "an object or a list", at);
+  if (!Array.isArray(args) && !isJsonObject(args)) throw wrongKind("args", "an object or a list", at);
   return {
     type,
     version: readWholeNumber(body["version"], "version", at) ?? 1,
@@ -62,7 +62,7 @@ const buildChange = (request: Request): Change | undefined => {
   const { type, args, path, resourceVersion } = request;
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
-    const isEnvelope = isEntry(args["metadata"]);
+    const isEnvelope = isJsonObject(args["metadata"]);
     const metadata = normalizeMetadata(isEnvelope ? (args["metadata"] as Entry) : args); // the condition has checked the type
     const isLenient = args["allow_inconsistent_metadata"] === true;
     return { apply: () => metadata, allowedProblems: isLenient ? "any" : "none", ...common };
@@ -107,13 +107,25 @@ const combineChanges = (changes: readonly Change[], path: string): Change => {
   );
   return {
     apply: (document) => changes.reduce((next, change) => change.apply(next), document),
-    allowedProblems: changes.some(({ allowedProblems }) => allowedProblems === "any") ? "any" : (strictest ?? "known"),
+    allowedProblems: strictest ?? "any",
     cascades: changes.some((change) => change.cascades === true),
     isDrop: changes.every((change) => change.isDrop === true),
     ...(version === undefined ? {} : { version }),
     path,
     parts: changes,
   };
+};
+
+/** Splits changes where those that allow any problem begin or end, so that each group is checked by its own rule. */
+const groupByLeniency = (changes: readonly Change[]): readonly (readonly Change[])[] => {
+  const groups: Change[][] = [];
+  for (const change of changes) {
+    const group = groups.at(-1);
+    const isLenient = group?.[0]?.allowedProblems === "any";
+    if (group !== undefined && isLenient === (change.allowedProblems === "any")) group.push(change);
+    else groups.push([change]);
+  }
+  return groups;
 };
 
 /** Runs a request and returns its response. @throws RelApiError */
@@ -178,7 +190,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     const changes = buildChanges(items, depth);
     if (changes !== undefined && changes.length > 0) {
       try {
-        await editor.change(combineChanges(changes, request.path));
+        await editor.change(...groupByLeniency(changes).map((group) => combineChanges(group, request.path)));
         return items.map(() => SUCCESS);
       } catch (error) {
         // each request then runs by itself

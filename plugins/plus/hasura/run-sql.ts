@@ -2,6 +2,7 @@
  * `POST /v2/query {"type": "run_sql", "args": {"sql": "…"}}`: administrators run SQL if the setting `runSql` allows it.
  */
 import {
+  isJsonObject,
   catalogText,
   definePlugin,
   isRelApiError,
@@ -14,7 +15,6 @@ import { reloadOthersService } from "../../database/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import {
   readEntry,
-  isEntry,
   isServedSource,
   readList,
   normalizeMetadata,
@@ -75,11 +75,11 @@ const runScript = async (context: PluginContext, exchange: Exchange, from: Argum
 };
 
 const answerRequest = async (context: PluginContext, exchange: Exchange, body: Json, at = "$"): Promise<Json> => {
-  if (!isEntry(body)) throw metadataError("parse-failed", "expected an object", at);
+  if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args } = body;
   if (type === undefined) throw missingKey("type", at);
   if (type === "run_sql") {
-    if (!isEntry(args)) throw wrongKind("args", "an object", at);
+    if (!isJsonObject(args)) throw wrongKind("args", "an object", at);
     return runScript(context, exchange, { args, path: `${at}.args` });
   }
   if ((type === "bulk" || type === "concurrent_bulk") && at === "$") {

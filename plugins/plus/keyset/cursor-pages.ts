@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import {
   definePlugin,
   ident,
+  isSameName,
   join,
   literal,
   parseJson,
@@ -23,7 +24,7 @@ import { chooseMediaHook, exposeRestHeadersHook, type RestHandler } from "../../
 import type { KeysetPosition } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
-import { encodePosition, parseTerms } from "./order.ts";
+import { encodePosition, parseOrderFields } from "./order.ts";
 import { HIDDEN_KEY_PREFIX, findMember, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
@@ -85,7 +86,8 @@ const readSingleValue = (pairs: readonly Pair[], name: string): string | undefin
 };
 
 /** @throws RelApiError @rule P-CUR-4 P-CUR-5 */
-const parsePageRequest = (exchange: Exchange, { name, primaryKey }: Relation): PageRequest | undefined => {
+const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest | undefined => {
+  const { name, primaryKey } = relation;
   const { query } = exchange;
   if (query === undefined || !query.includes("cursor")) return undefined;
   const pairs = parsePairs(query);
@@ -101,7 +103,7 @@ const parsePageRequest = (exchange: Exchange, { name, primaryKey }: Relation): P
   const order = readSingleValue(pairs, "order") ?? "";
   const limit = readSingleValue(pairs, "limit");
   const cursor = given[1] === "" ? undefined : decodeCursor(given[1]);
-  if (cursor !== undefined && (cursor.relation !== name || cursor.order !== order))
+  if (cursor !== undefined && (!isSameName(cursor.relation, relation) || cursor.order !== order))
     throw cursorInvalid("It belongs to another table or order");
   return {
     pairs,
@@ -121,9 +123,9 @@ const rewriteRequest = (exchange: Exchange, page: PageRequest, relation: Relatio
     .filter((pair) => !isCursor(pair))
     .map((pair): Pair => (pair[0] === "limit" && limit !== undefined ? ["limit", String(limit + 1n)] : pair));
   if (cursor !== undefined && !isLastPageCursor(cursor)) {
-    const terms = parseTerms(order, relation.primaryKey);
-    if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
-    pairs.push(...encodePosition(terms, cursor.values));
+    const fields = parseOrderFields(order, relation.primaryKey);
+    if (fields.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
+    pairs.push(...encodePosition(fields, cursor.values));
   }
   return deriveExchange(exchange, "GET", encodePairs(pairs), {
     accept: media,
@@ -163,12 +165,16 @@ const deriveExchange = (
         return method === "HEAD" && PAGE_ONLY_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
-    planned: {
-      get: () => exchange.plans,
-      set: (plans) => {
-        if (method !== "HEAD") exchange.plans = plans;
-      },
-    },
+    // logs name the plan of the page, and not that of the count
+    plans:
+      method === "HEAD"
+        ? { value: undefined, writable: true }
+        : {
+            get: () => exchange.plans,
+            set: (plans) => {
+              exchange.plans = plans;
+            },
+          },
   }) as Exchange; // the prototype has all other members
 
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
@@ -259,14 +265,14 @@ const buildPageAnswer = (
   const buildLink = (rel: string, value: string): string =>
     `<?${encodePairs(page.pairs.map((pair) => (isCursor(pair) ? ["cursor", value] : pair)))}>; rel="${rel}"`;
   const encodeCursorAt = (row: number, backward: boolean): string =>
-    encodeCursor({ relation: relation.name, order, isBackward: backward, values: readPosition(all, row) });
+    encodeCursor({ relation, order, isBackward: backward, values: readPosition(all, row) });
   const [first, last] = isBackward ? [kept.length - 1, 0] : [0, kept.length - 1];
   const hasRows = kept.length > 0;
   const hasNext = isBackward ? cursor !== undefined && !isLastPageCursor(cursor) : hasMore;
   const hasPrevious = isBackward ? hasMore : cursor !== undefined;
   // an empty page is after all rows or before all rows
   const next = hasRows ? encodeCursorAt(last, false) : isBackward ? "" : undefined;
-  const end = encodeCursor({ relation: relation.name, order, isBackward: true, values: [] });
+  const end = encodeCursor({ relation, order, isBackward: true, values: [] });
   const previous = hasRows ? encodeCursorAt(first, true) : isBackward ? undefined : end;
   const links = [
     ...(hasNext && next !== undefined ? [buildLink("next", next)] : []),

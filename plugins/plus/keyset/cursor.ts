@@ -1,10 +1,11 @@
 /** A cursor: the position of a row in an order, as an opaque string. */
+import type { QualifiedName } from "../../../core/index.ts";
 import { isKeysetPosition, decodeList, type KeysetPosition } from "./keyset.ts";
 import { cursorInvalid } from "./errors.ts";
 
 /** A position to continue from. */
 export interface Cursor {
-  readonly relation: string;
+  readonly relation: QualifiedName;
   /** The `order` parameter that the cursor was made for. */
   readonly order: string;
   /** Whether the page is the one before the position. */
@@ -12,24 +13,27 @@ export interface Cursor {
   readonly values: KeysetPosition;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 export const encodeCursor = ({ relation, order, isBackward, values }: Cursor): string =>
-  Buffer.from(JSON.stringify([VERSION, relation, order, isBackward ? 1 : 0, ...values])).toString("base64url");
+  Buffer.from(JSON.stringify([VERSION, relation.schema, relation.name, order, isBackward ? 1 : 0, ...values])).toString(
+    "base64url",
+  );
 
 /**
  * Decodes a cursor. Clients may forge one, because it reveals no more than a filter does. @throws RelApiError
  * @rule P-CUR-5
  */
 export const decodeCursor = (text: string): Cursor => {
-  const [version, relation, order, direction, ...values] = decodeList(text);
+  const [version, schema, name, order, direction, ...values] = decodeList(text);
   if (
     version !== VERSION ||
-    typeof relation !== "string" ||
+    typeof schema !== "string" ||
+    typeof name !== "string" ||
     typeof order !== "string" ||
     (direction !== 0 && direction !== 1) ||
     !isKeysetPosition(values)
   )
     throw cursorInvalid("It is not one of this server");
-  return { relation, order, isBackward: direction === 1, values };
+  return { relation: { schema, name }, order, isBackward: direction === 1, values };
 };

@@ -2,12 +2,6 @@
 import type { KeysetPosition } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
-/** A term of the order. */
-export interface OrderTerm {
-  /** The field in filter syntax: `title`, `"a.b"`, `data->>a`. */
-  readonly field: string;
-}
-
 /** A term such as `tonnage.desc.nullslast` or `"a.b"`, without leading spaces. */
 const TERM = /^((?:"(?:[^"\\]|\\.)*"|[^".,()])+)(\.asc|\.desc)?(\.nullsfirst|\.nullslast)?$/s;
 
@@ -29,17 +23,17 @@ const unquote = (field: string): string => (field.startsWith('"') ? field.slice(
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 /**
- * The terms of `order`, followed by the key columns that it lacks. @throws RelApiError for terms that filters cannot
- * express
+ * The fields of `order`, followed by the key columns that it lacks, in filter syntax: `title`, `"a.b"`, `data->>a`.
+ * @throws RelApiError for terms that filters cannot express
  */
-export const parseTerms = (order: string, primaryKey: readonly string[]): readonly OrderTerm[] => {
-  const terms = splitTerms(order).map((text): OrderTerm => {
+export const parseOrderFields = (order: string, primaryKey: readonly string[]): readonly string[] => {
+  const fields = splitTerms(order).map((text) => {
     const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
     if (field === undefined) throw pageImpossible(`"${text}" is no column that rows can be compared by`);
-    return { field };
+    return field;
   });
-  const named = new Set(terms.flatMap(({ field }) => (field.includes("->") ? [] : [unquote(field)])));
-  return [...terms, ...primaryKey.filter((column) => !named.has(column)).map((column) => ({ field: quote(column) }))];
+  const named = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
+  return [...fields, ...primaryKey.filter((column) => !named.has(column)).map(quote)];
 };
 
 /** Parameter names that are never filters. */
@@ -54,13 +48,13 @@ export const isFilterName = (name: string): boolean =>
  * back. With plain names as filters, all positions share one plan. @rule P-CUR-2
  */
 export const encodePosition = (
-  terms: readonly OrderTerm[],
+  fields: readonly string[],
   values: KeysetPosition,
 ): readonly (readonly [name: string, value: string])[] => {
-  const fields = terms.map(({ field }) => (field.startsWith('"') ? unquote(field) : field));
-  if (fields.every(isFilterName))
-    return fields.map((field, i) => [field, values[i] == null ? "is.null" : `eq.${values[i]}`]);
-  const parts = terms.map(({ field }, i) => {
+  const names = fields.map(unquote);
+  if (names.every(isFilterName))
+    return names.map((name, i) => [name, values[i] == null ? "is.null" : `eq.${values[i]}`]);
+  const parts = fields.map((field, i) => {
     const value = values[i] ?? null;
     return value === null ? `${field}.is.null` : `${field}.eq.${quote(value)}`;
   });

@@ -86,7 +86,7 @@ const comparesTerm = (one: Predicate | undefined, { by }: OrderBy): boolean =>
   (by.kind !== "column" || isOrderedByColumn({ by: one.left }, by.name));
 
 /**
- * Finds the position that `placeOf` has written: the last conditions, one per term, before the logic trees of the
+ * Finds the position that `encodePosition` has written: the last conditions, one per term, before the logic trees of the
  * request; or the last tree.
  */
 const findPosition = (
@@ -106,7 +106,7 @@ const findPosition = (
 };
 
 const readPositionValues = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
-  // `placeOf` writes no other conditions
+  // `encodePosition` writes no other conditions
   place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null));
 
 /**

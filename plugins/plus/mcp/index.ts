@@ -101,14 +101,8 @@ const createSurface = (context: PluginContext): Surface => {
       const gone = new AbortController();
       const stop = exchange.onDisconnect(() => gone.abort());
       try {
-        const { session } = exchange;
-        const caller = {
-          context,
-          exchange,
-          session,
-          schema: buildVisibleSchema(context.model(), session),
-          signal: gone.signal,
-        };
+        const schema = buildVisibleSchema(context.model(), exchange.session);
+        const caller = { context, exchange, schema, signal: gone.signal };
         const response = await answerMessage(read.message, buildTransportRequest(exchange), caller);
         exchange.operation = readOperation(read.message);
         return buildJsonAnswer(response.status, await response.text());

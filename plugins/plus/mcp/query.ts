@@ -1,5 +1,5 @@
 /** Builds the REST requests of tools: names are quoted, and each value has its own parameter. */
-import { findColumn, isRelApiError, RelApiError, type Json, type Relation } from "../../../core/index.ts";
+import { findColumn, isJsonObject, isRelApiError, RelApiError, type Json, type Relation } from "../../../core/index.ts";
 
 const ARGUMENTS = "mcp-arguments";
 
@@ -41,9 +41,6 @@ export const OPERATORS = [
 const encodeValue = (value: unknown): string =>
   typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 
-const isObject = (value: unknown): value is Arguments =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const readText = (args: Arguments, key: string): string | undefined => {
   const value = args[key];
   if (value === undefined || value === null) return undefined;
@@ -67,7 +64,7 @@ export const readList = (args: Arguments, key: string): readonly unknown[] => {
 
 export const readObject = (args: Arguments, key: string): Arguments => {
   const value = args[key];
-  if (!isObject(value)) throw wrongArguments(`"${key}" is an object`);
+  if (!isJsonObject(value)) throw wrongArguments(`"${key}" is an object`);
   return value;
 };
 
@@ -102,7 +99,7 @@ export const addFilters = (query: URLSearchParams, relation: Relation, args: Arg
   const filters = readList(args, "filters");
   if (filters.length > MAX_FILTERS) throw wrongArguments(`more than ${MAX_FILTERS} filters`);
   for (const filter of filters) {
-    if (!isObject(filter)) throw wrongArguments("a filter is an object: {column, operator, value}");
+    if (!isJsonObject(filter)) throw wrongArguments("a filter is an object: {column, operator, value}");
     const column = readText(filter, "column");
     const operator = readText(filter, "operator") ?? "eq";
     if (column === undefined || column === "") throw wrongArguments("a filter names a column");
@@ -130,7 +127,7 @@ export const buildAggregateSelect = (args: Arguments): string => {
     return quote(column);
   });
   const aggregates = readList(args, "aggregates").map((aggregate) => {
-    const { function: name, column } = isObject(aggregate) ? aggregate : {};
+    const { function: name, column } = isJsonObject(aggregate) ? aggregate : {};
     if (typeof name !== "string" || !AGGREGATES.includes(name))
       throw wrongArguments(`an aggregate has a function: ${AGGREGATES.join(", ")}`);
     if (column === undefined || column === null) {
@@ -148,6 +145,6 @@ export const buildAggregateSelect = (args: Arguments): string => {
 export const readRows = (args: Arguments, key: string, most: number): Json => {
   const rows = readList(args, key);
   if (rows.length === 0 || rows.length > most) throw wrongArguments(`"${key}" is a list of 1 to ${most} rows`);
-  if (!rows.every(isObject)) throw wrongArguments("a row is an object");
+  if (!rows.every(isJsonObject)) throw wrongArguments("a row is an object");
   return rows as unknown as Json; // the arguments were parsed from JSON
 };

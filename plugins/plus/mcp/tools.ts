@@ -13,7 +13,6 @@ import {
   type Json,
   type PluginContext,
   type Relation,
-  type Session,
   type TableOperation,
 } from "../../../core/index.ts";
 import { restGuideService } from "../../rest/api.ts";
@@ -57,7 +56,6 @@ export interface Caller {
   readonly context: PluginContext;
   /** The request that calls the tool. */
   readonly exchange: Exchange;
-  readonly session: Session;
   readonly schema: VisibleSchema;
   readonly signal: AbortSignal;
 }
@@ -143,7 +141,7 @@ const hasMore = async (caller: Caller, asked: ToolRequest, count: number, timeou
 
 /** The body of the response. @throws CallError */
 const fetchBody = async (
-  { context, exchange, session, signal }: Caller,
+  { context, exchange, signal }: Caller,
   asked: ToolRequest,
   timeout: AbortSignal,
 ): Promise<string> => {
@@ -159,7 +157,7 @@ const fetchBody = async (
       ...(prefer === undefined ? {} : { prefer }),
     },
     ...(body === undefined ? {} : { body }),
-    session,
+    session: exchange.session,
     parent: exchange,
     signal: AbortSignal.any([signal, timeout]),
   });

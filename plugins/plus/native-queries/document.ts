@@ -2,10 +2,8 @@
  * Reads `native_queries` and `logical_models` of the metadata and matches them with the types of the database.
  * @rule P-NAT-1
  */
-import { isRawNumber, type Json, type Model, type PgType } from "../../../core/index.ts";
+import { isJsonObject, type Json, type JsonObject, type Model, type PgType } from "../../../core/index.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
-
-type Entry = { readonly [key: string]: Json };
 
 /** A column of a logical model, or an argument of a query. */
 export interface NativeField {
@@ -24,7 +22,7 @@ export interface NestedField {
 }
 
 /** Conditions on columns of the model, as the metadata writes them. */
-export type RawFilter = Entry;
+export type RawFilter = JsonObject;
 
 export interface LogicalModel {
   readonly name: string;
@@ -62,10 +60,7 @@ export interface NativeQuery {
 
 const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 
-export const isEntry = (value: Json | undefined): value is Entry =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
-
-const readEntry = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
+export const readObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const readText = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
@@ -102,7 +97,7 @@ const readType = (
   raw: Json | undefined,
 ): { readonly scalar?: string; readonly model?: string; readonly isArray: boolean } => {
   if (typeof raw === "string") return { scalar: raw, isArray: false };
-  const { scalar, logical_model: model, array } = readEntry(raw);
+  const { scalar, logical_model: model, array } = readObject(raw);
   if (array !== undefined) return { ...readType(array), isArray: true };
   return {
     ...(typeof scalar === "string" && { scalar }),
@@ -111,10 +106,10 @@ const readType = (
   };
 };
 
-const isNullable = (raw: Entry): boolean =>
-  (isEntry(raw["type"]) ? (raw["type"]["nullable"] ?? raw["nullable"]) : raw["nullable"]) === true;
+const isNullable = (raw: JsonObject): boolean =>
+  (isJsonObject(raw["type"]) ? (raw["type"]["nullable"] ?? raw["nullable"]) : raw["nullable"]) === true;
 
-const readField = (name: string, raw: Entry, findType: FindType): NativeField => {
+const readField = (name: string, raw: JsonObject, findType: FindType): NativeField => {
   if (!GRAPHQL_NAME.test(name)) throw excludedError(`"${name}" is not a valid GraphQL name`);
   const { scalar, isArray } = readType(raw["type"]);
   if (scalar === undefined) throw excludedError(`${name}: it has no scalar type`);
@@ -126,17 +121,17 @@ const readField = (name: string, raw: Entry, findType: FindType): NativeField =>
 
 const NAME_BYTES = 63;
 
-const readNested = (name: string, raw: Entry, model: string): NestedField => {
+const readNested = (name: string, raw: JsonObject, model: string): NestedField => {
   // the name becomes an output name of a statement
   if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw excludedError(`"${name}" is not a valid name`);
   return { name, model, isArray: readType(raw["type"]).isArray, ...readDescription(raw["description"]) };
 };
 
-const readModel = (raw: Entry, name: string, typeOf: FindType): LogicalModel => {
+const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalModel => {
   const fields: NativeField[] = [];
   const nested: NestedField[] = [];
   for (const one of readList(raw["fields"])) {
-    const field = readEntry(one);
+    const field = readObject(one);
     const own = readText(field["name"]) ?? "";
     const { model } = readType(field["type"]);
     if (model === undefined) fields.push(readField(own, field, typeOf));
@@ -144,14 +139,14 @@ const readModel = (raw: Entry, name: string, typeOf: FindType): LogicalModel => 
   }
   if (fields.length === 0) throw excludedError("it has no fields");
   const permissions = readList(raw["select_permissions"]).map((entry) => {
-    const role = readText(readEntry(entry)["role"]) ?? "";
-    const { columns, filter } = readEntry(readEntry(entry)["permission"]);
+    const role = readText(readObject(entry)["role"]) ?? "";
+    const { columns, filter } = readObject(readObject(entry)["permission"]);
     const known = new Set([...fields, ...nested].map((field) => field.name));
     const named = columns === "*" ? [...known] : readList(columns).map((column) => readText(column) ?? "");
     const unknown = named.find((column) => !known.has(column));
     if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
     // a missing filter must not grant access to every row
-    if (!isEntry(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
+    if (!isJsonObject(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(named), filter }] as const;
   });
   return { name, ...readDescription(raw["description"]), fields, nested, permissions: new Map(permissions) };
@@ -171,18 +166,18 @@ const readCode = (text: string): NativeCode => {
 /**
  * Parses `{name, using: {column_mapping, remote_native_query}}`. Targets are checked later, when all queries are known.
  */
-const readRelationships = (raw: Entry): NativeQuery["relationships"] => {
+const readRelationships = (raw: JsonObject): NativeQuery["relationships"] => {
   const found = new Map<string, NativeRelationship>();
   for (const kind of ["object", "array"] as const)
     for (const one of readList(raw[`${kind}_relationships`])) {
-      const name = readText(readEntry(one)["name"]) ?? "";
-      const using = readEntry(readEntry(one)["using"]);
-      const { column_mapping: mapping, remote_native_query: target } = readEntry(
+      const name = readText(readObject(one)["name"]) ?? "";
+      const using = readObject(readObject(one)["using"]);
+      const { column_mapping: mapping, remote_native_query: target } = readObject(
         using["manual_configuration"] ?? using,
       );
       if (found.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
       if (typeof target !== "string") throw excludedError(`relationship ${name}: it leads to no native query`);
-      const columns = Object.entries(readEntry(mapping)).map(([own, other]) => [own, readText(other) ?? ""] as const);
+      const columns = Object.entries(readObject(mapping)).map(([own, other]) => [own, readText(other) ?? ""] as const);
       if (columns.length === 0) throw excludedError(`relationship ${name}: it has no column_mapping`);
       found.set(name, { isArray: kind === "array", columns, target });
     }
@@ -190,7 +185,7 @@ const readRelationships = (raw: Entry): NativeQuery["relationships"] => {
 };
 
 const readQuery = (
-  raw: Entry,
+  raw: JsonObject,
   name: string,
   models: ReadonlyMap<string, LogicalModel>,
   typeOf: FindType,
@@ -199,8 +194,8 @@ const readQuery = (
   if (returns === undefined) throw excludedError(`there is no logical model "${readText(raw["returns"]) ?? ""}"`);
   const text = readText(raw["code"]);
   if (text === undefined || text.trim() === "") throw excludedError("it has no code");
-  const args = Object.entries(readEntry(raw["arguments"])).map(([argument, one]) =>
-    readField(argument, readEntry(one), typeOf),
+  const args = Object.entries(readObject(raw["arguments"])).map(([argument, one]) =>
+    readField(argument, readObject(one), typeOf),
   );
   const code = readCode(text);
   const unknown = code.arguments.find((argument) => args.every((one) => one.name !== argument));
@@ -295,18 +290,18 @@ export const readNativeQueries = (
     type: ProblemKind,
     key: string,
     ofTables: ReadonlySet<string>,
-    make: (raw: Entry, name: string) => Value,
+    make: (raw: JsonObject, name: string) => Value,
   ) => {
     const found = new Map<string, Value>();
     for (const raw of raws) {
-      const name = readText(readEntry(raw)[key]) ?? "";
+      const name = readText(readObject(raw)[key]) ?? "";
       try {
         if (!GRAPHQL_NAME.test(name)) throw excludedError("its name is not a valid GraphQL name");
         if (found.has(name)) throw excludedError("the name is taken");
         if (ofTables.has(name)) throw excludedError("a table or function has that name in GraphQL");
-        found.set(name, make(readEntry(raw), name));
+        found.set(name, make(readObject(raw), name));
       } catch (error) {
-        note(type, name, (error as Error).message); // only `leftOut` throws here
+        note(type, name, (error as Error).message); // only `excludedError` is thrown here
       }
     }
     return found;

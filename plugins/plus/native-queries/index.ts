@@ -3,8 +3,10 @@
  * the columns and rows of the role.
  */
 import {
+  isJsonObject,
   definePlugin,
   isRelApiError,
+  memoize,
   RelApiError,
   sql,
   type IntrospectContext,
@@ -22,7 +24,7 @@ import {
   type GqlLiveField,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
-import { isEntry, readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
+import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
 import { pickDescription, createQueryTypes, buildRowsType } from "./types.ts";
 
@@ -91,7 +93,7 @@ const refuseNulls = (
       message: `the native query "${query.name}" gives ${what} for the field "${field}" of the logical model "${query.returns.name}", which is not nullable`,
     });
   for (const row of Array.isArray(rows) ? (rows as readonly Json[]) : [rows]) {
-    if (!isEntry(row)) continue;
+    if (!isJsonObject(row)) continue;
     for (const { name, key, selection: inner } of selection) {
       const value = row[key] ?? null;
       const field = query.returns.fields.find((one) => one.name === name);
@@ -177,15 +179,13 @@ export const nativeQueries = definePlugin({
       return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [PROBLEMS]: problems } };
     });
 
-    const typesBy = new WeakMap<GqlBuild, ReturnType<typeof createQueryTypes>>();
+    const getTypes = memoize((build: GqlBuild) => createQueryTypes(build, getQueries(build.schema.model)));
     hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
       const queries = getQueries(model);
       if ((scope !== "query_root" && scope !== "subscription_root") || queries.length === 0) return fields;
-      let getTypes = typesBy.get(build);
-      if (getTypes === undefined) typesBy.set(build, (getTypes = createQueryTypes(build, queries)));
       const added: Record<string, GqlField> = {};
       for (const query of queries) {
-        const types = getTypes(query);
+        const types = getTypes(build)(query);
         if (types === undefined) continue;
         added[query.name] = {
           config: {

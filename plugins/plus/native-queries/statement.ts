@@ -5,6 +5,7 @@
  */
 import {
   createProgram,
+  isJsonObject,
   arrayLiteral,
   catalogText,
   empty,
@@ -28,7 +29,7 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import type { GqlSelected } from "../../graphql/api.ts";
-import { isEntry, type NativeField, type NativeQuery, type NativeRelationship, type RawFilter } from "./document.ts";
+import { readObject, type NativeField, type NativeQuery, type NativeRelationship, type RawFilter } from "./document.ts";
 
 export type Arguments = Readonly<Record<string, Json>>;
 
@@ -101,13 +102,14 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
 /** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
 const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql => {
   const parts = Object.entries(filter).map(([key, given]): Sql => {
-    const list = (Array.isArray(given) ? given : [given]).filter(isEntry);
+    const list = (Array.isArray(given) ? given : [given]).filter(isJsonObject);
     if (key === "_and") return joinWithAnd(list.map((one) => compileConditions(one, conditions)));
     if (key === "_or") return joinWithOr(list.map((one) => compileConditions(one, conditions)));
     if (key === "_not")
       return sql`not coalesce(${joinWithAnd(list.map((one) => compileConditions(one, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
-    if (field === undefined || !isEntry(given)) throw invalidArgument(`"${key}" is no column of the logical model`);
+    if (field === undefined || !isJsonObject(given))
+      throw invalidArgument(`"${key}" is no column of the logical model`);
     return joinWithAnd(
       Object.entries(given).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
     );
@@ -142,7 +144,7 @@ const DIRECTIONS: Readonly<Record<string, Sql>> = {
 };
 
 const readEntries = (given: Json | undefined): readonly RawFilter[] =>
-  (Array.isArray(given) ? given : given === undefined ? [] : [given]).filter(isEntry);
+  (Array.isArray(given) ? given : given === undefined ? [] : [given]).filter(isJsonObject);
 
 const readColumns = (given: Json | undefined): readonly string[] =>
   (Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]).map(String);
@@ -256,7 +258,7 @@ const compileRows = (
   const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
   const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
   const on = distinct.length === 0 ? empty : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
-  const native = readEntry(args["args"]);
+  const native = readObject(args["args"]);
   const row = ident(`_r${depth}`);
   const rows = sql`(select ${on}${output} from (${compileCode(query, native)}
 ) as ${ident(alias)} where ${where}${compileOrder(args, readable, alias)}${compileWindow(args)}) as ${row}`;
@@ -275,5 +277,3 @@ export const buildProgram = (
   const fragment = sql`select (${rows})::text as body`;
   return createProgram([{ ...toStatement(fragment), columns: ["body"], fragment }]);
 };
-
-const readEntry = (given: Json | undefined): Arguments => (isEntry(given) ? given : {});

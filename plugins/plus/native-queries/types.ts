@@ -12,6 +12,7 @@ import {
   type GraphQLInputType,
   type GraphQLOutputType,
 } from "graphql";
+import { memoize } from "../../../core/index.ts";
 import type { GqlBuild } from "../../graphql/api.ts";
 import type { LogicalModel, NativeField, NativeQuery } from "./document.ts";
 
@@ -148,8 +149,6 @@ export const createQueryTypes = (
   queries: readonly NativeQuery[],
 ): ((query: NativeQuery) => QueryTypes | undefined) => {
   const { role } = build.schema;
-  const models = new Map<LogicalModel, ModelTypes | undefined>();
-  const known = new Map<NativeQuery, QueryTypes | undefined>();
   const mayRead = ({ permissions }: LogicalModel, name: string): boolean =>
     role === "admin" || permissions.get(role)?.columns.has(name) === true;
 
@@ -167,38 +166,29 @@ export const createQueryTypes = (
     return fields;
   };
 
-  const getModelTypes = (model: LogicalModel): ModelTypes | undefined => {
-    if (models.has(model)) return models.get(model);
+  const getModelTypes = memoize((model: LogicalModel): ModelTypes | undefined => {
     const readable = model.fields.filter(({ name }) => mayRead(model, name));
     const isOwn = (role === "admin" || model.permissions.has(role)) && !isTableTypeName(build, model.name);
-    const made = isOwn ? buildModelTypes(build, model, readable, () => buildNestedFields(model)) : undefined;
-    models.set(model, made);
-    return made;
-  };
+    return isOwn ? buildModelTypes(build, model, readable, () => buildNestedFields(model)) : undefined;
+  });
 
-  const getQueryTypes = (query: NativeQuery): QueryTypes | undefined => {
-    if (known.has(query)) return known.get(query);
+  const getQueryTypes = memoize((query: NativeQuery): QueryTypes | undefined => {
     const model = getModelTypes(query.returns);
     const type = query.arguments.length === 0 ? undefined : buildArgumentsType(build, query);
-    const made = model &&
-      (query.arguments.length === 0 || type !== undefined) && {
-        ...model,
-        args: buildArguments(type),
-        listArgs: {
-          distinct_on: { type: new GraphQLList(new GraphQLNonNull(model.columns)) },
-          limit: { type: GraphQLInt },
-          offset: { type: GraphQLInt },
-          ...(model.order && { order_by: { type: new GraphQLList(new GraphQLNonNull(model.order)) } }),
-          where: { type: model.where },
-        },
-      };
-    known.set(query, made || undefined);
-    return made || undefined;
-  };
+    if (model === undefined || (query.arguments.length > 0 && type === undefined)) return undefined;
+    return {
+      ...model,
+      args: type === undefined ? {} : { args: { type } },
+      listArgs: {
+        distinct_on: { type: new GraphQLList(new GraphQLNonNull(model.columns)) },
+        limit: { type: GraphQLInt },
+        offset: { type: GraphQLInt },
+        ...(model.order && { order_by: { type: new GraphQLList(new GraphQLNonNull(model.order)) } }),
+        where: { type: model.where },
+      },
+    };
+  });
   return getQueryTypes;
 };
-
-const buildArguments = (type: GraphQLInputType | undefined): GraphQLFieldConfigArgumentMap =>
-  type === undefined ? {} : { args: { type } };
 
 export const buildRowsType = ({ row }: ModelTypes) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row)));

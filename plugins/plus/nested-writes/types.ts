@@ -1,4 +1,4 @@
-/** The input types: `_related` of updates, and what is in it. @rule P-NST-1 P-NST-2 P-NST-5 */
+/** The input types of `_related`, with which updates write related rows. @rule P-NST-1 P-NST-2 P-NST-5 */
 import {
   GraphQLBoolean,
   GraphQLList,
@@ -22,7 +22,7 @@ import { planRelated } from "./writes.ts";
 const FIELD_NAME = "_related";
 const DESCRIPTION = "writes to related rows, in the same transaction";
 
-/** Which of the plugin's types it is: `fn` of the type; those along a relationship have its name behind it. */
+/** The `fn` of the types of this plugin. For a relationship, its name follows the prefix. */
 const RELATED = "related";
 const RELATIONSHIP_PREFIX = "along:";
 const TO_ONE = "one";
@@ -150,7 +150,7 @@ const buildKeyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
   );
 };
 
-/** A field `_related` beside the operators. */
+/** Adds the field `_related` beside the update operators. */
 const addRelatedField = (build: GqlBuild, table: GqlTable, fields: GqlFields): GqlFields => {
   const type = getRelatedInput(build, table);
   return type === undefined
@@ -161,7 +161,7 @@ const addRelatedField = (build: GqlBuild, table: GqlTable, fields: GqlFields): G
       };
 };
 
-/** The same as an argument, made when it is first needed. */
+/** Adds the argument `_related`, whose type is built when the arguments are first read. */
 const addRelatedArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlField): GqlField => {
   let args: GraphQLFieldConfigArgumentMap | undefined;
   return {

@@ -1,15 +1,15 @@
-/** The ways from a table to others that writes can take, and what a role may do on each. */
+/** The relationships along which related rows can be written, and the operations that a role may use on each. */
 import { findColumn, type ColumnPair, type Relation } from "../../../core/index.ts";
 import type { GqlBuild, GqlRelationshipField, GqlTable } from "../../graphql/api.ts";
 
 /** A relationship, seen from the table that is updated. */
 export interface WritableRelationship {
   readonly field: GqlRelationshipField;
-  /** The table itself holds the key; otherwise the related rows do. */
+  /** Whether the table itself has the foreign key. Otherwise the related rows have it. */
   readonly isOwnKey: boolean;
-  /** Own column, column of the related row. */
+  /** Pairs of a column of the table and a column of the related row. */
   readonly columns: readonly ColumnPair[];
-  /** The columns of the key, where it is held, and those of them that may be null. */
+  /** The columns of the foreign key, and those of them that may be null. */
   readonly keyColumns: readonly string[];
   readonly nullableKeyColumns: readonly string[];
 }
@@ -59,7 +59,7 @@ export const findOperations = (
   return {
     insert: there.insert !== undefined && (!way.isOwnKey || maySet(way.keyColumns)),
     update: there.update !== undefined && canSee,
-    // the rows that lead there are set to something else before, and found again by their key
+    // a second update removes the references to the deleted row, and finds its rows by their primary key
     delete:
       there.delete === true &&
       canSee &&
@@ -69,7 +69,7 @@ export const findOperations = (
   };
 };
 
-/** Columns that identify a row, which the role reads in every row. */
+/** The primary and unique keys whose columns the role may read in every row. */
 export const listReadableKeys = (build: GqlBuild, table: GqlTable): readonly (readonly string[])[] => {
   const { columns, masked } = build.rights(table).select ?? {};
   const { relation, primaryKey } = table;

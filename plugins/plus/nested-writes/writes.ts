@@ -1,4 +1,4 @@
-/** What `_related` asks for, as steps around the update. @rule P-NST-2 P-NST-3 P-NST-4 P-NST-6 P-NST-7 */
+/** Plans the writes of `_related` as steps before and after the update. @rule P-NST-2 P-NST-3 P-NST-4 P-NST-6 P-NST-7 */
 import {
   findColumn,
   nameKey,
@@ -27,7 +27,7 @@ const refuseWrite = (message: string, path: string): never => {
 
 const getQualifiedName = ({ schema, name }: Relation): QualifiedName => ({ schema, name });
 
-/** `object relation "artist"`, as nested inserts call it. */
+/** Returns text such as `object relation "artist"`, which messages of nested inserts contain too. */
 const formatRelationship = ({ field: { name, relationship } }: WritableRelationship): string =>
   `${relationship.isToOne ? "object" : "array"} relation "${name}"`;
 
@@ -43,7 +43,7 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     return Object.keys(of).length === 0 ? [] : [{ relationship: way, table: target, inputs: of }];
   });
 
-/** Nothing is asked for by null, by an empty list, and by `false`. @rule P-NST-7 */
+/** Whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
 const requestsNothing = (input: GqlInputField, { field }: WritableRelationship): boolean => {
   if (input.isNull) return true;
   const { isToOne } = field.relationship;
@@ -51,7 +51,7 @@ const requestsNothing = (input: GqlInputField, { field }: WritableRelationship):
   return !isToOne && (input.name === "update" || input.name === "connect") && input.items().length === 0;
 };
 
-/** A write of the related row contradicts another write that replaces it. @rule P-NST-7 */
+/** Refuses two writes of one related row if one of them replaces or removes the row. @rule P-NST-7 */
 const refuseContradictions = (way: WritableRelationship, of: RelatedWrites["inputs"], path: string): void => {
   if (!way.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
@@ -76,7 +76,7 @@ const clearColumns = (relation: Relation, columns: readonly string[]): readonly 
     buildAssignment(column, { constant: null, type: findColumn(relation, column)?.sqlType ?? "text" }),
   );
 
-/** The key of a row that a step leaves. */
+/** Assigns the key of the row that a step wrote or read. */
 const copyKey = (columns: readonly ColumnPair[], step: number, from: Relation): readonly Assignment[] =>
   columns.map(([own, other]) =>
     buildAssignment(own, { step, column: other, type: findColumn(from, other)?.sqlType ?? "text" }),
@@ -90,7 +90,7 @@ const joinPredicates = (...parts: readonly (Predicate | undefined)[]): Predicate
   return given.length === 1 ? (given[0] as Predicate) : { kind: "and", of: given };
 };
 
-/** Columns of one key, with their values. @rule P-NST-6 */
+/** Reads the columns of one key with their values. @throws RelApiError @rule P-NST-6 */
 const readKey = (build: GqlBuild, { table }: RelatedWrites, input: GqlInput, writing: GqlWriting): Key => {
   const given = input.fields().flatMap((field) => (field.part?.kind === "column" ? [{ field, part: field.part }] : []));
   const names = given.map(({ part }) => part.column.name);
@@ -122,9 +122,9 @@ const requireRow = (step: number, { relationship, table }: RelatedWrites, path: 
   path,
 });
 
-// --- in front of the update -----------------------------------------------------------------------------------------
+// --- before the update ----------------------------------------------------------------------------------------------
 
-/** The row that the updated ones lead to from then on. @rule P-NST-3 P-NST-6 */
+/** Makes the updated rows refer to another row, or to none. @rule P-NST-3 P-NST-6 */
 const planNewTarget = (build: GqlBuild, one: RelatedWrites, writing: GqlWriting): readonly Assignment[] => {
   const { relationship, table, inputs } = one;
   const { relation } = table;
@@ -154,15 +154,15 @@ const buildRequirements = (
     if (input === undefined) return [];
     const cannot = `cannot proceed to ${verb} ${formatRelationship(relationship)} since update of table "${name}" affects`;
     const none = { message: `${cannot} zero rows`, path: input.path };
-    // rows that hold the key belong to one row
+    // a related row has the key, which can refer to only one updated row
     return relationship.isOwnKey
       ? [none]
       : [none, { atMost: 1, message: `${cannot} more than one row`, path: input.path }];
   });
 
-// --- behind it ------------------------------------------------------------------------------------------------------
+// --- after the update -----------------------------------------------------------------------------------------------
 
-/** Those that refer to another come behind it. */
+/** Sorts the writes so that each table comes after the tables that it refers to. */
 const sortByReference = (all: readonly RelatedWrites[]): readonly RelatedWrites[] => {
   const ordered: RelatedWrites[] = [];
   const seen = new Set<RelatedWrites>();
@@ -249,10 +249,10 @@ const planFollowingWrites = (
     if (inputs["insert"] !== undefined) writing.insert(inputs["insert"], relationship.field.relationship, step);
 };
 
-/** A statement can bind 65,535 values. */
+/** The most values that the keys of one statement bind. PostgreSQL allows 65,535 in all. */
 const MAX_BOUND = 20_000;
 
-/** Keys of the same columns, as many as one statement takes. */
+/** Groups the keys of the same columns, up to the limit of a statement. */
 const groupKeys = (keys: readonly GivenKey[]): readonly (readonly GivenKey[])[] => {
   const groups: GivenKey[][] = [];
   const open = new Map<string, GivenKey[]>();
@@ -276,7 +276,7 @@ interface GivenKey {
 
 const listKeyColumns = ({ key }: GivenKey): readonly string[] => [...key.keys()].toSorted();
 
-/** One statement for all keys of the same columns. @rule P-NST-6 */
+/** Plans one statement for all keys of the same columns. @rule P-NST-6 */
 const planConnect = (
   build: GqlBuild,
   one: RelatedWrites,

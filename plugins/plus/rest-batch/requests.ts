@@ -1,5 +1,5 @@
 /** Parses the list of requests of a batch. */
-import { isRawNumber, RelApiError, type Json } from "../../../core/index.ts";
+import { isJsonObject, RelApiError, type Json } from "../../../core/index.ts";
 
 export interface BatchPart {
   readonly method: string;
@@ -62,14 +62,9 @@ export const batchTimedOut = (seconds: number): RelApiError =>
     hint: "The limit is the setting batchTimeout.",
   });
 
-type Fields = Readonly<Record<string, Json>>;
-
-const isObject = (value: Json | undefined): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
-
 const parseHeaders = (given: Json | undefined, part: number): Readonly<Record<string, string>> => {
   if (given === undefined || given === null) return {};
-  if (!isObject(given)) throw batchMalformed("headers is not an object", part);
+  if (!isJsonObject(given)) throw batchMalformed("headers is not an object", part);
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const lower = name.toLowerCase();
@@ -90,7 +85,7 @@ export const parseParts = (given: Json, maxCount: number): readonly BatchPart[] 
   const ids = new Set<string>();
   return given.map((one: Json, i): BatchPart => {
     const part = i + 1;
-    if (!isObject(one)) throw batchMalformed("it is not an object", part);
+    if (!isJsonObject(one)) throw batchMalformed("it is not an object", part);
     const stray = Object.keys(one).find((key) => !KEYS.has(key));
     if (stray !== undefined) throw batchMalformed(`it has a key "${stray}"`, part);
     const { method = "GET", path, body, id } = one;

@@ -76,8 +76,18 @@ const isAdministrator = async (context: PluginContext, exchange: Exchange): Prom
   return credentials !== undefined && (await context.authorize(credentials)).isAdmin;
 };
 
-/** Whether the caller may see everything, only what its role sees, or nothing. @rule P-WHY-1 P-WHY-3 */
-const findReportScope = async (context: PluginContext, exchange: Exchange): Promise<"all" | "own" | undefined> => {
+/** Whether reports contain everything, or only what the role of the caller sees. */
+type ReportScope = "all" | "own";
+
+/** A request for reports. */
+interface ReportedRequest {
+  readonly scope: ReportScope;
+  /** The reports of its finished transactions. Absent if none has finished. */
+  reports?: readonly RelationReport[];
+}
+
+/** Returns undefined if the caller may see no report. @rule P-WHY-1 P-WHY-3 */
+const findReportScope = async (context: PluginContext, exchange: Exchange): Promise<ReportScope | undefined> => {
   const { explainEmpty } = context.options;
   if (explainEmpty === "off") return undefined;
   if (await isAdministrator(context, exchange)) return "all";
@@ -90,14 +100,13 @@ export const whyEmpty = definePlugin({
   settings: whySettings,
   apply: (_hooks, context) => {
     if (context.options.explainEmpty === "off") return;
-    const answers = new WeakMap<IncomingMessage, RelationReport[]>();
-    const knowing = new WeakMap<IncomingMessage, "all" | "own">();
+    const requests = new WeakMap<IncomingMessage, ReportedRequest>();
 
     const buildReport = async (
       execution: Execution,
       run: ReportParts["run"],
       surface: string,
-      knows: "all" | "own",
+      scope: ReportScope,
     ): Promise<readonly RelationReport[]> => {
       try {
         return await reportExecution(
@@ -107,7 +116,7 @@ export const whyEmpty = definePlugin({
             run,
             surface,
             counts: true,
-            tellsAll: knows === "all",
+            tellsAll: scope === "all",
           },
           execution,
           undefined,
@@ -122,15 +131,15 @@ export const whyEmpty = definePlugin({
     context.wrap({
       execute: (next) => async (execution) => {
         const { exchange } = execution;
-        const knows = exchange && knowing.get(exchange.request);
-        if (exchange === undefined || knows === undefined) return next(execution);
+        const reported = exchange && requests.get(exchange.request);
+        if (exchange === undefined || reported === undefined) return next(execution);
         const run: ReportParts["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
         // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
-        const before = mayWrite ? await buildReport(execution, run, exchange.surface, knows) : [];
+        const before = mayWrite ? await buildReport(execution, run, exchange.surface, reported.scope) : [];
         const rows = await next(execution);
-        const reports = mayWrite ? before : await buildReport(execution, run, exchange.surface, knows);
-        answers.set(exchange.request, [...(answers.get(exchange.request) ?? []), ...reports]);
+        const reports = mayWrite ? before : await buildReport(execution, run, exchange.surface, reported.scope);
+        reported.reports = [...(reported.reports ?? []), ...reports];
         return rows;
       },
     });
@@ -138,12 +147,12 @@ export const whyEmpty = definePlugin({
       name: "why-empty",
       afterAuthorize: async (exchange) => {
         if (exchange.header(HEADER) === undefined) return undefined;
-        const knows = await findReportScope(context, exchange);
-        if (knows !== undefined) knowing.set(exchange.request, knows);
+        const scope = await findReportScope(context, exchange);
+        if (scope !== undefined) requests.set(exchange.request, { scope });
         return undefined;
       },
       headers: ({ request, session }) => {
-        const reports = answers.get(request);
+        const reports = requests.get(request)?.reports;
         return reports === undefined ? [] : [["X-Relapi-Why", encodeHeader(session?.role ?? "", reports)]];
       },
     });

@@ -1,0 +1,23 @@
+/** The values of the metadata as they are written, before they are matched with the model. */
+import { isJsonObject, type Json, type JsonObject, type QualifiedName } from "../../core/index.ts";
+import type { MetadataProblem } from "./api.ts";
+
+/** Numbers in it may be raw ones (`numberText`). */
+export type Raw = Json;
+export type RawObject = JsonObject;
+
+export const readText = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
+
+export const readList = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
+
+export const readObject = (raw: Raw | undefined): RawObject => (isJsonObject(raw) ? raw : {});
+
+/** Reads `name` or `{ schema, name }`. */
+export const readQualifiedName = (raw: Raw | undefined): QualifiedName | undefined => {
+  if (typeof raw === "string") return { schema: "public", name: raw };
+  const { schema, name } = readObject(raw);
+  return typeof name === "string" ? { schema: readText(schema) ?? "public", name } : undefined;
+};
+
+/** Logs a part of the metadata that is ignored, with its location, and its object if that is known. */
+export type LogIgnored = (message: string, object?: Omit<MetadataProblem, "reason">) => void;
