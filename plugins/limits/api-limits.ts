@@ -3,7 +3,7 @@
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { apiLimitsService, type ApiLimits } from "./api.ts";
-import { createRoleLimits, createKindFilter, mayHaveLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings } from "./settings.ts";
 
 const createLimitError = (kind: string, message: string): RelApiError =>
@@ -22,7 +22,7 @@ export const apiLimits = definePlugin({
   settings: apiLimitSettings,
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
-    const limits = createRoleLimits(context, createKindFilter("api-limits"));
+    const limits = createRoleLimits(context, "api-limits");
     context.use(checkGqlDocumentHook).tap("api-limits", (_text, session, document, sender) => {
       const roleLimits = limits.getLimits(session);
       const {

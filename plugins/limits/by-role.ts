@@ -49,34 +49,37 @@ const findDocumentLimit = (document: JsonObject, kind: string, role: string): Js
   return readOwnValue(readObject(readOwnValue(limit, "per_role")), role) ?? readOwnValue(limit, "global");
 };
 
-/** The kinds of `api_limits`, with the plugins that apply them. Hasura has the first five. */
-const PLUGIN_BY_KIND: Readonly<Record<string, string>> = {
-  depth_limit: "api-limits",
-  node_limit: "api-limits",
-  batch_limit: "api-limits",
-  time_limit: "api-limits",
-  rate_limit: "rate-limits",
-  alias_limit: "api-limits",
-  root_field_limit: "api-limits",
-  row_limit: "row-limits",
-  cost_limit: "cost-limits",
-  estimated_row_limit: "cost-limits",
-};
+/** A kind of limit: the plugin that applies it, and the setting with limits by role, which takes precedence over
+ *  `api_limits`. */
+interface LimitKind {
+  readonly plugin: string;
+  readonly setting?: "rateLimits" | "rowLimits" | "costLimits" | "estimatedRowLimits";
+}
 
-/** Whether a kind belongs to the plugin. `api-limits` reports unknown kinds. */
-export const createKindFilter =
-  (plugin: string) =>
-  (kind: string): boolean =>
-    (PLUGIN_BY_KIND[kind] ?? "api-limits") === plugin;
+const UNKNOWN_KIND: LimitKind = { plugin: "api-limits" };
+
+/** The kinds of `api_limits`. Hasura has the first five. */
+const KINDS: ReadonlyMap<string, LimitKind> = new Map<string, LimitKind>([
+  ["depth_limit", { plugin: "api-limits" }],
+  ["node_limit", { plugin: "api-limits" }],
+  ["batch_limit", { plugin: "api-limits" }],
+  ["time_limit", { plugin: "api-limits" }],
+  ["rate_limit", { plugin: "rate-limits", setting: "rateLimits" }],
+  ["alias_limit", { plugin: "api-limits" }],
+  ["root_field_limit", { plugin: "api-limits" }],
+  ["row_limit", { plugin: "row-limits", setting: "rowLimits" }],
+  ["cost_limit", { plugin: "cost-limits", setting: "costLimits" }],
+  ["estimated_row_limit", { plugin: "cost-limits", setting: "estimatedRowLimits" }],
+]);
 
 const isRate = (value: Json | undefined): boolean => parseRate(value) !== undefined;
 
-/** Lists the mistakes in a document. */
-const findDocumentErrors = (document: JsonObject, isMine: (kind: string) => boolean): readonly string[] => {
+/** Lists the mistakes in the parts of a document that the plugin applies. `api-limits` also reports unknown kinds. */
+const findDocumentErrors = (document: JsonObject, plugin: string): readonly string[] => {
   const errors: string[] = [];
   for (const [kind, value] of Object.entries(document)) {
-    if (kind === "disabled" || !isMine(kind)) continue;
-    if (!Object.hasOwn(PLUGIN_BY_KIND, kind)) {
+    if (kind === "disabled" || (KINDS.get(kind) ?? UNKNOWN_KIND).plugin !== plugin) continue;
+    if (!KINDS.has(kind)) {
       errors.push(`${kind}: no such limit; ignored`);
       continue;
     }
@@ -91,25 +94,6 @@ const findDocumentErrors = (document: JsonObject, isMine: (kind: string) => bool
 
 const readCount = (value: Json | undefined): number | undefined => (isCount(value) ? value : undefined);
 
-/** The setting with limits per role for a kind, which takes precedence over `api_limits`. */
-const findLimitSetting = (
-  options: Pick<ResolvedOptions, "rateLimits" | "rowLimits" | "costLimits" | "estimatedRowLimits">,
-  kind: string,
-): Readonly<Record<string, number>> | undefined => {
-  switch (kind) {
-    case "rate_limit":
-      return options.rateLimits;
-    case "row_limit":
-      return options.rowLimits;
-    case "cost_limit":
-      return options.costLimits;
-    case "estimated_row_limit":
-      return options.estimatedRowLimits;
-    default:
-      return undefined;
-  }
-};
-
 const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, role: string) => {
   const enabledDocuments = documents.filter((document) => readOwnValue(document, "disabled") !== true);
   const readFromDocuments = <Value>(
@@ -123,7 +107,8 @@ const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, 
     return undefined;
   };
   const readFromSetting = (kind: string): number | undefined => {
-    const limits = findLimitSetting(options, kind);
+    const setting = KINDS.get(kind)?.setting;
+    const limits = setting && options[setting];
     return readCount(readOwnValue(limits, role) ?? readOwnValue(limits, "*"));
   };
   const readLimit = (kind: string): number | undefined => readFromSetting(kind) ?? readFromDocuments(kind, readCount);
@@ -156,32 +141,32 @@ export interface LimitsByRole {
   readonly isUsed: boolean;
 }
 
-/** Reads the current limits. `isMine` selects the kinds that the plugin applies, and whose mistakes are logged after
- *  each load. */
-export const createRoleLimits = (context: PluginContext, isOwnKind: (kind: string) => boolean): LimitsByRole => {
+/** Reads the current limits. `plugin` applies some of their kinds, and logs mistakes in these after each load. */
+export const createRoleLimits = (context: PluginContext, plugin: string): LimitsByRole => {
   let model: Model | undefined;
   let options: ResolvedOptions | undefined;
   let documents: readonly JsonObject[] = [];
   const limitsByRole = new Map<string, RoleLimits>();
 
-  const refresh = (current: Model | undefined): void => {
+  const refresh = (): void => {
+    const current = findModel(context);
+    if (current === model && context.options === options) return;
     model = current;
     options = context.options;
     limitsByRole.clear();
-    const metadataLimits = (current?.pluginFacts["metadata-limits"] ?? {}) as MetadataLimits; // only its loader writes it
+    const metadataLimits = (model?.pluginFacts["metadata-limits"] ?? {}) as MetadataLimits; // only its loader writes it
     documents = [options.apiLimits ?? {}, metadataLimits];
   };
-  refresh(undefined);
-  context.onModel((loaded) => {
-    refresh(loaded);
+  context.onModel(() => {
+    refresh();
     for (const document of documents)
-      for (const fault of findDocumentErrors(document, isOwnKind)) context.logger.warn(`api_limits: ${fault}`);
+      for (const fault of findDocumentErrors(document, plugin)) context.logger.warn(`api_limits: ${fault}`);
   });
 
   return {
     getLimits: (session) => {
       if (isUnlimited(session)) return NO_LIMITS;
-      if (options !== context.options) refresh(model);
+      refresh();
       let limits = limitsByRole.get(session.role);
       if (limits === undefined) {
         if (limitsByRole.size >= MAX_ROLES) limitsByRole.clear();
@@ -191,18 +176,18 @@ export const createRoleLimits = (context: PluginContext, isOwnKind: (kind: strin
       return limits;
     },
     get isUsed() {
-      // other listeners of the load may read this before the listener above was called
-      const loaded = findModel(context);
-      if (loaded !== model) refresh(loaded);
-      return Object.keys(PLUGIN_BY_KIND).some(
-        (kind) =>
-          isOwnKind(kind) &&
-          (findLimitSetting(context.options, kind) !== undefined ||
-            documents.some((document) => readOwnValue(document, kind) !== undefined)),
+      refresh();
+      return [...KINDS].some(
+        ([kind, of]) =>
+          of.plugin === plugin &&
+          (hasSetting(context.options, of) || documents.some((document) => readOwnValue(document, kind) !== undefined)),
       );
     },
   };
 };
+
+const hasSetting = (options: ResolvedOptions, { setting }: LimitKind): boolean =>
+  setting !== undefined && options[setting] !== undefined;
 
 const findModel = (context: PluginContext): Model | undefined => {
   try {
@@ -213,10 +198,10 @@ const findModel = (context: PluginContext): Model | undefined => {
 };
 
 /** Whether the settings or the metadata may contain limits. */
-export const mayHaveLimits = ({ apiLimits, metadata, ...others }: ResolvedOptions): boolean =>
-  apiLimits !== undefined ||
-  metadata !== undefined ||
-  Object.keys(PLUGIN_BY_KIND).some((kind) => findLimitSetting(others, kind) !== undefined);
+export const mayHaveLimits = (options: ResolvedOptions): boolean =>
+  options.apiLimits !== undefined ||
+  options.metadata !== undefined ||
+  [...KINDS.values()].some((kind) => hasSetting(options, kind));
 
 /** Bounds the memory, because tokens may name any number of roles. */
 const MAX_ROLES = 1000;

@@ -11,7 +11,7 @@ import {
   type ProgramStatement,
 } from "../../core/index.ts";
 import { costLimitsService, type CostLimits } from "./api.ts";
-import { createRoleLimits, createKindFilter, mayHaveLimits, type RoleLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./by-role.ts";
 import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 
@@ -58,7 +58,7 @@ export const costLimits = definePlugin({
   settings: [...costLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
-    const limits = createRoleLimits(context, createKindFilter("cost-limits"));
+    const limits = createRoleLimits(context, "cost-limits");
     let check: CostLimits["check"] | undefined;
     context.wrap({
       execute: (next) => {

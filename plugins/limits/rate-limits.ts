@@ -85,7 +85,7 @@ export const rateLimits = definePlugin({
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
     const buckets = createTokenBuckets();
-    const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
+    const limits = createRoleLimits(context, "rate-limits");
     /** Requests whose first operation is counted. */
     const countedRequests = new WeakSet<IncomingMessage>();
     const bucketSlot = createExchangeSlot<RequestBucket>();

@@ -1,6 +1,6 @@
 /** Limits the rows of each list by role: `ROW_LIMITS=anonymous=100`. */
 import { definePlugin, mapPlan } from "../../core/index.ts";
-import { createRoleLimits, createKindFilter, mayHaveLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings, rowLimitSettings } from "./settings.ts";
 
 /** Limits lists of every level, on both surfaces. Further rows are left out, as with `DB_MAX_ROWS`. Lists of written
@@ -10,7 +10,7 @@ export const rowLimits = definePlugin({
   settings: [...rowLimitSettings, ...apiLimitSettings],
   apply: (hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
-    const limits = createRoleLimits(context, createKindFilter("row-limits"));
+    const limits = createRoleLimits(context, "row-limits");
     hooks.transformPlan.tap({ name: "row-limits", keepsRows: true }, (plan, { model, session }) => {
       const { rows } = limits.getLimits(session);
       if (rows === undefined) return plan;

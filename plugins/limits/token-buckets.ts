@@ -16,12 +16,12 @@ export interface TokenBuckets extends Buckets<number> {
   drain(key: string, perMinute: number, waitMs: number): void;
 }
 
-export const createTokenBuckets = (now: () => number = () => performance.now()): TokenBuckets => {
+export const createTokenBuckets = (): TokenBuckets => {
   const buckets = new Map<string, Bucket>();
   const put = (key: string, tokens: number): void => {
     const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
     bucket.tokens = tokens;
-    bucket.atMs = now();
+    bucket.atMs = performance.now();
     // a map iterates in insertion order
     buckets.delete(key);
     buckets.set(key, bucket);
@@ -29,7 +29,9 @@ export const createTokenBuckets = (now: () => number = () => performance.now()):
   };
   const computeTokens = (key: string, perMinute: number, burst: number): number => {
     const known = buckets.get(key);
-    return known === undefined ? burst : Math.min(burst, known.tokens + ((now() - known.atMs) * perMinute) / 60_000);
+    return known === undefined
+      ? burst
+      : Math.min(burst, known.tokens + ((performance.now() - known.atMs) * perMinute) / 60_000);
   };
   return {
     countTokens: (key, perMinute, burst) => Math.max(0, Math.floor(computeTokens(key, perMinute, burst))),

@@ -9,7 +9,6 @@ import {
   defineSignal,
   type AnyServer,
   type Execution,
-  type Plan,
   type Session,
 } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
@@ -22,8 +21,6 @@ export interface LiveQuery {
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
-  /** The plan of the program. Undefined if there are several programs. */
-  readonly read?: Plan;
   /** Distinguishes queries that build different results from equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;

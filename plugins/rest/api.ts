@@ -12,7 +12,6 @@ import {
   type Expression,
   type Model,
   type OpenExchange,
-  type Plan,
   type Predicate,
   type Read,
   type RelApiError,
@@ -37,10 +36,7 @@ export interface RestLive {
   /**
    * Plans the read of a GET of the relation with a plain JSON body. Called again after each reload. @throws RelApiError
    */
-  plan(
-    exchange: Exchange,
-    target: RouteTarget,
-  ): Pick<Execution, "schema" | "programs" | "settings" | "isolation"> & { readonly read: Plan };
+  plan(exchange: Exchange, target: RouteTarget): Pick<Execution, "schema" | "programs" | "settings" | "isolation">;
   /** Encodes the body of an error. */
   encodeError(error: unknown, exchange: Exchange): string;
 }

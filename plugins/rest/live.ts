@@ -38,7 +38,6 @@ const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => 
     const isolation = findIsolation(request);
     return {
       schema,
-      read: planned.plan,
       programs: [{ program, values: fillValues(planned, request) }],
       settings: [
         ...context.requestSettings(exchange.request, request.path).filter(([setting]) => !CLIENT_SETTINGS.has(setting)),

@@ -9,12 +9,12 @@ import { parseNames, parseRow } from "./test-decoding.ts";
 
 /** The callbacks of a feed inside this plugin. */
 export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "keyColumn"> {
-  /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id. */
-  /** @see ChangeFeedHandlers */
+  /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
+   *  @see ChangeFeedHandlers */
   committed(xid: number, changes: TableChanges, lagMs?: number): void;
   /** The columns whose values are needed from changed rows of the relation. Without columns, only the name of the
    *  relation is reported. */
-  columns(relation: string): readonly string[] | undefined;
+  columns(relation: string): readonly string[];
 }
 
 /** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute. Until then it retains
@@ -35,7 +35,7 @@ export const withKeysOnly = ({ committed, keyColumn, lost }: ChangeFeedHandlers)
   committed: (xid, changes, lagMs) => committed(xid, extractKeys(changes), lagMs),
   columns: (relation) => {
     const column = keyColumn(relation);
-    return column === undefined ? undefined : [column];
+    return column === undefined ? [] : [column];
   },
   lost,
 });
@@ -149,10 +149,8 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
       // the list is longer than the part that was read
       const all = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
-      const wanted =
-        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : columns(only);
-      if (only === undefined || wanted === undefined || wanted.length === 0)
-        for (const name of all.names) changes.addAny(name);
+      const wanted = only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
+      if (only === undefined || wanted.length === 0) for (const name of all.names) changes.addAny(name);
       else if (!changes.isAny(only)) addRow(only, wanted, text, all.end, bytes);
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;

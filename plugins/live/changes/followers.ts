@@ -12,7 +12,7 @@ export interface Followers {
   tick(): void;
   clear(): void;
   /** The columns of changed rows that any follower or this process (`mine`) needs. */
-  mergeColumns(relation: string, mine: readonly string[] | undefined): readonly string[] | undefined;
+  mergeColumns(relation: string, mine: readonly string[] | undefined): readonly string[];
 }
 
 /** A follower is forgotten after this many ticks without a sign of life. */
@@ -20,45 +20,20 @@ const FORGET_TICKS = 24;
 
 export const createFollowers = (): Followers => {
   const followers = new Map<string, { silentTicks: number; readonly columns: ColumnsByRelation }>();
-  let wanted = new Map<string, ReadonlySet<string>>();
-  let merged = new Map<string, { readonly mine: readonly string[] | undefined; readonly all: readonly string[] }>();
-  const merge = (): void => {
-    const all = new Map<string, Set<string>>();
-    for (const { columns } of followers.values())
-      for (const [relation, names] of Object.entries(columns)) {
-        const known = all.get(relation);
-        if (known === undefined) all.set(relation, new Set(names));
-        else for (const name of names) known.add(name);
-      }
-    wanted = all;
-    merged = new Map();
-  };
-  const forget = (sender: string): void => {
-    if (followers.delete(sender)) merge();
-  };
   return {
     get count() {
       return followers.size;
     },
-    recordFollower: (sender, columns) => {
-      followers.set(sender, { silentTicks: 0, columns });
-      merge();
-    },
-    forget,
+    recordFollower: (sender, columns) => void followers.set(sender, { silentTicks: 0, columns }),
+    forget: (sender) => void followers.delete(sender),
     tick: () => {
-      for (const [sender, follower] of followers) if (++follower.silentTicks > FORGET_TICKS) forget(sender);
+      for (const [sender, follower] of followers) if (++follower.silentTicks > FORGET_TICKS) followers.delete(sender);
     },
-    clear: () => {
-      followers.clear();
-      merge();
-    },
-    mergeColumns: (relation, mine) => {
-      const theirs = wanted.get(relation);
-      if (theirs === undefined) return mine;
-      let found = merged.get(relation);
-      if (found === undefined || found.mine !== mine)
-        merged.set(relation, (found = { mine, all: [...new Set([...(mine ?? []), ...theirs])] }));
-      return found.all;
+    clear: () => followers.clear(),
+    mergeColumns: (relation, mine = []) => {
+      const all = new Set(mine);
+      for (const { columns } of followers.values()) for (const name of columns[relation] ?? []) all.add(name);
+      return [...all];
     },
   };
 };

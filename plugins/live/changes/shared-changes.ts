@@ -72,9 +72,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (bus?.isUp === true) bus.publish(TOPIC, encodeColumns(columns, bus.maxBytes));
   };
 
-  const mergeColumns = (relation: string): readonly string[] | undefined =>
-    followers.mergeColumns(relation, columns.get(relation));
-
   // --- leading ------------------------------------------------------------------------------------------------------
 
   const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
@@ -92,7 +89,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   const createHandlers = (ofAttempt: number): ChangeHandlers => ({
     committed: createVisibilityDelay(context, reportVisible),
-    columns: mergeColumns,
+    columns: (relation) => followers.mergeColumns(relation, columns.get(relation)),
     lost: (reason) => {
       if (ofAttempt !== attemptNumber || role !== "leading") return;
       feed = undefined;

@@ -1,11 +1,11 @@
 /** Finds the base tables of relations: the tables behind views, the partitions of a table, and the tables that row
  *  policies read. The catalog is queried once per model. */
-import { memoize, findRelation, type Model, type PluginContext } from "../../../core/index.ts";
+import { findRelation, type Model, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
-  /** `isOpenEnded` says that the relations are incomplete. */
-  findTables(relations: ReadonlySet<string>, isOpenEnded?: boolean): QueryTables;
+  /** `isIncomplete` says that further relations may be read. */
+  findTables(relations: ReadonlySet<string>, isIncomplete?: boolean): QueryTables;
 }
 
 export interface QueryTables {
@@ -108,7 +108,7 @@ const findRequiredNonKeyColumn = (model: Model, { schema, relation: table }: Cat
 /** @throws RelApiError if the catalog query fails */
 export const loadBaseTables = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
-  const collectTables = (relations: ReadonlySet<string>, isIncomplete: boolean): QueryTables => {
+  const findTables: BaseTables["findTables"] = (relations, isIncomplete = false) => {
     const tables = new Set<string>();
     const seen = new Set<string>();
     const reached = new Set<string>();
@@ -144,24 +144,20 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
       key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
     };
   };
-  // many live queries share a program, and so its set of relations
-  const findCompleteTables = memoize((relations: ReadonlySet<string>) => collectTables(relations, false));
-  const findOpenEndedTables = memoize((relations: ReadonlySet<string>) => collectTables(relations, true));
-  return {
-    findTables: (relations, isOpenEnded = false) => (isOpenEnded ? findOpenEndedTables : findCompleteTables)(relations),
-  };
+  return { findTables };
 };
 
 /** Returns the base tables of a model, and loads them once. */
 export const createBaseTablesLoader = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
-  const byModel = new WeakMap<Model, Promise<BaseTables>>();
+  let last: { readonly model: Model; readonly tables: Promise<BaseTables> } | undefined;
   return (model) => {
-    let found = byModel.get(model);
-    if (found === undefined) {
-      found = loadBaseTables(context, model);
-      byModel.set(model, found);
-      found.catch(() => byModel.delete(model)); // the next call tries again
-    }
-    return found;
+    if (last?.model === model) return last.tables;
+    const loading = { model, tables: loadBaseTables(context, model) };
+    last = loading;
+    // the next call tries again
+    loading.tables.catch(() => {
+      if (last === loading) last = undefined;
+    });
+    return loading.tables;
   };
 };

@@ -2,7 +2,6 @@
  *  Connections with credentials that are no longer valid are closed. @rule R-AUT-15 */
 import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { credentialsChangedSignal } from "../../auth/api.ts";
-import { scheduleExpiry } from "./expiry.ts";
 
 export interface CredentialWatch {
   /** Returns a function that stops watching. @rule G-WS-15 */
@@ -86,4 +85,20 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
       };
     },
   };
+};
+
+/** The longest delay of a Node timer, about 24 days. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Calls `expired` when the session's token expires. Returns a function that cancels it. @rule G-WS-15 */
+const scheduleExpiry = ({ expiresAtMs }: Session, expired: () => void): (() => void) => {
+  if (expiresAtMs === undefined) return () => undefined;
+  let timer: NodeJS.Timeout;
+  const wait = (): void => {
+    const leftMs = expiresAtMs - Date.now();
+    if (leftMs <= 0) return expired();
+    timer = setTimeout(wait, Math.min(leftMs, MAX_TIMER_MS));
+  };
+  timer = setTimeout(wait, 0);
+  return () => clearTimeout(timer);
 };

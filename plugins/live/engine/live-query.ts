@@ -1,5 +1,5 @@
 /** Live queries of the GraphQL surface, and helpers of all sources. */
-import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../../core/index.ts";
+import { fillSlots, type Execution, type PluginContext, type Session } from "../../../core/index.ts";
 import { functionFieldNotLive } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "../api.ts";
@@ -102,11 +102,6 @@ class GraphqlQuery implements LiveQuery {
         ? ""
         : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ key }) => key))]);
     this.complete = loads.length === 0 ? undefined : (bodies) => engine.loadAndAssemble(operation, bodies, session);
-  }
-
-  get read(): Plan | undefined {
-    const { steps } = this.#operation;
-    return this.programs.length === 1 ? steps[0]?.planned.plan : undefined;
   }
 
   assemble(bodies: readonly (string | null)[]): string {

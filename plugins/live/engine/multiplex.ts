@@ -145,7 +145,7 @@ const getOnlyStatement = (program: Program): ProgramStatement & { readonly fragm
 const ANSWERS = "answers";
 
 /** Builds the program over many subscribers. Its only value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
- *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; it is NULL if no result differs.
+ *  `answers` holds `<id> <hash> <body>` per result, joined by `RESULT_SEPARATOR`; it is NULL if no result differs.
  *  `types` are the types of the program's parameters, in order; they are required if `needsTypes`. `tables` must stay
  *  plain tables, and the column `changed` says whether one of them has changed. */
 export const buildMultiplexedProgram = (

@@ -16,7 +16,7 @@ export interface ColumnTerms {
   readonly terms: readonly Term[];
 }
 
-/** Alternatives of which one must hold. If one of them is empty, every row matches, and `ANY` replaces the list. */
+/** Alternatives of which one must hold. If one of them is empty, every row matches, and `ANY_ROW` replaces the list. */
 export type Alternatives = readonly Condition[];
 
 /** Matches every row. */

@@ -34,13 +34,13 @@ export interface RunHistory {
 
 /** The slow and the faulty entries of a cohort, which run without delaying the others. @rule G-SUB-17 */
 export interface SlowLane<Entry extends RunHistory> {
-  /** Starts the slow entries of the list and returns the others. An entry that is still running is reported to `again`
-   *  afterwards. */
+  /** Starts the slow entries of the list and returns the others. An entry that is still running is reported to
+   *  `onDueAgain` afterwards. */
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];
 }
 
-/** `splitIntoBatches` returns batches of at most `size` entries. `again` receives the entries that became due while they
- *  ran. */
+/** `splitIntoBatches` returns batches of at most `size` entries. `onDueAgain` receives the entries that became due while
+ *  they ran. */
 export const createSlowLane = <Entry extends RunHistory>(
   splitIntoBatches: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],
   onDueAgain: (entries: readonly Entry[]) => void,

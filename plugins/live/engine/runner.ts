@@ -173,7 +173,7 @@ export const createRunner = (context: PluginContext): Runner => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
-      // a hash needs no escaping: it is one of the statement, or of `hashOf`
+      // the hash comes from the statement or from `hashText`, so it needs no escaping
       rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
     });
     rows += "]";

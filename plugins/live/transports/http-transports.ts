@@ -122,7 +122,7 @@ const wrapHandler =
           source,
           {
             answer: (result) =>
-              events.offer(() => ({
+              events.offer(result.hash, () => ({
                 id: encodeEventId(result.hash),
                 ...(result.isError ? { event: "failure" } : {}),
                 data: encodeEventData(result, patcher),

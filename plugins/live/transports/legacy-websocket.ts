@@ -1,13 +1,13 @@
 /** The protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
  *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
-import { definePlugin, RelApiError, type Json, type Session } from "../../../core/index.ts";
-import { rejectInvalidHeaders, createSocketCredentials } from "../engine/credentials.ts";
+import { definePlugin, RelApiError, type Json } from "../../../core/index.ts";
+import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { encodePayload } from "./live-directive.ts";
-import { EXPIRED_REASON, buildForbiddenReason } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import { encodeFrame, type OutboxEntry } from "./send-queue.ts";
+import { encodeFrame } from "./send-queue.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
+import { SocketSession, type RunningQuery } from "./socket-session.ts";
 import { getSockets } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
@@ -40,22 +40,14 @@ interface GqlError {
 }
 
 const openConversation = (connection: Connection): Conversation => {
-  const { outbox, context, engine, heartbeat, path, credentialWatch } = connection;
-  const running = new Map<string, OutboxEntry & { stop(): void }>();
-  let session: Session | undefined;
+  const { outbox, context, engine, path } = connection;
+  const caller = new SocketSession(connection, KEEP_ALIVE);
+  const { running } = caller;
   /** The message of a refused `connection_init`. */
   let refusal: string | undefined;
-  let forgetCredentials: (() => void) | undefined;
-  let hasEnded = false;
-  const beating = {
-    beat: () => {
-      // a slow client gets a pending message soon
-      if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
-    },
-  };
 
   const encodeError = (error: unknown): GqlError =>
-    (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
+    (JSON.parse(engine.encodeErrors(error, caller.session).body) as { readonly errors: readonly [GqlError] }).errors[0];
 
   /** One error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const encodeOneError = (error: unknown): Json => {
@@ -78,35 +70,18 @@ const openConversation = (connection: Connection): Conversation => {
   };
 
   const init = async (payload: Json | undefined): Promise<void> => {
-    if (session !== undefined || refusal !== undefined) return;
-    const credentials = createSocketCredentials(connection.request, payload, engine);
+    if (caller.session !== undefined || refusal !== undefined) return;
     try {
-      const found = await context.authorize(credentials);
-      if (hasEnded) return;
-      session = found;
+      await caller.authorize(payload);
     } catch (error) {
       refusal = encodeError(error).message;
       outbox.send(JSON.stringify({ type: "connection_error", payload: refusal }));
-      return connection.close(4400, `Connection initialization failed: ${refusal}`);
+      connection.close(4400, `Connection initialization failed: ${refusal}`);
     }
-    outbox.send('{"type":"connection_ack"}');
-    heartbeat.join(beating);
-    forgetCredentials = credentialWatch.join(session, {
-      credentials,
-      refused: (reason) =>
-        connection.close(4403, reason === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, reason)),
-    });
-  };
-
-  const stop = (id: string): void => {
-    const operation = running.get(id);
-    if (operation === undefined) return;
-    running.delete(id);
-    operation.stop();
-    outbox.forget(operation);
   };
 
   const start = (id: string, payload: Json): Promise<void> | void => {
+    const { session } = caller;
     const limit = context.options.maxSocketOperations;
     const reason =
       refusal !== undefined
@@ -131,9 +106,12 @@ const openConversation = (connection: Connection): Conversation => {
           : text,
       );
     };
-    const outgoing: OutboxEntry = { sentHash: "", pending: undefined };
+    const query: RunningQuery = { sentHash: "", pending: undefined };
     const sink: OperationSink = {
-      started: (stopLive) => void running.set(id, Object.assign(outgoing, { stop: stopLive })),
+      started: (stop) => {
+        query.stop = stop;
+        running.set(id, query);
+      },
       refused: (error) => sendError(id, encodeRefusal(error)),
       failed: (error) => {
         outbox.send(encodeData(id, encodeErrorsText(error)));
@@ -143,10 +121,9 @@ const openConversation = (connection: Connection): Conversation => {
         outbox.send(encodeData(id, `{"data":${data}}`));
         complete(id);
       },
-      liveResult: (answer, patcher) =>
-        outbox.offer(outgoing, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+      liveResult: (answer, patcher) => outbox.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
       liveEnded: (error) => {
-        stop(id);
+        caller.stop(id);
         sendError(id, encodeRefusal(error));
       },
     };
@@ -170,7 +147,7 @@ const openConversation = (connection: Connection): Conversation => {
       case "start":
         return start(id, payload ?? null);
       case "stop":
-        return stop(id);
+        return caller.stop(id);
       case "connection_terminate":
         return connection.close(1000, "");
     }
@@ -178,12 +155,7 @@ const openConversation = (connection: Connection): Conversation => {
 
   return {
     receive: take,
-    ended: () => {
-      hasEnded = true;
-      heartbeat.leave(beating);
-      forgetCredentials?.();
-      for (const id of running.keys()) stop(id);
-    },
+    ended: () => caller.end(),
   };
 };
 

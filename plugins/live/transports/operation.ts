@@ -1,6 +1,6 @@
 /** One operation of a socket: a live query that continues, or a query or mutation that runs once. */
 import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
-import type { LivePatcher, LiveResult, Subscriber } from "../api.ts";
+import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
@@ -21,58 +21,34 @@ export interface OperationSink {
   liveEnded(error: unknown): void;
 }
 
-/** A class to save memory, because there is one for every live query. */
-class SocketSubscriber implements Subscriber {
-  readonly #connection: Connection;
-  readonly #sink: OperationSink;
-  readonly #patcher: LivePatcher | undefined;
-
-  constructor(connection: Connection, sink: OperationSink, patcher: LivePatcher | undefined) {
-    this.#connection = connection;
-    this.#sink = sink;
-    this.#patcher = patcher;
-  }
-
-  answer(answer: LiveResult): void {
-    this.#sink.liveResult(answer, this.#patcher);
-  }
-
-  isSlow(): boolean {
-    return this.#connection.outbox.isSlow;
-  }
-
-  end(error?: unknown): void {
-    if (error !== undefined) this.#sink.liveEnded(error);
-  }
-}
-
 /** Starts an operation; errors of `readRequest` go to the sink. When the promise has settled, a live query has started,
  *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
   connection: Connection,
   session: Session,
   readRequest: () => GqlRequest,
-  toClient: OperationSink,
+  sink: OperationSink,
 ): Promise<void> | void => {
   const { engine } = connection;
-  const measured = createMeasurement(connection, session);
-  const sink = measured === undefined ? toClient : measured.around(toClient);
+  const report = createReport(connection, session);
+  const refuse = (error: unknown): void => {
+    report.end(0, error);
+    sink.refused(error);
+  };
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
-    if (measured !== undefined) measured.operation = document.namedOperation;
+    report.operation = document.namedOperation;
     const asked = readLiveDirective(document);
-    if (asked === undefined) return runOnce(connection, session, document.bind(), sink);
-    if (measured !== undefined) measured.operation = { ...document.namedOperation, kind: "subscription" };
-    subscribe(connection, session, request, asked, sink);
+    if (asked === undefined) return runOnce(connection, session, document.bind(), sink, report);
+    report.operation = { ...document.namedOperation, kind: "subscription" };
+    subscribe(connection, session, request, asked, sink, report);
   };
   try {
     const request = readRequest();
     const document = engine.prepare(request, session, connection);
     if (!(document instanceof Promise)) return start(request, document);
-    return document
-      .then((prepared) => (connection.isOpen() ? start(request, prepared) : undefined))
-      .catch((error: unknown) => sink.refused(error));
+    return document.then((prepared) => (connection.isOpen() ? start(request, prepared) : undefined)).catch(refuse);
   } catch (error) {
-    sink.refused(error);
+    refuse(error);
   }
 };
 
@@ -81,6 +57,7 @@ const runOnce = (
   session: Session,
   operation: GqlOperation,
   sink: OperationSink,
+  report: Report,
 ): Promise<void> => {
   const { engine, context, settings } = connection;
   return engine
@@ -90,8 +67,14 @@ const runOnce = (
       end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
     })
     .then(
-      (data) => sink.done(data),
-      (error: unknown) => sink.failed(error),
+      (data) => {
+        report.end(data.length);
+        sink.done(data);
+      },
+      (error: unknown) => {
+        report.end(0, error);
+        sink.failed(error);
+      },
     );
 };
 
@@ -101,69 +84,59 @@ const subscribe = (
   request: GqlRequest,
   asked: LiveDirectiveRequest,
   sink: OperationSink,
+  report: Report,
 ): void => {
-  const { engine, live, context, settings } = connection;
+  const { engine, live, context, settings, outbox } = connection;
   const patcher = openPatcher(context, asked);
-  const source = live.graphqlSource(engine, request, session, settings);
-  const stop = live.subscribe(source, new SocketSubscriber(connection, sink, patcher));
-  if (patcher === undefined) return sink.started(stop);
+  const stop = live.subscribe(live.graphqlSource(engine, request, session, settings), {
+    answer: (result) => {
+      report.end(result.text.length);
+      sink.liveResult(result, patcher);
+    },
+    isSlow: () => outbox.isSlow,
+    end: (error) => {
+      if (error === undefined) return;
+      report.end(0, error);
+      sink.liveEnded(error);
+    },
+  });
   sink.started(() => {
     stop();
-    patcher.close();
+    patcher?.close();
   });
 };
 
 const UNKNOWN_OPERATION: Operation = { kind: "other" };
 const [OK, FAILED] = [200, 400];
 
-/** Wraps the sink to report the operation and its outcome. Undefined if nothing listens to `requestSignal`. */
-const createMeasurement = ({ context, request }: Connection, session: Session) => {
-  const done = context.use(requestSignal);
-  if (!done.hasListeners) return undefined;
+interface Report {
+  operation: Operation;
+  /** Reports the operation to `requestSignal`, once: at its first result, or at its end. */
+  end(bytes: number, error?: unknown): void;
+}
+
+const createReport = ({ context, request }: Connection, session: Session): Report => {
+  const signal = context.use(requestSignal);
   const startedAtMs = performance.now();
-  let isReported = false;
-  const measured = {
+  let isReported = !signal.hasListeners;
+  const report: Report = {
     operation: UNKNOWN_OPERATION,
-    around: (sink: OperationSink): OperationSink => ({
-      started: (stop) => sink.started(stop),
-      refused: (error) => {
-        report(0, error);
-        sink.refused(error);
-      },
-      failed: (error) => {
-        report(0, error);
-        sink.failed(error);
-      },
-      done: (data) => {
-        report(data.length);
-        sink.done(data);
-      },
-      liveResult: (answer, patcher) => {
-        report(answer.text.length);
-        sink.liveResult(answer, patcher);
-      },
-      liveEnded: (error) => {
-        report(0, error);
-        sink.liveEnded(error);
-      },
-    }),
+    end: (bytes, error) => {
+      if (isReported) return;
+      isReported = true;
+      signal.emit({
+        request,
+        surface: "graphql",
+        operation: report.operation,
+        status: error === undefined ? OK : FAILED,
+        errorCode: error === undefined ? undefined : isRelApiError(error) ? error.code : "internal",
+        bytes,
+        durationMs: performance.now() - startedAtMs,
+        session,
+      });
+    },
   };
-  /** Reports once: at the first result, or at the end. */
-  const report = (bytes: number, error?: unknown): void => {
-    if (isReported) return;
-    isReported = true;
-    done.emit({
-      request,
-      surface: "graphql",
-      operation: measured.operation,
-      status: error === undefined ? OK : FAILED,
-      errorCode: error === undefined ? undefined : isRelApiError(error) ? error.code : "internal",
-      bytes,
-      durationMs: performance.now() - startedAtMs,
-      session,
-    });
-  };
-  return measured;
+  return report;
 };
 
 /** The error for exceeding the setting `maxSocketOperations`. */

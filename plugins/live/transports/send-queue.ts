@@ -1,5 +1,6 @@
-/** Outgoing messages of a socket. Replies are sent immediately. Results of live queries wait while the client is slow,
+/** Outgoing messages of a socket or a streamed response. Replies are sent immediately. Results of live queries wait while the client is slow,
  *  and only the newest of each is stored. */
+import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
 export interface Outbox {
@@ -20,9 +21,9 @@ export interface OutboxEntry {
   pending: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
-/** The connection that owns an outbox. */
+/** The connection or response that owns an outbox. */
 export interface OutboxOwner {
-  /** Whether the socket can be written to. */
+  /** Whether messages can be written. */
   isOpen(): boolean;
   /** Called with every message that is written while the client has unread messages. */
   whenSlow(): void;
@@ -34,15 +35,15 @@ export interface OutboxOwner {
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /** A class, because each socket has one: closures and maps per socket would take ten times the memory. */
-class SocketOutbox implements Outbox {
-  readonly #socket: Duplex;
+class StreamOutbox implements Outbox {
+  readonly #outgoing: Duplex | OutgoingMessage;
   readonly #owner: OutboxOwner;
   /** Live queries with a pending result. Only set while the client is slow. */
   #held: Set<OutboxEntry> | undefined;
   isSlow = false;
 
-  constructor(socket: Duplex, owner: OutboxOwner) {
-    this.#socket = socket;
+  constructor(outgoing: Duplex | OutgoingMessage, owner: OutboxOwner) {
+    this.#outgoing = outgoing;
     this.#owner = owner;
   }
 
@@ -51,14 +52,13 @@ class SocketOutbox implements Outbox {
   }
 
   sendFrame(frame: Uint8Array): void {
-    const socket = this.#socket;
-    if (this.#owner.isOpen()) socket.write(frame);
-    // a socket with a larger buffer emits no drain event before that is full
-    if (socket.writableLength === 0 || !socket.writableNeedDrain) return;
+    const outgoing = this.#outgoing;
+    // the drain event follows only if the buffer was full
+    if (!this.#owner.isOpen() || outgoing.write(frame) || outgoing.writableLength === 0) return;
     this.#owner.whenSlow();
-    if (this.isSlow || socket.writableLength <= MAX_BUFFERED_BYTES) return;
+    if (this.isSlow || outgoing.writableLength <= MAX_BUFFERED_BYTES) return;
     this.isSlow = true;
-    socket.once("drain", () => this.#drained());
+    outgoing.once("drain", () => this.#drained());
   }
 
   offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void {
@@ -94,7 +94,8 @@ class SocketOutbox implements Outbox {
   }
 }
 
-export const createOutbox = (socket: Duplex, owner: OutboxOwner): Outbox => new SocketOutbox(socket, owner);
+export const createOutbox = (outgoing: Duplex | OutgoingMessage, owner: OutboxOwner): Outbox =>
+  new StreamOutbox(outgoing, owner);
 
 const TEXT_FRAME = 0x81; // the final frame of a text message
 

@@ -13,6 +13,7 @@ import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument
 import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
 import { createCredentialWatch } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
+import { createOutbox, type OutboxEntry } from "./send-queue.ts";
 
 export interface StreamFormat<Message> {
   readonly headers: Headers;
@@ -26,11 +27,11 @@ export interface StreamFormat<Message> {
 }
 
 export interface ResultStream<Message> {
-  /** Sends a message, or stores it while the client is slow; a newer message replaces it. `make` builds the message
-   *  when it is sent. */
-  offer(make: () => Message): void;
+  /** Sends a result of the live query, when the client is fast enough; a newer result replaces one that waits. `make`
+   *  builds the message when it is sent. */
+  offer(hash: string, make: () => Message): void;
   readonly isSlow: boolean;
-  /** Sends the stored message, then `last`, then the end. */
+  /** Sends the result that waits, then `last`, then the end. */
   end(last?: Message): void;
 }
 
@@ -39,9 +40,6 @@ const HEADERS: Headers = [
   // buffering proxies would delay messages
   ["X-Accel-Buffering", "no"],
 ];
-
-/** The unread bytes above which the client counts as slow. */
-const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /** Calls `start` with the stream once the headers are sent. Calls its return value once at the end, whichever side ends
  *  the stream. */
@@ -54,28 +52,19 @@ const createAnswerStream = (context: PluginContext) => {
     status: 200,
     headers: [...format.headers, ...HEADERS],
     stream: (response) => {
-      let waiting: (() => Message) | undefined;
-      let isSlow = false;
       let isEnded = false;
       let stop: (() => void) | undefined;
-      const write = (text: string): void => {
-        // the drain event follows only if the buffer was full
-        const isRoomLeft = response.write(text);
-        if (isRoomLeft || response.writableLength === 0) return;
-        context.watchUnread(response);
-        if (isSlow || response.writableLength <= MAX_BUFFERED_BYTES) return;
-        isSlow = true;
-        response.once("drain", () => {
-          isSlow = false;
-          const make = waiting;
-          waiting = undefined;
-          if (make !== undefined && !isEnded) write(format.encode(make()));
-        });
-      };
+      const live: OutboxEntry = { sentHash: "", pending: undefined };
+      const outbox = createOutbox(response, {
+        isOpen: () => !isEnded,
+        whenSlow: () => context.watchUnread(response),
+        whenFast: () => undefined,
+      });
+      const write = (text: string): void => outbox.sendFrame(Buffer.from(text));
       if (format.start !== undefined) write(format.start);
       const beating = {
         beat: () => {
-          if (!isSlow) write(format.beat);
+          if (!outbox.isSlow) write(format.beat);
         },
       };
       heartbeat.join(beating);
@@ -83,25 +72,23 @@ const createAnswerStream = (context: PluginContext) => {
         if (isEnded) return;
         isEnded = true;
         heartbeat.leave(beating);
+        outbox.forget(live);
         stop?.();
       };
       response.on("close", ended);
       // a short message must not wait for the next one
       response.socket?.setNoDelay(true);
       stop = start({
-        offer: (make) => {
-          if (isEnded) return;
-          if (isSlow) waiting = make;
-          else write(format.encode(make()));
+        offer: (hash, make) => {
+          if (!isEnded) outbox.offer(live, hash, () => Buffer.from(format.encode(make())));
         },
         get isSlow() {
-          return isSlow;
+          return outbox.isSlow;
         },
         end: (last) => {
           if (isEnded) return;
-          const newest = waiting;
-          waiting = undefined;
-          if (newest !== undefined) write(format.encode(newest()));
+          const { pending } = live;
+          if (pending !== undefined) outbox.sendFrame(pending.encode());
           if (last !== undefined) write(format.encode(last));
           if (format.end !== undefined) write(format.end);
           ended();
@@ -193,10 +180,7 @@ const createSurface = (
       ["request.method", "POST"],
       ["request.path", path],
     ] as const;
-    const finish = (body: string): void => {
-      stream.offer(() => ({ payload: body }));
-      stream.end();
-    };
+    const finish = (payload: string): void => stream.end({ payload });
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
       if ("refusal" in asked) throw asked.refusal;
@@ -214,7 +198,8 @@ const createSurface = (
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
         {
-          answer: (result) => stream.offer(() => ({ payload: encodePayload(result, patcher), hash: result.hash })),
+          answer: (result) =>
+            stream.offer(result.hash, () => ({ payload: encodePayload(result, patcher), hash: result.hash })),
           isSlow: () => stream.isSlow,
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },

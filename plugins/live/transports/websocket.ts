@@ -1,16 +1,14 @@
 /** The protocol `graphql-transport-ws`: `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id }
  *  }"}}`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
-import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../../core/index.ts";
+import { definePlugin, isRelApiError, type Json } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
-import type { CredentialHolder } from "../engine/credential-watch.ts";
-import { rejectInvalidHeaders, createSocketCredentials } from "../engine/credentials.ts";
+import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { encodePayload } from "./live-directive.ts";
-import { EXPIRED_REASON, buildForbiddenReason } from "../engine/expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import type { BeatingConnection } from "./heartbeat.ts";
-import { encodeFrame, type OutboxEntry } from "./send-queue.ts";
+import { encodeFrame } from "./send-queue.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
+import { buildForbiddenReason, SocketSession, type RunningQuery } from "./socket-session.ts";
 import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
@@ -69,50 +67,24 @@ const encodeNextMessage = (id: string, payload: string): string =>
 type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
 /** A class to save memory, because there are many thousands of connections and operations. */
-class WebsocketConversation implements Conversation, BeatingConnection, CredentialHolder {
+class WebsocketConversation implements Conversation {
   readonly connection: Connection;
   readonly encodeNext: EncodeNext;
-  readonly #running = new Map<string, SocketOperation>();
-  #session: Session | undefined;
+  readonly caller: SocketSession;
   #isInitAsked = false;
-  #hasEnded = false;
   #initTimer: NodeJS.Timeout | undefined;
-  #credentials: Credentials | undefined;
-  #forgetCredentials: (() => void) | undefined;
 
   constructor(connection: Connection, encodeNext: EncodeNext) {
     this.connection = connection;
     this.encodeNext = encodeNext;
+    this.caller = new SocketSession(connection, PING);
     this.#initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
-  }
-
-  get credentials(): Credentials {
-    return this.#credentials as Credentials; // only connections with credentials are watched
-  }
-
-  beat(): void {
-    const { outbox } = this.connection;
-    // a slow client gets a pending message soon
-    if (!outbox.isSlow) outbox.sendFrame(PING);
-  }
-
-  refused(refusal?: unknown): void {
-    const { connection } = this;
-    connection.close(4403, refusal === undefined ? EXPIRED_REASON : buildForbiddenReason(connection.engine, refusal));
   }
 
   sendError(id: string, error: unknown): void {
     const { outbox, engine } = this.connection;
-    const { body } = engine.encodeErrors(error, this.#session);
+    const { body } = engine.encodeErrors(error, this.caller.session);
     outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
-  }
-
-  stop(id: string): void {
-    const operation = this.#running.get(id);
-    if (operation === undefined) return;
-    this.#running.delete(id);
-    operation.stop?.();
-    this.connection.outbox.forget(operation);
   }
 
   receive(text: string): Promise<void> | void {
@@ -139,16 +111,13 @@ class WebsocketConversation implements Conversation, BeatingConnection, Credenti
       case "subscribe":
         return this.#subscribe(id ?? "", payload ?? null);
       case "complete":
-        return this.stop(id ?? "");
+        return this.caller.stop(id ?? "");
     }
   }
 
   ended(): void {
-    this.#hasEnded = true;
     this.#endInit();
-    this.connection.heartbeat.leave(this);
-    this.#forgetCredentials?.();
-    for (const id of this.#running.keys()) this.stop(id);
+    this.caller.end();
   }
 
   #endInit(): void {
@@ -158,47 +127,33 @@ class WebsocketConversation implements Conversation, BeatingConnection, Credenti
 
   async #init(payload: Json | undefined): Promise<void> {
     const { connection } = this;
-    const { context, engine } = connection;
     if (this.#isInitAsked) return connection.close(4429, "Too many initialisation requests");
     this.#isInitAsked = true;
     this.#endInit();
-    const credentials = createSocketCredentials(connection.request, payload, engine);
-    let found: Session;
     try {
-      found = await context.authorize(credentials);
+      await this.caller.authorize(payload);
     } catch (error) {
-      const isRefused = isRelApiError(error) && error.status < 500;
-      return isRefused
-        ? connection.close(4403, buildForbiddenReason(engine, error))
-        : connection.close(4500, "Internal server error");
+      if (isRelApiError(error) && error.status < 500)
+        connection.close(4403, buildForbiddenReason(connection.engine, error));
+      else connection.close(4500, "Internal server error");
     }
-    if (this.#hasEnded) return;
-    this.#session = found;
-    this.#credentials = credentials;
-    connection.outbox.send('{"type":"connection_ack"}');
-    connection.heartbeat.join(this);
-    this.#forgetCredentials = connection.credentialWatch.join(found, this);
   }
 
   #subscribe(id: string, payload: Json): Promise<void> | void {
     const { connection } = this;
-    const session = this.#session;
+    const { session, running } = this.caller;
     if (session === undefined) return connection.close(4401, "Unauthorized");
-    if (this.#running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
+    if (running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
     const limit = connection.context.options.maxSocketOperations;
-    if (this.#running.size >= limit) return this.sendError(id, tooManyOperations(limit));
+    if (running.size >= limit) return this.sendError(id, tooManyOperations(limit));
     const operation = new SocketOperation(this, id);
     return startOperation(connection, session, () => connection.engine.readRequest(payload), operation);
   }
-
-  started(id: string, operation: SocketOperation): void {
-    this.#running.set(id, operation);
-  }
 }
 
-class SocketOperation implements OperationSink, OutboxEntry {
+class SocketOperation implements OperationSink, RunningQuery {
   sentHash = "";
-  pending: OutboxEntry["pending"] = undefined;
+  pending: RunningQuery["pending"] = undefined;
   /** Stops the live query. Undefined for other operations. */
   stop: (() => void) | undefined = undefined;
   readonly #conversing: WebsocketConversation;
@@ -211,7 +166,7 @@ class SocketOperation implements OperationSink, OutboxEntry {
 
   started(stop: () => void): void {
     this.stop = stop;
-    this.#conversing.started(this.#id, this);
+    this.#conversing.caller.running.set(this.#id, this);
   }
 
   refused(error: unknown): void {
@@ -240,7 +195,7 @@ class SocketOperation implements OperationSink, OutboxEntry {
   }
 
   liveEnded(error: unknown): void {
-    this.#conversing.stop(this.#id);
+    this.#conversing.caller.stop(this.#id);
     this.refused(error);
   }
 }

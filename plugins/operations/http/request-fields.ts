@@ -7,7 +7,6 @@ import {
   type PluginContext,
   type EndedTransaction,
   type RequestRecord,
-  type ValueOf,
 } from "../../../core/index.ts";
 import { tracingService, type TraceIds } from "../api.ts";
 import { assignRequestId } from "./request-ids.ts";
@@ -69,14 +68,8 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       if (rows !== undefined) known.rows = (known.rows ?? 0) + rows;
     });
 
-  let traces: ValueOf<typeof tracingService> | undefined;
-  let isLookedUp = false;
   const findTraceIds = (exchange: OpenExchange): Partial<TraceIds> => {
-    if (!isLookedUp) {
-      traces = context.use(tracingService);
-      isLookedUp = true;
-    }
-    const ids = traces?.findIds(exchange);
+    const ids = context.use(tracingService)?.findIds(exchange);
     if (ids !== undefined) return ids;
     const parent = exchange.header("traceparent");
     if (parent === undefined) return NO_TRACE_IDS;

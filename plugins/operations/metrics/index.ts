@@ -7,7 +7,7 @@ import { registerCounterMetrics } from "./counter-metrics.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { loadPromClient, type PromClient } from "./prom-client.ts";
 import { registerTraffic } from "./traffic.ts";
-import { WORKERS_GAUGE, createWorkerMetrics, SILENT_WORKERS_GAUGE } from "./workers.ts";
+import { addWorkerCounts, createWorkerMetrics } from "./workers.ts";
 
 /** The metrics of the process, which all apis in it share. */
 let sharedRegistry: Registry | undefined;
@@ -28,21 +28,16 @@ export const metrics = definePlugin({
   apply: (_hooks, context) => {
     const prom = loadPromClient();
     if (prom === undefined) return context.logger.warn("there is no /metrics: npm install prom-client");
-    const { Gauge, Registry } = prom;
+    const { Registry } = prom;
     const registry = new Registry();
     registerCounterMetrics(prom, registry, context.counters, context.settings);
     registerTraffic(prom, registry, context);
     context.onClose(registerEventLoop(prom, registry));
     const all = Registry.merge([registry, getProcessRegistry(prom)]);
     const workers = cluster.isWorker ? createWorkerMetrics(prom, all) : undefined;
-    if (workers === undefined)
-      for (const [[name, help], count] of [
-        [WORKERS_GAUGE, 1],
-        [SILENT_WORKERS_GAUGE, 0],
-      ] as const)
-        new Gauge({ name, help, registers: [all] }).set(count);
+    if (workers === undefined) addWorkerCounts(prom, all, 1, 0);
     else context.onClose(workers.close);
-    const text = (): Promise<string> => (workers ?? { text: () => all.metrics() }).text();
+    const text = workers?.text ?? (() => all.metrics());
     context.offer(metricsService, { text });
     context.addMethod("metrics", text);
   },

@@ -1,5 +1,5 @@
 /** Bounds the number of values of a label, because the values come from clients. */
-import type { Model, Session } from "../../../core/index.ts";
+import type { Model, PluginContext, Session } from "../../../core/index.ts";
 
 const MAX_VALUES = 100;
 const OTHER = "other";
@@ -18,13 +18,16 @@ export const createBoundedLabel = (): ((value: string) => string) => {
 export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined, surface: string) => string;
 
 /** Labels only roles of the database or the metadata, because a token may name any role. @rule X-MET-2 */
-export const createRoleLabel = (model: () => Model | undefined): RoleLabel => {
+export const createRoleLabel = (context: PluginContext): RoleLabel => {
+  let model: Model | undefined;
+  context.onModel((loaded) => {
+    model = loaded;
+  });
   const bounded = createBoundedLabel();
   return (session, surface) => {
     if (session === undefined) return "none";
     const { role, isAdmin } = session;
-    const known = model();
-    const isKnown = isAdmin || known?.roles.has(role) === true || known?.loginRoles?.get(surface)?.has(role) === true;
+    const isKnown = isAdmin || model?.roles.has(role) === true || model?.loginRoles?.get(surface)?.has(role) === true;
     return isKnown ? bounded(role) : OTHER;
   };
 };

@@ -14,7 +14,7 @@ const LABELS = ["surface", "operation", "role", "status"] as const;
 export const registerTraffic = (prom: PromClient, registry: Registry, context: PluginContext): void => {
   const { Counter, Histogram } = prom;
   const registers = [registry];
-  const labelRole = createRoleLabel(() => findModel(context));
+  const labelRole = createRoleLabel(context);
   const labelErrorCode = createBoundedLabel();
 
   const requests = new Counter({
@@ -103,13 +103,4 @@ const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, co
     reruns.inc(queries);
     if (sent > 0) lag.observe((endedAtMs - changedAtMs) / MS_PER_SECOND);
   });
-};
-
-/** Returns undefined before the first load. */
-const findModel = (context: PluginContext) => {
-  try {
-    return context.model();
-  } catch {
-    return undefined;
-  }
 };

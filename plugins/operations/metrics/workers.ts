@@ -32,12 +32,16 @@ type Message = Partial<Omit<AskMessage & ReplyMessage & ReachedMessage, "relay">
 
 const TOPIC = "metrics";
 
-/** The names of gauges and their descriptions. */
-export const WORKERS_GAUGE = ["relapi_workers", "Workers that these numbers are the sum of"] as const;
-export const SILENT_WORKERS_GAUGE = [
-  "relapi_workers_silent",
-  "Workers that did not answer in time: their gauges are missing, their counters as they said last",
-] as const;
+/** Adds the number of workers in the metrics of the registry, and of those that are missing. */
+export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count: number, silent: number): void => {
+  const registers = [registry];
+  new Gauge({ name: "relapi_workers", help: "Workers that these numbers are the sum of", registers }).set(count);
+  new Gauge({
+    name: "relapi_workers_silent",
+    help: "Workers that did not answer in time: their gauges are missing, their counters as they said last",
+    registers,
+  }).set(silent);
+};
 
 /** A worker that does not reply within this time is blocked, or has just ended. */
 const PATIENCE_MS = 1000;
@@ -61,9 +65,9 @@ const filterCumulative = (metrics: Metrics): Metrics => metrics.filter(({ type }
 const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
 /** `registry` holds the metrics of this worker. @rule X-MET-6 */
-export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, registry: Registry): WorkerMetrics => {
+export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
   // the library's types omit the lists
-  const aggregateMetrics = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
+  const aggregateMetrics = (all: readonly Metrics[]): Registry => prom.AggregatorRegistry.aggregate(all as object[]);
   const questions = new Map<number, PendingQuestion>();
   let lastQuestion = 0;
   const self = cluster.worker?.id ?? 0;
@@ -122,11 +126,7 @@ export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, r
       for (const [id, metrics] of answers) known.set(id, metrics);
       const silent = others.filter((id) => id !== self && !answers.has(id)).length;
       const sum = aggregateMetrics([await ownMetrics(), ...answers.values(), ...kept, ended]);
-      for (const [[name, help], count] of [
-        [WORKERS_GAUGE, answers.size + 1],
-        [SILENT_WORKERS_GAUGE, silent],
-      ] as const)
-        new Gauge({ name, help, registers: [sum] }).set(count);
+      addWorkerCounts(prom, sum, answers.size + 1, silent);
       return sum.metrics();
     },
     close: () => void process.off("message", receiveMessage),

@@ -1,0 +1,79 @@
+/** The common part of the WebSocket protocols: the caller of a socket, its heartbeat, and its live queries. */
+import type { Json, Session } from "../../../core/index.ts";
+import type { GqlEngine } from "../../graphql/api.ts";
+import { createSocketCredentials } from "../engine/credentials.ts";
+import type { BeatingConnection } from "./heartbeat.ts";
+import type { OutboxEntry } from "./send-queue.ts";
+import type { Connection } from "./socket-connection.ts";
+
+/** The same message as over HTTP. @rule G-WS-10 G-WS-15 */
+const EXPIRED_REASON = "Forbidden: Could not verify JWT: JWTExpired";
+
+/** The close reason contains the message that the same credential gets over HTTP. @rule G-WS-10 */
+export const buildForbiddenReason = (engine: GqlEngine, error: unknown): string => {
+  const { errors } = JSON.parse(engine.encodeErrors(error, undefined).body) as {
+    readonly errors: readonly { readonly message: string }[];
+  };
+  return `Forbidden: ${errors[0]?.message ?? "access denied"}`;
+};
+
+/** A live query of the socket. */
+export interface RunningQuery extends OutboxEntry {
+  stop?: (() => void) | undefined;
+}
+
+/** A class to save memory, because there are many thousands of connections. */
+export class SocketSession implements BeatingConnection {
+  /** The live queries by the ids of the client. */
+  readonly running = new Map<string, RunningQuery>();
+  /** The caller. Undefined until `authorize` has succeeded. */
+  session: Session | undefined;
+  readonly #connection: Connection;
+  readonly #heartbeatFrame: Uint8Array;
+  #hasEnded = false;
+  #forgetCredentials: (() => void) | undefined;
+
+  constructor(connection: Connection, heartbeatFrame: Uint8Array) {
+    this.#connection = connection;
+    this.#heartbeatFrame = heartbeatFrame;
+  }
+
+  /** Authorizes and acknowledges the caller. @throws the errors of `authorize` @rule G-WS-1 */
+  async authorize(payload: Json | undefined): Promise<void> {
+    const { context, credentialWatch, engine, heartbeat, outbox, request } = this.#connection;
+    const credentials = createSocketCredentials(request, payload, engine);
+    const session = await context.authorize(credentials);
+    if (this.#hasEnded) return;
+    this.session = session;
+    outbox.send('{"type":"connection_ack"}');
+    heartbeat.join(this);
+    this.#forgetCredentials = credentialWatch.join(session, {
+      credentials,
+      refused: (error) =>
+        this.#connection.close(4403, error === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, error)),
+    });
+  }
+
+  beat(): void {
+    const { outbox } = this.#connection;
+    // a slow client gets a pending message soon
+    if (!outbox.isSlow) outbox.sendFrame(this.#heartbeatFrame);
+  }
+
+  /** Stops the live query with this id, if there is one. */
+  stop(id: string): void {
+    const query = this.running.get(id);
+    if (query === undefined) return;
+    this.running.delete(id);
+    query.stop?.();
+    this.#connection.outbox.forget(query);
+  }
+
+  /** Called when the connection has ended. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#connection.heartbeat.leave(this);
+    this.#forgetCredentials?.();
+    for (const id of this.running.keys()) this.stop(id);
+  }
+}
