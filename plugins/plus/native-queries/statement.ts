@@ -4,7 +4,6 @@
  * @rule P-NAT-2 P-NAT-3
  */
 import {
-  createProgram,
   arrayLiteral,
   catalogText,
   empty,
@@ -273,7 +272,13 @@ export const buildProgram = (
 ): Program => {
   const rows = compileRows({ ...compiling, session }, query, { args, selection, isOne: false });
   const fragment = sql`select (${rows})::text as body`;
-  return createProgram([{ ...toStatement(fragment), columns: ["body"], fragment }]);
+  return {
+    statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
+    main: 0,
+    checks: [],
+    relations: new Set(),
+    isOpenEnded: true,
+  };
 };
 
 const readEntry = (given: Json | undefined): Arguments => (isEntry(given) ? given : {});
