@@ -4,7 +4,6 @@
  * @rule P-NAT-2 P-NAT-3
  */
 import {
-  createProgram,
   isJsonObject,
   arrayLiteral,
   catalogText,
@@ -275,5 +274,11 @@ export const buildProgram = (
 ): Program => {
   const rows = compileRows({ ...compiling, session }, query, { args, selection, isOne: false });
   const fragment = sql`select (${rows})::text as body`;
-  return createProgram([{ ...toStatement(fragment), columns: ["body"], fragment }]);
+  return {
+    statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
+    main: 0,
+    checks: [],
+    relations: new Set(),
+    isOpenEnded: true,
+  };
 };

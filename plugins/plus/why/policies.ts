@@ -1,6 +1,5 @@
 /** Finds the row policies that apply to a role, and counts the rows that each of them admits. */
 import {
-  createProgram,
   catalogText,
   ident,
   isRelApiError,
@@ -54,6 +53,14 @@ const buildStatement = (text: Sql, columns: readonly string[] = []): ProgramStat
   columns,
 });
 
+const buildProgram = (...statements: readonly ProgramStatement[]): Program => ({
+  statements,
+  main: statements.length - 1,
+  checks: [],
+  relations: new Set(),
+  isOpenEnded: true,
+});
+
 /** Runs a program with the settings of the request, which policies may read. */
 const runSeparately = async (
   run: RunStatement,
@@ -77,7 +84,7 @@ const runSeparately = async (
 
 /** Runs as the role itself. Names are schema-qualified, because the search path is empty. */
 const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): Program =>
-  createProgram([
+  buildProgram(
     buildStatement(sql`select pg_catalog.set_config('search_path', '', true)`),
     buildStatement(
       sql`
@@ -109,7 +116,7 @@ const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): 
         where schema.nspname = ${value(schema)}::name and relation.relname = ${value(name)}::name`,
       ["body"],
     ),
-  ]);
+  );
 
 /** PostgreSQL's catalog provides the expression. */
 const compileExpression = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
@@ -119,7 +126,7 @@ const compileExpression = (text: string | null): Sql => (text === null ? sql`tru
  * caller.
  */
 const buildCountingProgram = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
-  createProgram([
+  buildProgram(
     buildStatement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
     buildStatement(sql`set local role none`),
     buildStatement(sql`create temporary view relapi_explained as select * from ${ident(schema, name)}`),
@@ -132,7 +139,7 @@ const buildCountingProgram = ({ schema, name }: QualifiedName, policies: readonl
         from pg_temp.relapi_explained as ${ident(name)}`,
       ["body"],
     ),
-  ]);
+  );
 
 type PolicyFacts = Pick<RowSecurity, "policies" | "forOthers"> & { readonly bypass: string | null };
 
