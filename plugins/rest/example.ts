@@ -52,22 +52,24 @@ const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): s
   return best && `${encodeSelectItem(best.name)}(${encodeSelectItem(best.label.name)})`;
 };
 
-const findReadableColumns = (sight: Visibility, relation: Relation): readonly Column[] =>
-  sight.mayPerform(relation, "select") ? relation.columns.filter((column) => sight.mayRead(relation, column)) : [];
+const findReadableColumns = (visibility: Visibility, relation: Relation): readonly Column[] =>
+  visibility.mayPerform(relation, "select")
+    ? relation.columns.filter((column) => visibility.mayRead(relation, column))
+    : [];
 
 /** Undefined if the caller may read nothing. */
 export const buildExampleRead = (model: Model, session: Session): RestExample | undefined => {
-  const sight = getVisibility(model, session, "rest");
+  const visibility = getVisibility(model, session, "rest");
   for (const schema of model.schemas) {
     const relations = [...model.relations.values()].filter(
-      (relation) => relation.schema === schema && findReadableColumns(sight, relation).length > 0,
+      (relation) => relation.schema === schema && findReadableColumns(visibility, relation).length > 0,
     );
     const [relation] = sortForExamples(model, relations);
     if (relation === undefined) continue;
-    const columns = chooseExampleColumns(model, findReadableColumns(sight, relation)).map(({ name }) =>
+    const columns = chooseExampleColumns(model, findReadableColumns(visibility, relation)).map(({ name }) =>
       encodeSelectItem(name),
     );
-    const embed = buildEmbed(model, sight, relation);
+    const embed = buildEmbed(model, visibility, relation);
     const select = [...columns, ...(embed === undefined ? [] : [embed])].join(",");
     return {
       path: `/${encode(relation.name)}?select=${select}&limit=3`,

@@ -135,12 +135,12 @@ const findVisibleColumns = (visibility: Visibility, relation: Relation | undefin
   relation?.columns.filter((column) => visibility.mayNameColumn(relation, column)).map(({ name }) => name) ?? [];
 
 /** The relation of the request's path, if the path names one. */
-const relationAt = (context: PluginContext, exchange: Exchange): Relation | undefined => {
+const findRequestedRelation = (context: PluginContext, exchange: Exchange): Relation | undefined => {
   try {
     const { target } = requireRest(context).matchRoute(exchange);
     return target?.kind === "relation" ? target.relation : undefined;
   } catch {
-    return undefined; // the request itself is wrong, which is another error than the explained one
+    return undefined; // the request itself is wrong, which another error explains
   }
 };
 
@@ -154,28 +154,29 @@ const buildHint = (
   session: Session,
 ): string | null => {
   const { grammar } = requireRest(context);
-  const sight = getVisibility(model, session, "rest");
+  const visibility = getVisibility(model, session, "rest");
   const { parameter, value, column, schema, table, invalid } = facts;
   if (code === "parse-error" && typeof parameter === "string" && typeof value === "string")
     return buildParameterHint(
       grammar,
       parameter,
       value,
-      findVisibleColumns(sight, relationAt(context, exchange as Exchange)),
+      findVisibleColumns(visibility, findRequestedRelation(context, exchange as Exchange)),
     );
   if (code === "column-not-found" && typeof column === "string") {
     const relation = findRelation(model, { schema: String(schema), name: String(table) });
     // an existing column is not misspelt
     if (relation !== undefined && findColumn(relation, column) !== undefined) return null;
-    const near = findClosestNames(column, findVisibleColumns(sight, relation));
+    const near = findClosestNames(column, findVisibleColumns(visibility, relation));
     return near.length === 0 ? null : `Perhaps you meant the column ${joinWithOr(near)}`;
   }
   if (code === "preferences-invalid" && Array.isArray(invalid)) {
     const told = (invalid as readonly string[]).flatMap((item) => buildPreferenceHint(grammar, item) ?? []);
     return told.length === 0 ? null : capitalise(told.join("; "));
   }
-  if (UPSERT_STATES.has(code)) return buildUpsertHint(relationAt(context, exchange as Exchange), exchange.method);
-  const labels = suggestLabels(model, sight, { code, message });
+  if (UPSERT_STATES.has(code))
+    return buildUpsertHint(findRequestedRelation(context, exchange as Exchange), exchange.method);
+  const labels = suggestLabels(model, visibility, { code, message });
   return labels === undefined || labels.length === 0 ? null : `Perhaps you meant ${joinWithOr(labels)}`;
 };
 

@@ -83,7 +83,7 @@ const REST: Question<DescribedRequest, RestSurface> = { name: "rest", read: ({ r
 const MODEL: Question<DescribedRequest, Model> = { name: "model", read: ({ request }) => request.model };
 const SCHEMA: Question<DescribedRequest, string> = { name: "schema", read: ({ request }) => request.schema };
 const DOCUMENT_ADDRESS: Question<DescribedRequest, DocumentAddress> = {
-  name: "place",
+  name: "address",
   read: ({ request: { rest, exchange } }) => findDocumentAddress(rest.context.options, exchange),
   key: planKey,
 };
@@ -97,7 +97,7 @@ interface Document {
 }
 
 /** Builds the document in one version of OpenAPI. */
-export type BuildDocument = (description: Description, place: DocumentAddress, rest: RestSurface) => DocumentMembers;
+export type BuildDocument = (description: Description, address: DocumentAddress, rest: RestSurface) => DocumentMembers;
 
 const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<DescribedRequest, Document> => ({
   name,
@@ -108,7 +108,7 @@ const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<Descr
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
     const visibility =
       openapiMode === "ignore-privileges" ? undefined : getVisibility(model, observeSession(ask), "rest");
-    const place = ask(DOCUMENT_ADDRESS);
+    const address = ask(DOCUMENT_ADDRESS);
     const description: Description = {
       model,
       schema,
@@ -117,7 +117,7 @@ const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<Descr
       version: VERSION,
       findMethods: (target) => rest.findRoute(model, schema, target).methods,
     };
-    return { pieces: () => writeText(build(description, place, rest)) };
+    return { pieces: () => writeText(build(description, address, rest)) };
   },
   estimateBytes: ({ text = "" }) => BYTES_PER_DOCUMENT + text.length * 2,
 });

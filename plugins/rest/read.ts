@@ -18,11 +18,11 @@ const NO_HEADERS: Headers = [];
 
 /** The values of a planned read for this request: its filters, limit and offset. */
 export const fillValues = (
-  { values, slotPositions: holes }: PlannedRead,
+  { values, slotPositions }: PlannedRead,
   { filterValues, range }: RestRequest,
 ): readonly BoundValue[] => {
   const boundValues = [...values, ...buildWindowValues(range)];
-  for (const [at, value] of holes) boundValues[at] = filterValues[value] ?? null;
+  for (const [at, value] of slotPositions) boundValues[at] = filterValues[value] ?? null;
   return boundValues;
 };
 

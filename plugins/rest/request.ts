@@ -427,8 +427,8 @@ export interface PlannedRequest extends Planned {
 /** A planned read, shared by equal requests. */
 export interface PlannedRead extends PlannedRequest {
   /**
-   * Values of filters and paths, then those of the root's limit and offset. Marks (`holes`) replace values that differ
-   * between requests.
+   * Values of filters and paths, then those of the root's limit and offset. `slotPositions` lists
+   * those that are marks, because they differ between requests.
    */
   readonly values: readonly BoundValue[];
   readonly slotPositions: SlotPositions;

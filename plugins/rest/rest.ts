@@ -60,7 +60,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
   const readParameters = context.use(readParametersHook);
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
-  const routeOf = createRouteFinder(hooks, { relation, routine: new Map(), root: new Map() });
+  const findRoute = createRouteFinder(hooks, { relation, routine: new Map(), root: new Map() });
   const rest: RestSurface = {
     context,
     hooks,
@@ -75,8 +75,8 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
     // an entity tag is computed from the whole body (R-STR-6)
     findStreamedAnswers: () =>
       context.use(etagsService) === undefined ? context.use(streamedAnswersService) : undefined,
-    findRoute: routeOf,
-    matchRoute: createRouteMatcher(context, routeOf),
+    findRoute,
+    matchRoute: createRouteMatcher(context, findRoute),
     get reads() {
       return reads;
     },
@@ -87,7 +87,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
   return rest;
 };
 
-/** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
+/** Rejects a request that has no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
 const rejectRequest = (rest: RestSurface, exchange: Exchange, match: RouteMatch): Promise<never> => {
   const { target, model, schema, path } = match;
   const { method } = exchange;
@@ -113,7 +113,7 @@ const rejectUnknown = async (rest: RestSurface, exchange: Exchange): Promise<nev
   throw relationNotFound(schema, name, rest.findSuggestions()?.relation(model, schema, name));
 };
 
-/** A path of no surface, where this one is the last. */
+/** The error for a path that no surface serves. */
 const buildPathError = ({ context, findSuggestions }: RestSurface, { path, session }: OpenExchange): RelApiError => {
   const prefixes = getRestPrefixes(context.options);
   const similarPath = session && findSuggestions()?.path(context.model(), session, path);
@@ -146,7 +146,7 @@ export const rest = definePlugin({
     context.offer(restGuideService, {
       roots: () => getRestPrefixes(context.options),
       encodeError: encode,
-      // loaded for the first who asks
+      // the file is loaded on the first call
       example: async (model, session) =>
         context.options.openapiMode === "disabled"
           ? { path: "/<table>?limit=3" }
@@ -163,11 +163,11 @@ export const rest = definePlugin({
       },
       // steps 4 to 6 of R-PIPE-1, then the target's own handler
       handle: (exchange) => {
-        const way = surface.matchRoute(exchange);
-        const { handler, target } = way;
-        exchange.operation = way.operation;
+        const match = surface.matchRoute(exchange);
+        const { handler, target } = match;
+        exchange.operation = match.operation;
         return handler === undefined || target === undefined
-          ? rejectRequest(surface, exchange, way)
+          ? rejectRequest(surface, exchange, match)
           : handler(exchange, target);
       },
       encodeError: encode,

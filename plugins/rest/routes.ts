@@ -1,4 +1,4 @@
-/** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. */
+/** Finds the route of a target: the methods of the surface, changed by taps of `buildRestRoute`. */
 import {
   defineService,
   type Answer,
@@ -17,7 +17,7 @@ export const RELATION_METHODS: readonly string[] = ["OPTIONS", "GET", "HEAD", "P
 /** The surface, for the other plugins of this folder. */
 export const restService = defineService<RestSurface>("rest");
 
-/** The surface, for a plugin that requires it: it is there when that plugin is applied. */
+/** Returns the surface for a plugin that lists `rest` in `requires`. */
 export const requireRest = (context: PluginContext): RestSurface => {
   const rest = context.use(restService);
   if (rest === undefined) throw new Error('the plugin "rest" is missing');

@@ -185,7 +185,7 @@ const MAX_LISTED_NAMES = 5000;
 /** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
 export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
   if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
-  const names = known as readonly string[]; // `misspelt` wrote them
+  const names = known as readonly string[]; // `buildUnknownNameFacts` wrote them
   const lower = name.toLowerCase();
   const same = names.filter((one) => one.toLowerCase() === lower);
   return same.length > 0 ? same : findClosestNames(name, names);

@@ -17,7 +17,7 @@ import { parseSelect } from "../../plugins/rest/syntax/select.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
 const preset = fullCompat({});
-const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, collectSettings(preset)));
+const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, collectSettings(preset)), () => false);
 
 /** Checks that the parser succeeds or refuses with its own error. Any other error is a bug. */
 const parses = (parse: () => unknown): boolean => {

@@ -1,4 +1,4 @@
-/** A long text that goes out while it is made. */
+/** Sends a long text while it is written. */
 import type { ServerResponse } from "node:http";
 import { runSliced, writePart, type Slices, type PluginContext } from "../../../core/index.ts";
 
@@ -21,8 +21,7 @@ export const gatherText = function* (
   return { text: parts.join(""), isOver: false };
 };
 
-/** Goes on when the client has taken what was sent, and ends with it. @throws what making it throws: the transfer breaks
- *  @rule R-OAS-9 */
+/** Sends the pieces at the pace of the client. If writing a piece throws, the transfer breaks off. @rule R-OAS-9 */
 export const sendPieces = async (
   response: ServerResponse,
   start: string,

@@ -46,8 +46,8 @@ const findVisibleDetails = (error: RelApiError, model: Model, visibility: Visibi
 };
 
 /** Removes relationships of hidden columns from the error. @rule R-NAM-3 */
-const removeInvisibleCandidates = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
-  if (sight.isByGrants) return error;
+const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility: Visibility): RelApiError => {
+  if (visibility.isByGrants) return error;
   const { source, target, ways } = error.facts as {
     readonly source: string;
     readonly target: string;
@@ -56,7 +56,7 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, sight: Visi
   const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
     const relation = findRelation(model, { schema, name });
     const found = relation && findColumn(relation, column);
-    return relation !== undefined && found !== undefined && sight.mayNameColumn(relation, found);
+    return relation !== undefined && found !== undefined && visibility.mayNameColumn(relation, found);
   };
   return relationshipAmbiguous(
     source,
@@ -72,33 +72,33 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, sight: Visi
 const isSuggestionVisible = (
   { code, facts: { schema, suggestion } }: RelApiError,
   model: Model,
-  sight: Visibility,
+  visibility: Visibility,
 ): boolean => {
-  if (sight.isByGrants) return true;
+  if (visibility.isByGrants) return true;
   const name = { schema: String(schema), name: String(suggestion) };
-  if (code === "routine-not-found") return findRoutines(model, name).some((routine) => sight.mayCall(routine));
+  if (code === "routine-not-found") return findRoutines(model, name).some((routine) => visibility.mayCall(routine));
   const relation = findRelation(model, name);
-  return relation !== undefined && sight.mayNameRelation(relation);
+  return relation !== undefined && visibility.mayNameRelation(relation);
 };
 
 /** Limits an error that depends on rights to visible facts. */
-export const removeInvisibleFacts = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
+export const removeInvisibleFacts = (error: RelApiError, model: Model, visibility: Visibility): RelApiError => {
   if (ERRORS_WITH_SUGGESTIONS.has(error.code))
-    return isSuggestionVisible(error, model, sight)
+    return isSuggestionVisible(error, model, visibility)
       ? error
       : new RelApiError({ ...error, message: error.message, hint: null });
-  if (error.code === "relationship-ambiguous") return removeInvisibleCandidates(error, model, sight);
-  const details = findVisibleDetails(error, model, sight);
+  if (error.code === "relationship-ambiguous") return removeInvisibleCandidates(error, model, visibility);
+  const details = findVisibleDetails(error, model, visibility);
   return details === error.details ? error : new RelApiError({ ...error, message: error.message, details });
 };
 
 const findRelationOfError = ({ facts: { schema, table } }: RelApiError, model: Model): Relation | undefined =>
   typeof schema === "string" && typeof table === "string" ? findRelation(model, { schema, name: table }) : undefined;
 
-const mayReadColumns = (sight: Visibility, relation: Relation, names: readonly string[]): boolean =>
+const mayReadColumns = (visibility: Visibility, relation: Relation, names: readonly string[]): boolean =>
   names.every((name) => {
     const column = findColumn(relation, name);
-    return column !== undefined && sight.mayReadEveryRow(relation, column);
+    return column !== undefined && visibility.mayReadEveryRow(relation, column);
   });
 
 /**
@@ -106,15 +106,15 @@ const mayReadColumns = (sight: Visibility, relation: Relation, names: readonly s
  * every column.
  */
 const isRowVisible = (
-  sight: Visibility,
+  visibility: Visibility,
   relation: Relation,
   sqlstate: string,
   constraint: Json | undefined,
 ): boolean => {
   if (sqlstate === "23502" || sqlstate === "23514")
-    return relation.columns.every((column) => sight.mayReadEveryRow(relation, column));
+    return relation.columns.every((column) => visibility.mayReadEveryRow(relation, column));
   const key = relation.uniqueKeys.find((one) => one.name === constraint);
-  return key !== undefined && mayReadColumns(sight, relation, key.columns);
+  return key !== undefined && mayReadColumns(visibility, relation, key.columns);
 };
 
 /**
@@ -123,16 +123,21 @@ const isRowVisible = (
  */
 const isForeignKeyVisible = (
   model: Model,
-  sight: Visibility,
+  visibility: Visibility,
   relation: Relation,
   constraint: Json | undefined,
 ): boolean => {
   const key = relation.foreignKeys.find((one) => one.name === constraint);
   const target = key && findRelation(model, key.target);
-  if (key === undefined || target === undefined || !sight.mayNameRelation(relation) || !sight.mayNameRelation(target))
+  if (
+    key === undefined ||
+    target === undefined ||
+    !visibility.mayNameRelation(relation) ||
+    !visibility.mayNameRelation(target)
+  )
     return false;
   return (
-    sight.isByGrants ||
-    (mayReadColumns(sight, relation, key.columns) && mayReadColumns(sight, target, key.targetColumns))
+    visibility.isByGrants ||
+    (mayReadColumns(visibility, relation, key.columns) && mayReadColumns(visibility, target, key.targetColumns))
   );
 };

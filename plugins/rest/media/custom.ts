@@ -21,7 +21,7 @@ interface HandlerOptions {
   readonly isBytea: boolean;
 }
 
-// `choose` wrote the options
+// `buildHandlerMedia` wrote the options
 const readHandlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions;
 
 /** Bytes are transferred as base64, other values as their type prints them, because a cast to text would keep parts

@@ -97,7 +97,7 @@ const buildPath = (
   return served.length === 0 ? undefined : [path, Object.fromEntries(served)];
 };
 
-/** The paths of relations. `operationsOf` has a member for each method. */
+/** The paths of relations. `buildOperations` has a member for each method. */
 export const buildRelationPaths = function* (
   { model, findMethods }: Description,
   relations: readonly Relation[],
@@ -131,12 +131,12 @@ const buildCall = (routine: Routine): DescribedCall => {
 /** The paths of functions. A function that may write has only POST. */
 export const buildRoutinePaths = function* (
   description: Description,
-  operationsOf: (call: DescribedCall) => { readonly get: JsonObject; readonly post: JsonObject },
+  buildOperations: (call: DescribedCall) => { readonly get: JsonObject; readonly post: JsonObject },
 ): MemberGenerator {
   const { model, findMethods } = description;
   for (const routine of findDescribedRoutines(description)) {
     const call = buildCall(routine);
-    const { get, post } = operationsOf(call);
+    const { get, post } = buildOperations(call);
     yield buildPath(
       `/rpc/${routine.name}`,
       routine.volatility === "volatile" || call.takesBody ? { post } : { get, post },

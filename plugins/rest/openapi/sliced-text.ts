@@ -1,7 +1,7 @@
 /** The text of a JSON document, piece by piece. */
 
-/** An object whose members are made one after another, as they are written. A name that comes twice stands twice, and
- *  the second counts. */
+/** A JSON object whose members are built while they are written. A repeated name is written twice, and readers use the
+ *  second. */
 export class DocumentMembers {
   readonly members: Iterable<readonly [name: string, value: unknown] | undefined>;
 

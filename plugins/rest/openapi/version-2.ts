@@ -45,7 +45,7 @@ const definitionReference = (name: string): JsonObject => ({ $ref: `#/definition
 export const buildVersion2 = (description: Description, address: DocumentAddress): DocumentMembers =>
   new DocumentMembers(writeDocumentMembers(description, address));
 
-const writeDocumentMembers = function* (description: Description, place: DocumentAddress): MemberGenerator {
+const writeDocumentMembers = function* (description: Description, address: DocumentAddress): MemberGenerator {
   const { model, visibility } = description;
   const relations = yield* findDescribedRelations(description);
   const { summary: title, ...rest } = splitComment(model.schemaComments.get(description.schema));
@@ -55,9 +55,9 @@ const writeDocumentMembers = function* (description: Description, place: Documen
       ...(title === undefined ? DEFAULT_INFO : { title, ...rest }),
       version: description.version,
     },
-    host: place.host,
-    basePath: place.basePath,
-    schemes: [place.scheme],
+    host: address.host,
+    basePath: address.basePath,
+    schemes: [address.scheme],
     consumes: ROW_TYPES,
     produces: ROW_TYPES,
     externalDocs: { description: "REST reference", url: "https://docs.postgrest.org/en/stable/references/api.html" },

@@ -89,14 +89,14 @@ const BODY_HINT = "The function takes its argument as the body of a POST request
 /** Parameters of plugins are not arguments, unless the function has one of that name. @rule X-PAR-1 */
 const separatePluginParameters = (planning: PlanInput, callable: readonly Routine[]): PlanInput => {
   const { query, rest } = planning;
-  const isExtension = ([name]: readonly [string, string]): boolean =>
+  const isOfPlugin = ([name]: readonly [string, string]): boolean =>
     rest.grammar.isPluginParameter(buildNestedHookName(name)) &&
     !callable.some(({ parameters }) => parameters.some((parameter) => parameter.name === name));
-  const found = query.argumentPairs.filter(isExtension);
+  const found = query.argumentPairs.filter(isOfPlugin);
   if (found.length === 0) return planning;
   const own: ParsedQuery = {
     ...query,
-    argumentPairs: query.argumentPairs.filter((pair) => !isExtension(pair)),
+    argumentPairs: query.argumentPairs.filter((pair) => !isOfPlugin(pair)),
     pluginParameters: found.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
   };
   // other members are computed when they are read

@@ -21,15 +21,15 @@ import type {
 } from "../request.ts";
 import { isReading, parseForPlan } from "../syntax/parse-request.ts";
 
-/** The body of a write or a call without its text: the values in it are bound. */
+/** The body of a write or a call without its text, whose values are bound. */
 export type PayloadShape = Omit<Payload, "text">;
 
-/** What planning sees of a request. */
+/** The parts of a request that planning uses. */
 export interface PlanInput extends ParsedRequest {
-  /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. @rule
-   *  R-MED-7 */
+  /** Whether execution plans may be shown. They name all used columns, even those that metadata permissions hide.
+   *  @rule R-MED-7 */
   readonly maySeePlans: boolean;
-  /** The header. */
+  /** The `Accept` header. */
   readonly accept: string | undefined;
   /** The relation of a read or a write. */
   readonly relation: Relation;
@@ -78,7 +78,7 @@ export const namesColumns = ({ query, method }: Pick<ParsedRequest, "query" | "m
   query.columns !== undefined && method !== "PUT";
 
 const requireFact = <Answer>(answer: Answer | undefined, what: string): Answer => {
-  if (answer === undefined) throw new Error(`planned without ${what}`); // a fault of the handler
+  if (answer === undefined) throw new Error(`planned without ${what}`); // the handler has a bug
   return answer;
 };
 

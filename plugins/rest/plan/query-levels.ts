@@ -24,7 +24,7 @@ export interface QueryNode {
   orders: readonly OrderTerm[];
   range: NodeRange;
   /** Parameters of plugins. The query contains those of the root. */
-  readonly extensions: PluginParameter[];
+  readonly pluginParameters: PluginParameter[];
 }
 
 /** A level with its relation and its embeds. */
@@ -70,7 +70,7 @@ const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[])
   logic: [],
   orders: [],
   range: {},
-  extensions: [],
+  pluginParameters: [],
 });
 
 /** The name by which filters, orders and trees refer to an embed. @rule R-EMB-6 */
@@ -99,7 +99,7 @@ export const buildNodes = (query: ParsedQuery, parts: EffectiveParts, options: R
   if (parts.hasRanges) for (const range of query.ranges) findNode(range).range = range.part;
   for (const tree of query.logic)
     if (parts.hasRootFilters || tree.path.length > 0) findNode(tree).logic.push(tree.part);
-  for (const extension of query.nestedPluginParameters) findNode(extension).extensions.push(extension.part);
+  for (const parameter of query.nestedPluginParameters) findNode(parameter).pluginParameters.push(parameter.part);
   return { root, legacyNames };
 };
 

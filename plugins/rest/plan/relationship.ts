@@ -68,7 +68,7 @@ type EmbedName = Pick<SelectEmbed, "name" | "hint">;
 /** A hint that means only this relationship. Undefined if no hint does. @rule R-EMB-5 */
 const findUniqueHint = (
   relationship: Relationship,
-  candidatesOf: (of: EmbedName) => readonly Relationship[],
+  findCandidates: (of: EmbedName) => readonly Relationship[],
 ): string | undefined =>
   [
     relationship.junction?.relation.name ?? relationship.constraint,
@@ -76,7 +76,7 @@ const findUniqueHint = (
     findSingleColumn(relationship, "target"),
   ].find((hint) => {
     if (hint === undefined || hint === "") return false;
-    const [found, ...others] = candidatesOf({ name: relationship.target.name, hint });
+    const [found, ...others] = findCandidates({ name: relationship.target.name, hint });
     return found === relationship && others.length === 0;
   });
 
@@ -161,13 +161,13 @@ const buildAmbiguityError = (
   source: string,
   target: string,
   candidates: readonly Relationship[],
-  hintOf: (relationship: Relationship) => string | undefined,
+  buildHint: (relationship: Relationship) => string | undefined,
 ): Error => {
   const sorted = candidates
     .map((relationship) => ({ relationship, key: buildSortKey(relationship) }))
     .sort((a, b) => compareKeys(a.key, b.key));
   const buildCandidateHint = (relationship: Relationship): Pick<RelationshipCandidate, "hint"> => {
-    const hint = hintOf(relationship);
+    const hint = buildHint(relationship);
     return hint === undefined ? {} : { hint: `${relationship.target.name}!${hint}` };
   };
   const sortedCandidates = sorted.map(({ relationship }): RelationshipCandidate => ({

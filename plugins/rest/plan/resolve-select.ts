@@ -119,13 +119,13 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
 const applyPluginParameters = (
   { rest, model, searchPath, values, grammar }: ReadContext,
   relation: Relation | undefined,
-  extensions: readonly PluginParameter[],
+  pluginParameters: readonly PluginParameter[],
   read: Read,
 ): Read => {
-  if (extensions.length === 0 || relation === undefined) return read;
+  if (pluginParameters.length === 0 || relation === undefined) return read;
   const { options } = rest.context;
   let current = read;
-  for (const { hook, name, text } of extensions) {
+  for (const { hook, name, text } of pluginParameters) {
     const source = { text, what: name, raw: text, facts: { parameter: name, value: text } };
     current = rest.readParameters.for(hook).call(current, {
       text,
@@ -285,7 +285,7 @@ const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wan
   const { flatModes } = building.grammar;
   // the aggregates of a flat embed group the rows of the outer level
   const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);
-  const read = applyPluginParameters(building, relation, node.extensions, ungrouped);
+  const read = applyPluginParameters(building, relation, node.pluginParameters, ungrouped);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
   return !isFlatEmbed && isGrouped ? orderGroups(read, values, relation) : read;
 };

@@ -17,7 +17,7 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
   text += decoder.decode();
   let count = 0;
   for (const _ of text.matchAll(/[^&]+/g)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
-  return [...new URLSearchParams(text.replace(/^\?/, "%3F"))]; // it would leave out the question mark
+  return [...new URLSearchParams(text.replace(/^\?/, "%3F"))]; // URLSearchParams would leave out the question mark
 };
 
 /** One row; the last of repeated names wins. @rule R-BODY-7 */

@@ -28,7 +28,7 @@ const groupByRestName = <Spec>(
 export const buildGrammar = (
   registry: Registry,
   limits: Limits,
-  extensions: Grammar["isPluginParameter"] = () => false,
+  isPluginParameter: Grammar["isPluginParameter"],
 ): Grammar => {
   checkPartNames(registry);
   // operands with several fields have no text form
@@ -51,7 +51,7 @@ export const buildGrammar = (
     aggregates,
     orderings,
     preferences: registry.preferences,
-    isPluginParameter: extensions,
+    isPluginParameter,
     embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length),
     flatModes: new Set(registry.embeds.filter(({ isFlat }) => isFlat === true).map(({ mode }) => mode)),
   };

@@ -44,7 +44,7 @@ const findTarget = ({ kind, model, schema, name }: RequestTarget): RestTarget | 
   return relation && { kind, relation };
 };
 
-/** Functions are not, where no plugin calls them. @rule R-PATH-7 */
+/** Whether the target is served. Functions are not if no plugin calls them. @rule R-PATH-7 */
 export const isServed = ({ target, methods }: RestRoute): boolean =>
   target.kind !== "routine" || methods.size > (methods.has("OPTIONS") ? 1 : 0);
 
@@ -57,7 +57,7 @@ const OPERATION_KINDS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** An unknown name may be anything. */
+/** Describes the request for metrics and logs, without an unknown name, which may be any text. */
 const describeOperation = (
   { kind, name }: RequestTarget,
   method: string,
@@ -150,18 +150,18 @@ export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): Parsed
   const { grammar, context } = rest;
   const method = ask(METHOD);
   const profile = ask(createHeaderQuestion(getProfileHeader(method)));
-  const place = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
+  const target = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
   const query = parseQuery(
     grammar,
     ask(TEXT) ?? "",
-    !isReading(method) ? "filters" : place.kind === "routine" ? "arguments" : "reads",
+    !isReading(method) ? "filters" : target.kind === "routine" ? "arguments" : "reads",
   );
   const range = ask(HAS_RANGE) ? undefined : resolveRange(query.range, undefined);
   const window = range === undefined ? ask(createWindowQuestion(query.range)) : buildWindow(range);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
   const preferences = readPreferences(grammar, ask(PREFER));
   const end = resolveTransactionEnd(context.options, preferences);
-  return { ...place, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window, range };
+  return { ...target, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window, range };
 };
 
 /** Node joins repeated ones. */

@@ -26,7 +26,7 @@ export const FORM = "application/x-www-form-urlencoded";
 export const parseBodyType = (contentType: string | undefined): MediaType =>
   parseMediaType(contentType === undefined ? "application/json" : decodeUtf8Header(contentType));
 
-/** Reads a body that has arrived. `hasColumns`: the query names the columns. Every call returns the same.
+/** Reads a body that has arrived. `hasColumns`: the query names the columns. Every call returns the same result.
  *  @throws RelApiError `bad-body`, `body-too-large` */
 export type ReceivedBody<Read> = (hasColumns: boolean) => Read;
 
@@ -115,7 +115,7 @@ const parseRows = (text: string, limits: Limits): Rows => {
   }
   const parsedRows: Row[] = [];
   let firstKeys: ReadonlySet<string> | undefined;
-  let isUniform = true; // a fault in the JSON text behind it comes first
+  let isUniform = true; // an error in the JSON text is reported before different keys
   for (const value of isShort ? parseAllValues(text) : parseEachValue(isList ? splitJson(text) : [text], limits)) {
     const keys = isRow(value) ? Object.keys(value) : [];
     if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
@@ -139,14 +139,14 @@ const parseAllValues = (text: string): readonly Json[] => {
   return Array.isArray(value) ? value : [value];
 };
 
-/** The values of a long list together are larger than the body, so each is parsed when its turn comes. The members of an
- *  object are counted before. */
+/** The values of a long list together are larger than the body, so each is parsed only when it is needed. Before that,
+ *  the members of an object are counted. */
 function* parseEachValue(texts: Iterable<string>, limits: Limits): Generator<Json> {
   for (const json of texts) {
     let count = 0;
     if (json.length > limits.maxColumns && OBJECT.test(json))
       for (const _ of splitJson(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
-    yield JSON.parse(json) as Json; // what JSON.parse gives
+    yield JSON.parse(json) as Json; // `JSON.parse` returns JSON values
   }
 }
 

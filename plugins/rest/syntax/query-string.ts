@@ -54,15 +54,17 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   const isNested = ([name]: readonly [string, string]): boolean =>
     kind !== "filters" && name.includes(".") && grammar.isPluginParameter(buildNestedHookName(getLastPart(name)));
   const isOfRoot = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.isPluginParameter(name);
-  const isExtension = (pair: readonly [string, string]): boolean => isOfRoot(pair) || isNested(pair);
-  const extensions = parametersWithValue
+  const isOfPlugin = (pair: readonly [string, string]): boolean => isOfRoot(pair) || isNested(pair);
+  const pluginParameters = parametersWithValue
     .filter(isOfRoot)
     .map(([name, text]): PluginParameter => ({ hook: name, name, text }));
-  const nestedExtensions = parametersWithValue.filter(isNested).map(([name, text]): AddressedPart<PluginParameter> => {
-    const last = getLastPart(name);
-    return { path: parseNodePath(name), part: { hook: buildNestedHookName(last), name: last, text } };
-  });
-  const unreservedParameters = parametersWithValue.filter((pair) => !isReserved(pair[0]) && !isExtension(pair));
+  const nestedPluginParameters = parametersWithValue
+    .filter(isNested)
+    .map(([name, text]): AddressedPart<PluginParameter> => {
+      const last = getLastPart(name);
+      return { path: parseNodePath(name), part: { hook: buildNestedHookName(last), name: last, text } };
+    });
+  const unreservedParameters = parametersWithValue.filter((pair) => !isReserved(pair[0]) && !isOfPlugin(pair));
 
   const orders: AddressedPart<readonly OrderTerm[]>[] = [];
   for (const [name, value] of parametersWithValue)
@@ -83,7 +85,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     "maxFilters",
     logic.reduce(
       (count, { part }) => count + countConditions(part),
-      filters.length + extensions.length + nestedExtensions.length,
+      filters.length + pluginParameters.length + nestedPluginParameters.length,
     ),
     "conditions",
   );
@@ -93,8 +95,8 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     pairs,
     select,
     filters,
-    pluginParameters: extensions,
-    nestedPluginParameters: nestedExtensions,
+    pluginParameters,
+    nestedPluginParameters,
     logic,
     orders: keepFirstOrders(orders),
     ranges,
