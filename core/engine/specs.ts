@@ -108,7 +108,7 @@ export const rejectDuplicates = <Spec extends object>(
   });
 };
 
-/** Calls `judge` for each pair of parts with the same name. */
+/** Calls `onConflict` for each pair of parts with the same name. */
 const forEachConflict = <Spec>(
   parts: Iterable<Spec>,
   getName: (spec: Spec) => string | undefined,

@@ -188,19 +188,19 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     exchange.errorCode = error.code;
     try {
       return exchange.owner.encodeError(error, exchange);
-    } catch (fault) {
+    } catch (thrown) {
       logger.error(
         "failed to encode an error",
-        buildErrorFields(attributeError(...describeSurfaceFunction("encodeError", exchange.owner), fault)),
+        buildErrorFields(attributeError(...describeSurfaceFunction("encodeError", exchange.owner), thrown)),
       );
       return { status: 500, headers: [] };
     }
   };
 
-  const logStepError = ({ plugin, step }: AddedStep, member: string, fault: unknown): void =>
+  const logStepError = ({ plugin, step }: AddedStep, member: string, thrown: unknown): void =>
     logger.error("a step around requests failed", {
       step: step.name,
-      ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, fault)),
+      ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, thrown)),
     });
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
@@ -208,8 +208,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     for (const added of steps) {
       try {
         headers = [...headers, ...(added.step.headers?.(exchange) ?? [])];
-      } catch (fault) {
-        logStepError(added, "headers", fault);
+      } catch (thrown) {
+        logStepError(added, "headers", thrown);
       }
     }
     return headers;
@@ -220,8 +220,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     for (const added of steps) {
       try {
         added.step.afterResponse?.(exchange, record);
-      } catch (fault) {
-        logStepError(added, "afterResponse", fault);
+      } catch (thrown) {
+        logStepError(added, "afterResponse", thrown);
       }
     }
     if (!exchange.isUnlogged) requestSignal.emit(record);
@@ -249,9 +249,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const extra = extraHeaders(exchange);
       try {
         bytes = writeAnswer(request, response, given, extra, sendBacklog);
-      } catch (fault) {
-        if (response.headersSent) throw fault;
-        const replacement = answerError(exchange, fault);
+      } catch (thrown) {
+        if (response.headersSent) throw thrown;
+        const replacement = answerError(exchange, thrown);
         status = replacement.status;
         bytes = writeAnswer(request, response, replacement, extra, sendBacklog);
       }
@@ -270,8 +270,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       // a body that was too slow gets no second wait
       if (!exchange.request.complete && answered.status !== 408) lingerAfter(exchange.request);
       await respond(exchange, answered);
-    } catch (fault) {
-      logger.error("failed to write the response", buildErrorFields(fault));
+    } catch (thrown) {
+      logger.error("failed to write the response", buildErrorFields(thrown));
       exchange.response.destroy();
     } finally {
       exchange.pendingBody?.release(); // the body is no longer needed

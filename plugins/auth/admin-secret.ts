@@ -1,5 +1,5 @@
-/** Authorizes a caller by the admin secret (`X-Session-Admin-Secret: …`). The caller is an administrator, or acts as
- *  the role of `X-Session-Role` with session variables of their choice. */
+/** Authorizes a caller by the admin secret (`X-Session-Admin-Secret: …`). The caller acts as the role of
+ *  `X-Session-Role`, or is an administrator without that header. The other session headers become session variables. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import {
   definePlugin,
@@ -66,6 +66,7 @@ const CONTROL_HEADERS: ReadonlySet<string> = new Set([
   "x-session-use-backend-only-permissions",
 ]);
 
+/** An administrator runs as the login role. The header for backend-only permissions counts only with a role. */
 const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
   const role = readSessionHeader(credentials, "role") || ADMIN;
   const isBackend = readBackendOnlyFlag(credentials);

@@ -1,4 +1,5 @@
-/** Makes session variables readable for SQL: `current_setting('session.user_id')`. */
+/** Makes session variables readable for SQL, in transactions that run user-defined code:
+ *  `current_setting('session.user_id')`. */
 import { definePlugin, VARIABLE_PREFIX, type Session } from "../../core/index.ts";
 
 const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // for example `user_id`

@@ -29,7 +29,7 @@ export const createTokenExtractor = (
   }
   const locations = [...byLocation.values()];
   const originPolicy = createOriginPolicy(allowedOrigins);
-  // with `*`, any page may send requests, but none may use cookies
+  // with `*`, any page may send requests, but only pages of the server's own host may use cookies
   const isAllowedOrigin = (origin: string): boolean => !originPolicy.isOpen && originPolicy.allows(origin);
 
   const extractFrom = (place: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {

@@ -52,7 +52,7 @@ export interface BusTransport {
 
 /** Declared by the plugin `bus` and called once, with the configured URL, or `notify:` by default. `namespace`
  *  distinguishes the processes of one database from others on the same server. It consists of letters, digits and
- *  `-_.`. */
+ *  `-_.`. A tap returns undefined for a URL of another scheme. */
 export const openBusHook = defineHook(
   "openBus",
   "bus",

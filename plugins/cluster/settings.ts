@@ -3,7 +3,8 @@ import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../
 
 const { oneOf } = settingKinds;
 
-/** One server URL, or several of a cluster, separated by commas. */
+/** One server URL of any scheme, or several of a cluster, separated by commas. A tap of `openBusHook` recognises its
+ *  scheme. */
 const busUrl: SettingKind<string> = {
   accepts: "nats://host:4222 (several, separated by commas), redis://host:6379, or notify:",
   parse: (given) =>

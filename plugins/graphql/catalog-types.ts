@@ -76,7 +76,7 @@ export interface GqlCustomization {
   readonly namingConvention?: "hasura-default" | "graphql-default";
 }
 
-/** `model.parts.metadata`, which the metadata plugin's `introspect` tap sets. */
+/** `model.pluginFacts.metadata`, which the metadata plugin's `introspect` tap sets. */
 export interface GqlMetadata {
   readonly customization?: GqlCustomization;
   /** The served tables. Undefined if every relation of the exposed schemas is served. */

@@ -1,5 +1,5 @@
 /** The rules for credentials on the GraphQL surface: a token provides session variables, a default role and the allowed
- *  roles. */
+ *  roles. The surface passes them to `jwt-tokens` of the auth family, which calls them. */
 import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
 import type { TokenRoles, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
 import { nameJsonKind } from "./coerce/leaf.ts";

@@ -15,7 +15,7 @@ import {
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, QUERY_CANCELED } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { exampleQuery } from "./example.ts";
+import { buildExampleQuery } from "./example.ts";
 import { createFunctionRunner } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
@@ -131,7 +131,7 @@ export const createEngine = (
     derive: (other) => createEngine(hooks, context, documents, other),
     buildExampleQuery: (session) => {
       if (opening.open !== undefined) return opening.open().then(() => engine.buildExampleQuery(session));
-      return exampleQuery(getSchema(session));
+      return buildExampleQuery(getSchema(session));
     },
     prepare: (request, session, sender) => {
       if (opening.open !== undefined) return opening.open().then(() => engine.prepare(request, session, sender));
@@ -173,7 +173,7 @@ export const createEngine = (
               onBody: (_row: ResultRow, body: ArrivingBody) => {
                 const took = longBody.take(body, ...frame);
                 result = took;
-                return took?.taker;
+                return took?.receiver;
               },
             };
       const currentLimits = limits;

@@ -81,7 +81,7 @@ const NAMELESS = formatBlock("query", ["__typename"]).join("\n");
 
 /** Undefined if the role may not list the rows of any table. A role without introspection does not see any name of the
  *  schema. @rule G-HTTP-16 */
-export const exampleQuery = (schema: RoleSchema): string | undefined => {
+export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
   const { model, isIntrospectionClosed, metaFields } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
   const roots = new Map(listRoots(schema.query).map((root) => [nameKey(root.relation), root]));

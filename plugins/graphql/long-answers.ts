@@ -70,11 +70,11 @@ export const createRequestRunner = (
           const { bytes } = body;
           const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
           const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
-          if (opened !== undefined) return { taker: opened.receiver, taken: { streamed: opened, around } };
+          if (opened !== undefined) return { receiver: opened.receiver, taken: { streamed: opened, around } };
           if (bytes <= LONG_BYTES) return undefined;
           let answered: (whole: Buffer | undefined) => void = () => undefined;
           const taken = new Promise<Buffer | undefined>((resolve) => (answered = resolve));
-          return { taker: collectBody(bytes, around, answered), taken };
+          return { receiver: collectBody(bytes, around, answered), taken };
         },
         // a packed body has the member `data`
         takePacked: before === "" ? undefined : (body) => body,

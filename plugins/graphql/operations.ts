@@ -197,7 +197,7 @@ export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> 
     body: ArrivingBody,
     before: string,
     after: string,
-  ): { readonly taker: ValueReceiver; readonly taken: Taken | Promise<Taken> } | undefined;
+  ): { readonly receiver: ValueReceiver; readonly taken: Taken | Promise<Taken> } | undefined;
   /** Receives a whole response body that is already cached. If it is missing, the run results in a text. */
   takePacked?(body: PackedBody): Taken;
 }

@@ -37,7 +37,7 @@ const mutationByGet = (): RelApiError =>
     headers: [["Allow", "POST"]],
   });
 
-/** @throws RelApiError; G-HTTP-9, G-GET-2 */
+/** Refuses a mutation if `access` is read only, as for GET. @throws RelApiError; G-HTTP-9, G-GET-2 */
 export const runRequest = async <Taken = never>(
   engine: Pick<GqlEngine, "prepare" | "run">,
   context: PluginContext,

@@ -35,5 +35,6 @@ export type SharedBuckets = Buckets<Promise<number | undefined>>;
  *  model is loaded. */
 export const redisBucketsService = defineService<SharedBuckets & { open(): void }>("redis-buckets");
 
-/** The buckets that the workers of one machine share, provided by `worker-limits`. */
+/** The buckets that the workers of one machine share, provided by `worker-limits`. Not used if `redisBucketsService` is
+ *  offered. */
 export const workerBucketsService = defineService<SharedBuckets>("worker-buckets");

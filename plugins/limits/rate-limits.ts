@@ -21,7 +21,8 @@ import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 /** Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
-/** The address of the caller, as far as the proxies in front can be trusted. */
+/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added (`trustedProxies`, counted from the
+ *  right), or else the address that Express or the socket has. */
 const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")

@@ -210,7 +210,8 @@ const buildWritePermission = (
   };
 };
 
-/** `parentsOf` maps inherited roles to their parents. */
+/** Builds all permissions. An inconsistent one is noted and left out, but the role keeps its key, so it gets no other
+ *  rights on the table. `parentRoles` maps inherited roles to their parents. */
 export const buildPermissions = (
   tables: readonly NamedTable[],
   parentRoles: ReadonlyMap<string, readonly string[]>,

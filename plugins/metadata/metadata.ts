@@ -70,8 +70,9 @@ const createIgnoredPartLogger =
     if (of !== undefined) problems.push({ ...of, reason: message });
   };
 
-/** Reads the files before the catalog, so that tables of schemas that are not exposed are loaded too. @rule G-MET-1 …
- *  G-MET-7 */
+/** Reads the files before the catalog, so that tables of schemas that are not exposed are loaded too. If the files
+ *  cannot be read, the previous document stays, and the log and `/ready` report it; at the start, the load fails. @rule
+ *  G-MET-1 … G-MET-7 */
 export const metadataLoader = definePlugin({
   name: "metadata-loader",
   settings: loaderSettings,

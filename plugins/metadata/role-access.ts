@@ -6,6 +6,7 @@ import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
 import { readList, readObject, readText } from "./raw.ts";
 
+/** Leaves out writes that are `backend_only`, unless the caller is a backend. */
 const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};
   const isOffered = (write: { readonly isBackendOnly: boolean } | undefined): boolean =>

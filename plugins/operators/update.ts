@@ -40,7 +40,7 @@ const defineDocumentOperator = (
   ...more,
 });
 
-/** @rule G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
+/** With `refusesNull`, the GraphQL surface refuses a null operand. @rule G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
 export const documentOperators = definePlugin({
   name: "document-operators",
   updateOperators: [

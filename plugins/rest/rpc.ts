@@ -90,7 +90,8 @@ const buildValues = (
   ...(hasWindow ? buildWindowValues(range) : []),
 ];
 
-/** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
+/** The handler of GET, HEAD and POST. A function that is not volatile runs read-only and may use a replica, by POST too.
+ *  @rule R-RPC-14 R-RPC-15 R-TX-2 */
 const callRoutine = async (
   rest: RestSurface,
   exchange: Exchange,
@@ -103,14 +104,14 @@ const callRoutine = async (
     { ...source, input: readBody },
     (request, planned) => {
       const input = readBody(namesColumns(request));
-      const isReading = request.method !== "POST" || planned.routine.volatility !== "volatile";
+      const isReadOnly = request.method !== "POST" || planned.routine.volatility !== "volatile";
       return {
-        access: isReading ? "read only" : "read write",
+        access: isReadOnly ? "read only" : "read write",
         values: buildValues(request, planned, input),
         isolation: findRoutineIsolation(request, planned.routine),
         settings: findHoistedSettings(request, planned.routine),
         check: createRowCheck(planned),
-        mayUseReplica: isReading,
+        mayUseReplica: isReadOnly,
         skipsCache: input.shape.kind === "form", // its values are part of the key
       };
     },

@@ -21,7 +21,8 @@ const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const ANY_TYPE = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
 const REFUSED_TYPE = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
-/** Whether `Accept` prefers a page. With `orAnything`, a header that is missing or accepts any type counts too. */
+/** Whether `Accept` names HTML with a quality above 0. With `orAnything`, a header that is missing or accepts any type
+ *  counts too. */
 export const acceptsPage = (accept: string | undefined, orAnything = false): boolean =>
   accept === undefined
     ? orAnything

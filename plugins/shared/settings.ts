@@ -42,6 +42,7 @@ const origins: SettingKind<readonly string[]> = {
   },
 };
 
+/** Read for CORS, for WebSockets and for tokens in cookies. */
 export const corsAllowedOrigins = defineOption({
   name: "corsAllowedOrigins",
   environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],

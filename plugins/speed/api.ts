@@ -16,7 +16,7 @@ export interface LongBodyHandler {
   /** Shorter bodies are returned with their row. */
   readonly aboveBytes: number;
   /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
-   *  taker is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
+   *  receiver is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
    *  undefined is returned, the body is buffered. */
   onBody(row: ResultRow, body: ArrivingBody): ValueReceiver | undefined;
 }

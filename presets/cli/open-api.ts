@@ -27,6 +27,7 @@ export interface CommandApi {
   readonly warnings: readonly string[];
 }
 
+/** The message that core logs when the first load of the schema fails (`core/engine/load.ts`). */
 const LOAD_FAILED = "failed to load the schema";
 
 const formatMessage = (message: string, facts?: Readonly<Record<string, unknown>>): string => {

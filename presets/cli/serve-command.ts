@@ -57,8 +57,9 @@ const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outpu
   return Promise.race([stopped, started]);
 };
 
-/** @rule C-SET-1 C-SET-4 */
-const logUnusualSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
+/** Logs unknown variables and the notice of the demo. @throws RelApiError `preset` if the demo must not start @rule
+ *  C-SET-1 C-SET-4 */
+const checkSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
   const strays = findUnknownVariables(env, listKnownVariables());
   const notice = buildDemoNotice(settings, env, strays);
   if (settings.options.logLevel === "silent") return;
@@ -72,7 +73,7 @@ const logUnusualSettings = (settings: EnvironmentSettings, { env, stderr }: Outp
 export const runServer = async (outputs: Outputs): Promise<number> => {
   const settings = readEnvironment(outputs.env);
   ignoreLogErrors([outputs.stdout, outputs.stderr]);
-  if (cluster.isPrimary) logUnusualSettings(settings, outputs);
+  if (cluster.isPrimary) checkSettings(settings, outputs);
   const { workers } = settings.server;
   return workers > 1 && cluster.isPrimary ? runWorkers(workers, outputs) : startServer(settings, outputs);
 };

@@ -28,7 +28,7 @@ const DATABASE_VARIABLE =
 const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 
 /**
- * The notice to print when the demo starts. Undefined if a database is configured. @throws RelApiError `preset` if the
+ * Returns the notice to print when the demo starts, and by `relapi check`. Undefined if a database is configured. @throws RelApiError `preset` if the
  * demo must not start @rule C-SET-4
  */
 export const buildDemoNotice = (

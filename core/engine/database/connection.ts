@@ -26,7 +26,7 @@ export interface Connection {
   /** Sends one batch. Send the next one after the result has arrived. `cleaning` follows the batch and removes its
    *  traces. `long` reads rows that are too long for memory. */
   run(plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult>;
-  /** `cleaned` settles after the last cleaning. */
+  /** Tells when the last cleaning has ended. */
   readonly cleaner: Pick<Cleaner, "lastCleaning">;
   /** Runs an ordinary query, with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;

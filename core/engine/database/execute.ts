@@ -169,11 +169,11 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     );
   };
 
-  /** Runs the execution, and repeats it after a lost connection. `heard` is defined if the signal has listeners.
+  /** Runs the execution, and repeats it after a lost connection. `record` is defined if the signal has listeners.
    *  `onRows` is called with rows whose body has not arrived yet. */
   const execute = async (
     execution: Execution,
-    heard?: TransactionRecord,
+    record?: TransactionRecord,
     onRows?: (rows: readonly ResultRow[]) => void,
     previousAttempts?: Attempts,
   ): Promise<readonly ResultRow[]> => {
@@ -193,7 +193,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     try {
       transaction = build(pool.sharing);
     } catch (error) {
-      throw publishFailure(error, heard);
+      throw publishFailure(error, record);
     }
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
@@ -211,7 +211,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     });
     try {
       const connection = await pool.acquire(transaction.template.owner);
-      if (heard !== undefined) heard.beganAtMs = performance.now();
+      if (record !== undefined) record.beganAtMs = performance.now();
       isOpening = false;
       let isReusable = false;
       try {
@@ -235,7 +235,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
             );
             const rows = await conclude(connection, transaction, execution, batch, result);
             isReusable = true;
-            heard?.publish(endedSignal, rows);
+            record?.publish(endedSignal, rows);
             return rows;
           } catch (error) {
             if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
@@ -264,7 +264,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           );
       }
     } catch (error) {
-      if (isGone) throw publishFailure(requestCancelled(), heard);
+      if (isGone) throw publishFailure(requestCancelled(), record);
       const isOfBatch = error instanceof BatchFailure;
       if (isOfBatch) {
         lostRole(error.result.error, error.statements[0], execution.session.databaseRole);
@@ -282,18 +282,18 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       if (attempts === undefined)
         throw publishFailure(
           isOfBatch ? explainError(convertStatementError(error.result.error, error.path), execution, current) : error,
-          heard,
+          record,
         );
     } finally {
       forget?.();
     }
     const { pauseMs } = attempts;
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    return execute(execution, heard, onRows, attempts);
+    return execute(execution, record, onRows, attempts);
   };
 
-  const publishFailure = (error: unknown, heard: TransactionRecord | undefined): unknown => {
-    heard?.publish(endedSignal, undefined, error);
+  const publishFailure = (error: unknown, record: TransactionRecord | undefined): unknown => {
+    record?.publish(endedSignal, undefined, error);
     return error;
   };
 
@@ -301,9 +301,9 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     execute: (given) => {
       const hasOther = given.programs.some(({ program }) => program.withRows !== undefined);
       const execution = hasOther ? { ...given, programs: given.programs.map(replaceRowSource) } : given;
-      const heard = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
-      if (execution.longRows === undefined) return execute(execution, heard);
-      return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
+      const record = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
+      if (execution.longRows === undefined) return execute(execution, record);
+      return new Promise((resolve, reject) => void execute(execution, record, resolve).then(resolve, reject));
     },
     runTransaction: createSharedTransaction({
       current,

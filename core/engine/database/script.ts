@@ -8,7 +8,7 @@ export interface ScriptOptions {
   readonly onDisconnect?: (listener: () => void) => () => void;
 }
 
-/** Runs the script in one transaction, unless the script ends it. Calls `leave` before the commit. @throws the error of
+/** Runs the script in one transaction, unless the script ends it. Calls `cleanUp` before the commit. @throws the error of
  *  the server, after a rollback */
 export const runScript = async (
   connection: Connection,

@@ -63,7 +63,7 @@ export interface CallerSettings {
   readonly explain?: (error: {
     readonly code: string;
     readonly message: string;
-    /** `isRaised` means that user code raised the error. */
+    /** The fact `isRaised` says that user code raised the error. */
     readonly facts: Readonly<Record<string, unknown>>;
   }) => { readonly hint: string; readonly facts: Readonly<Record<string, string | number>> } | undefined;
 }

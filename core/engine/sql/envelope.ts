@@ -42,8 +42,9 @@ export const compileBody = (
 const buildRowObject = (row: string, outputs: readonly string[]): Sql =>
   buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED : as) })));
 
-/** Compiles the total: the exact number, or at most one more than the cap for `estimated`. Undefined if this statement
- *  has no count. @rule R-CNT-1 R-CNT-3 */
+/** Compiles the total: `count(*)` if nothing limits the read of an exact count, otherwise a subquery that counts its rows
+ *  without the page. `estimated` counts at most one more than the cap. Undefined if this statement has no count. @rule
+ *  R-CNT-1 R-CNT-3 */
 export const compileTotal = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
   if (envelope.count === undefined || envelope.count === "planned") return undefined;
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;

@@ -32,7 +32,8 @@ export const tryAddJoin = (level: PlannerLevel): boolean => {
   return true;
 };
 
-/** Compiles `exists (…)` in a form that keeps planning short. `select` compiles the rows, which are planned in the
+/** Compiles `exists (…)` in a form that keeps planning short. Conditions beyond the limit on joins become
+ *  `(exists (…)) is true`, which PostgreSQL does not turn into a join. `select` compiles the rows, which are planned in the
  *  given level. With `isCut`, they have a limit or offset. @rule X-PLN-5 */
 export const compileExists = (position: SubqueryPosition, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
   const level = position.level ?? createPlannerLevel();

@@ -1,7 +1,8 @@
 /** Loads optional peer dependencies. */
 import { presetError } from "../../../core/index.ts";
 
-/** @throws RelApiError with the command that installs the package */
+/** Loads a package when the connection is opened, so the start does not depend on it. Callers log the error and continue
+ *  without the bus. @throws RelApiError with the command that installs the package */
 export const loadPackage = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
   try {
     return await load();

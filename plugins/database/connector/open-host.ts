@@ -14,7 +14,9 @@ type ServerState = NonNullable<ReturnType<Connection["getServerState"]>>;
 
 type ConnectToHost = (url: string, timeoutMs: number) => Promise<Connection>;
 
-/** `open` connects to one host. @throws the first error @rule R-HST-1 R-HST-2 */
+/** Tries the hosts in order until one has the required kind of session. A refused login (28…) or a missing database
+ *  (3D…) ends the search, because the other hosts would respond alike. `open` connects to one host. @throws the first
+ *  error @rule R-HST-1 R-HST-2 */
 export const openMatchingHost = async (
   target: { readonly url: string; reachedHost?: ReachedHost },
   timeoutMs: number,
@@ -37,7 +39,6 @@ export const openMatchingHost = async (
         firstError ??= new Error(`the server is not what target_session_attrs=${each} asks for`);
       } catch (error) {
         firstError ??= error;
-        // the other hosts would refuse the login too
         if (/^(?:28|3D)/.test(readSqlstate(error) ?? "")) throw error;
       }
     }

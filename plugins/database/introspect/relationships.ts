@@ -163,7 +163,8 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
   ];
 };
 
-/** @rule R-REL-3 */
+/** A junction has two foreign keys that are part of its primary key and not unique by themselves. Junction and targets
+ *  are in exposed schemas, both targets in the same one. @rule R-REL-3 */
 const deriveThroughJunctions = function* (
   links: readonly KeyLink[],
   exposed: ReadonlySet<string>,

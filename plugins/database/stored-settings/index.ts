@@ -34,7 +34,8 @@ export const databaseSettings = definePlugin({
 
 const PREFIX = "PGRST_";
 
-/** The settings that can be stored, by their name there, such as `pgrst.db_schemas`. */
+/** The options that can be stored, by their name there, such as `pgrst.db_schemas`: those that have a variable `PGRST_…`
+ *  and are not fixed (`isFixed`). */
 const indexStorableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
   new Map(
     settings

@@ -139,5 +139,7 @@ const camelNames = (customization: GqlCustomization): Names => {
   };
 };
 
+/** The convention is that of the metadata, or else the setting `defaultNamingConvention`, which callers fill in. @rule
+ *  G-NAM-7 */
 export const createNames = (customization: GqlCustomization): Names =>
   customization.namingConvention === "graphql-default" ? camelNames(customization) : plainNames(customization);

@@ -100,8 +100,9 @@ const createLiveQueries = (
     if (allSubscriptions.delete(subscription)) keptBytes -= subscription.bytes;
   };
 
-  /** The columns of this subscriber in the statement over all subscribers. Undefined if the query runs by itself.
-   *  @throws RelApiError `missing-session-variable` */
+  /** Returns the values of this subscriber as a row of the statement over all subscribers. Undefined if the query runs
+   *  by itself: its program is not multiplexable, or a value is bytes, which JSON cannot hold. @throws RelApiError
+   *  `missing-session-variable` */
   const encodeRow = (query: LiveQuery): string | undefined => {
     const { programs, session } = query;
     const [only] = programs;

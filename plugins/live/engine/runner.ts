@@ -150,7 +150,7 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const loadMultiplexedProgram = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
     const [only] = query.programs;
-    // values that are bytes cannot be encoded in JSON
+    // without a row, the query runs by itself (`encodeRow` in live-queries.ts)
     if (only === undefined || row === undefined) return undefined;
     const { value: made, commit: keep } = multiplexed.get({
       program: only.program,

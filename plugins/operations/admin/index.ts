@@ -61,8 +61,9 @@ type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
-/** Reports whether the api is ready, with the reasons if it is not. Health problems are listed even while the previous
- *  model serves requests. @rule R-ADM-1 */
+/** Reports whether the api is ready: 500 if it accepts no requests any more, 503 without a model or if the database
+ *  does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with 200. @rule
+ *  R-ADM-1 */
 const checkReadiness: Endpoint = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.troubles.list()];

@@ -31,8 +31,8 @@ const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: 
   ];
 };
 
-/** Returns the response to an OPTIONS request, or undefined if it is not a preflight request that the policy allows.
- *  @rule R-COR-2 */
+/** Returns the response to an OPTIONS request. Undefined if it is not a preflight request that the policy allows, or
+ *  its method is not in `METHODS`: the surface then responds. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const wanted = header("access-control-request-method");

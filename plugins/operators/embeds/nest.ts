@@ -1,6 +1,7 @@
 /** Embeds the related rows under a key, as an object or an array of objects: `author(name)`. */
 import { definePlugin, ident, sql, type Embed, type EmbedContext, type EmbedSql } from "../../../core/index.ts";
 
+/** Compiles scalar subqueries, or a lateral join if the parents are sorted by the embed (`needsJoin`). */
 const compileNest = (embed: Embed, context: EmbedContext): EmbedSql => {
   const alias = context.needsJoin ? context.alias() : undefined;
   // a joined row is converted before sorting, for all parents, even beyond the limit

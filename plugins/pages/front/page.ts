@@ -84,6 +84,8 @@ const CREDENTIAL_HEADERS: Readonly<Record<CredentialKind, string>> = {
   "admin-secret": "X-Session-Admin-Secret: &lt;secret&gt;",
 };
 
+/** Returns the hint at the top, which is empty if anonymous callers may read something. It names the header of the
+ *  credential, or the settings to set if the server accepts none. */
 const buildNote = ({ cards, credentialKind }: PageContent): string => {
   if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
   if (cards.some(({ anonymousAccess }) => anonymousAccess === "open")) return "";

@@ -51,7 +51,8 @@ const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Sur
   };
 };
 
-/** The page requests it with the headers in its editor. @rule G-HTTP-16 */
+/** Serves the first query of the editor, which the page requests with the headers in its editor. The response is 204 if
+ *  the caller may read nothing. @rule G-HTTP-16 */
 const createExampleSurface = ({ use }: Pick<PluginContext, "use">): Surface => ({
   name: "graphql",
   get credentialRules() {

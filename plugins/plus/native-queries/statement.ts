@@ -206,7 +206,8 @@ interface Parent {
 }
 
 /**
- * The rows that the role may see, with the selected fields. `depth` counts nested queries from 1. @throws RelApiError
+ * Compiles the rows that the role may see, with the selected fields. `depth` counts nested queries from 1. @throws
+ * RelApiError `access-denied` for a role without a permission, whose schema does not have the field either
  */
 const compileRows = (
   compiling: QueryContext,

@@ -106,7 +106,7 @@ export const orderings: readonly OrderingSpec[] = [
   buildRangeOrdering("tstzrange", "timestamptz", false),
 ];
 
-/** Types of extensions, which a database may lack. */
+/** Types of extensions in `orderings`, which a database may lack without a warning. */
 export const extensionTypes = ["cube", "geography", "geometry", ...VECTOR_TYPES];
 
 /** Types whose distances are intervals. */

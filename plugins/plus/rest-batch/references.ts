@@ -177,7 +177,8 @@ const fillParameter = (name: string, given: string, answered: AnswerLookup, room
   return filled + given.slice(end);
 };
 
-/** Inserts the values into a path, percent-encoded. @throws BadReference, URIError */
+/** Inserts the values into the filters of a path with a query string, percent-encoded. @throws BadReference for a
+ *  reference in any other place; URIError */
 export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget): string => {
   if (!/\$|%24/.test(path)) return path;
   const [place = "", ...rest] = path.split("?");

@@ -91,7 +91,9 @@ const buildValidAt = (operand: ValueRef): Predicate => {
   return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
 };
 
-/** Replaces the relations of a read by their histories. @throws RelApiError @rule P-HIS-3 P-HIS-4 */
+/** Replaces the relations of a read by their histories. Related rows of a relation without a history are the current
+ *  ones. @throws RelApiError `history-not-kept` for relationships and computed fields that have no history @rule P-HIS-3
+ *  P-HIS-4 */
 const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
   const valid = restrictRows(read, model, (relation, way) => {
     const [isKept, wasKept] = [relation, way?.from].map((one) => one && findHistory(model, one) !== undefined);

@@ -155,7 +155,8 @@ const readPolicies = async (
   return typeof body === "string" ? (JSON.parse(body) as PolicyFacts) : NO_FACTS; // the statement wrote this JSON
 };
 
-/** Reports the row security of a table. Without `counts`, rows are not counted. @rule C-EXP-3 */
+/** Reports the row security of a table. `note` says why rows were not counted: the policies hold for the login role
+ *  too, or the statement failed. Rows of an insert are never counted, nor without `counts`. @rule C-EXP-3 */
 export const findRowSecurity = async (
   run: RunStatement,
   execution: Execution,

@@ -152,7 +152,8 @@ const removeInvisible = (error: RelApiError, model: () => Model, { session }: Er
     ? removeInvisibleFacts(error, model(), getVisibility(model(), session, "rest"))
     : error;
 
-/** Anonymous callers that lack a privilege get 401. @rule R-AUT-10 */
+/** Anonymous callers that lack a privilege get 401, others 403. A token's refusal of the requested role
+ *  (`role-not-allowed`) keeps its status. @rule R-AUT-10 */
 const findStatus = (error: RelApiError, code: string, { session }: ErrorContext): number => {
   if (code !== "42501" || error.code === "role-not-allowed") return error.status;
   return session?.isAnonymous === true ? 401 : 403;

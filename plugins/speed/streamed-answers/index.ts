@@ -9,7 +9,8 @@ import { streamSettings } from "../settings.ts";
 const SECOND_MS = 1000;
 
 /** Half of the connections may wait for clients, hence the divisor. @rule R-STR-4 */
-const SHARE_OF_POOL = 2;
+/** One connection of this many may wait for clients. @rule R-STR-4 */
+const POOL_DIVISOR = 2;
 
 /** @rule R-STR-1 R-STR-6 */
 export const streamedAnswers = definePlugin({
@@ -18,7 +19,7 @@ export const streamedAnswers = definePlugin({
   apply: (_hooks, context) => {
     let waitingCount = 0;
     const admitBody = (): (() => void) | undefined => {
-      if (waitingCount >= Math.floor(context.options.dbPool / SHARE_OF_POOL)) return undefined;
+      if (waitingCount >= Math.floor(context.options.dbPool / POOL_DIVISOR)) return undefined;
       waitingCount++;
       return () => waitingCount--;
     };

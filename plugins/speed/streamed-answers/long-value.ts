@@ -65,7 +65,7 @@ const createLongRow = (
   take: LongValueHandler,
 ): LongRow => {
   let start: Buffer = EMPTY_BYTES;
-  let taker: ValueReceiver | undefined;
+  let receiver: ValueReceiver | undefined;
   let remainingValueBytes = 0;
   let tail: Buffer = EMPTY_BYTES;
   let tailBytes = 0;
@@ -73,13 +73,14 @@ const createLongRow = (
     remainingBytes: undefined,
     take: (chunk, at) => {
       const piece = chunk.subarray(at, at + bodyBytes - start.length);
-      if (taker !== undefined) return deliver(chunk.subarray(at, at + remainingValueBytes + tailBytes - tail.length));
+      if (receiver !== undefined)
+        return deliver(chunk.subarray(at, at + remainingValueBytes + tailBytes - tail.length));
       start = start.length === 0 ? piece : Buffer.concat([start, piece]);
       const found = findValueStart(start, column);
       if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return piece.length;
       if (found !== undefined && found !== null && isLong(found)) {
-        taker = take(found.columnsBefore, found.bytes, drop);
-        if (taker !== undefined) {
+        receiver = take(found.columnsBefore, found.bytes, drop);
+        if (receiver !== undefined) {
           const first = start.subarray(found.offset);
           start = Buffer.from(start.subarray(0, found.offset - LENGTH_BYTES));
           remainingValueBytes = found.bytes;
@@ -93,11 +94,11 @@ const createLongRow = (
       row.remainingBytes = bodyBytes - start.length;
       return piece.length;
     },
-    fail: () => taker?.fail(),
+    fail: () => receiver?.fail(),
   };
   /** Discards the remaining bytes, because PostgreSQL cannot be interrupted while it sends a row. */
   const drop = (): void => {
-    taker = DISCARD;
+    receiver = DISCARD;
     if (remainingValueBytes > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
     else reader.resume();
   };
@@ -107,8 +108,8 @@ const createLongRow = (
     if (remainingValueBytes > 0 && bytes.length > 0) {
       const value = bytes.subarray(0, remainingValueBytes);
       remainingValueBytes -= value.length;
-      const mayContinue = taker?.write(value);
-      if (remainingValueBytes === 0) taker?.end();
+      const mayContinue = receiver?.write(value);
+      if (remainingValueBytes === 0) receiver?.end();
       else if (mayContinue === false) reader.pause();
       if (value.length < bytes.length) tail = Buffer.concat([tail, bytes.subarray(value.length)]);
     } else tail = Buffer.concat([tail, bytes]);
@@ -146,9 +147,9 @@ export const readLongBody =
       const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
       return createLongRow(bytes, reader, column, aboveBytes, (before, valueBytes, drop) => {
         const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
-        const taker = onBody(row, { bytes: valueBytes, execution, resume: reader.resume, discard: drop });
-        if (taker !== undefined) answer([row]);
-        return taker;
+        const receiver = onBody(row, { bytes: valueBytes, execution, resume: reader.resume, discard: drop });
+        if (receiver !== undefined) answer([row]);
+        return receiver;
       });
     },
   });
