@@ -7,8 +7,8 @@ export interface OriginPolicy {
   allows(origin: string): boolean;
 }
 
-/** `allowed` contains origins, `*`, or origins with `*` as the first label of the host, which stands for exactly one
- *  label (`https://*.shop.example`). @rule R-COR-1 G-HTTP-11 */
+/** `allowed` contains origins, `*`, or origins with a wildcard as the first label of the host
+ *  (`https://*.shop.example`). The wildcard matches exactly one label. @rule R-COR-1 G-HTTP-11 */
 export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => {
   if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };
   const exact = new Set(allowed.filter((origin) => !origin.includes("://*.")));

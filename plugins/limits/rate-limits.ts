@@ -21,8 +21,8 @@ import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 /** Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
-/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added (`trustedProxies`, counted from the
- *  right), or else the address that Express or the socket has. */
+/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added. `trustedProxies` counts from the right.
+ *  Without such an entry, it is the address that Express or the socket has. */
 const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
