@@ -95,7 +95,10 @@ export const createRouteMatcher = (
     const target = findTarget(requestTarget);
     const route = target && findRoute(requestTarget, target);
     const handler = route && isServed(route) ? route.methods.get(method) : undefined;
-    return { ...requestTarget, target, handler, operation: describeOperation(requestTarget, method, target) };
+    // a spread of the target would take several microseconds
+    const { kind, model, schema, isProfileNamed, name, path } = requestTarget;
+    const operation = describeOperation(requestTarget, method, target);
+    return { kind, model, schema, isProfileNamed, name, path, target, handler, operation };
   };
 };
 
@@ -110,10 +113,9 @@ const METHOD = askExchange("method");
 const MODEL = askSource("model");
 const PATH = askExchange("path");
 const PREFER = askSource("prefer");
-const createHeaderQuestion = (name: string): Question<RequestSource, string | undefined> => ({
-  name,
-  read: ({ exchange }) => exchange.header(name),
-});
+const PROFILES: Readonly<Record<string, Question<RequestSource, string | undefined>>> = Object.fromEntries(
+  ["accept-profile", "content-profile"].map((name) => [name, { name, read: ({ exchange }) => exchange.header(name) }]),
+);
 const TEXT: Question<RequestSource, string | undefined> = {
   name: "text",
   read: ({ template, exchange }) => (template === undefined ? exchange.query : template.text),
@@ -149,7 +151,7 @@ export const isReading = (method: string): boolean => method === "GET" || method
 export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): ParsedRequest => {
   const { grammar, context } = rest;
   const method = ask(METHOD);
-  const profile = ask(createHeaderQuestion(getProfileHeader(method)));
+  const profile = ask(PROFILES[getProfileHeader(method)] as (typeof PROFILES)[string]); // one of both
   const target = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
   const query = parseQuery(
     grammar,
@@ -163,6 +165,8 @@ export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): Parsed
   const end = resolveTransactionEnd(context.options, preferences);
   return { ...target, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window, range };
 };
+
+const NONE: readonly string[] = [];
 
 /** Node joins repeated ones. */
 export const readPreferHeader = ({ prefer, request }: Pick<Exchange, "prefer" | "request">): string | undefined =>
@@ -183,13 +187,31 @@ export const buildSource = (
 });
 
 /** The request with the values that it does not share with others. */
-export const buildRequest = (parsed: ParsedRequest, source: RequestSource): RestRequest => ({
-  ...parsed,
-  exchange: source.exchange,
-  filterValues: source.template?.values ?? [],
-  range: parsed.range ?? resolveRange(parsed.query.range, readRangeHeader(source)),
-  accept: source.exchange.header("accept"),
-});
+export const buildRequest = (parsed: ParsedRequest, source: RequestSource): RestRequest => {
+  // a spread of the parsed request would take several microseconds
+  const { kind, model, schema, isProfileNamed, name, path, rest, method, query, hasMarks, preferences, end, window } =
+    parsed;
+  const { exchange, template } = source;
+  return {
+    kind,
+    model,
+    schema,
+    isProfileNamed,
+    name,
+    path,
+    rest,
+    method,
+    query,
+    hasMarks,
+    preferences,
+    end,
+    window,
+    exchange,
+    filterValues: template === undefined ? NONE : template.values,
+    range: parsed.range ?? resolveRange(query.range, readRangeHeader(source)),
+    accept: exchange.header("accept"),
+  };
+};
 
 /** Parses a request that is not planned. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
 export const parseRequest = (rest: RestSurface, exchange: Exchange): RestRequest => {
