@@ -90,10 +90,11 @@ const countUrlBytes = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
 
 /** Adds headers, of which those of the answer itself win. */
-const addHeaders = (answer: Answer, extra: Headers): Answer => ({
-  ...answer,
-  headers: [...answer.headers, ...extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()))],
-});
+const addHeaders = (answer: Answer, extra: Headers): Answer => {
+  if (extra.length === 0) return answer;
+  const added = extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()));
+  return { ...answer, headers: [...answer.headers, ...added] };
+};
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
@@ -140,8 +141,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
       if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       for (const added of steps) {
+        if (added.step.beforeAuthorize === undefined) continue;
         running = { added, member: "beforeAuthorize" };
-        const answered = await added.step.beforeAuthorize?.(exchange);
+        const answered = await added.step.beforeAuthorize(exchange);
         if (answered !== undefined) return answered;
       }
       running = { member: "beforeAuthorize" };
@@ -154,8 +156,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
       for (const added of steps) {
+        if (added.step.afterAuthorize === undefined) continue;
         running = { added, member: "afterAuthorize" };
-        const answered = await added.step.afterAuthorize?.(exchange);
+        const answered = await added.step.afterAuthorize(exchange);
         if (answered !== undefined) return answered;
       }
       running = { member: "handle" };
@@ -207,7 +210,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let headers: Headers = [];
     for (const added of steps) {
       try {
-        headers = [...headers, ...(added.step.headers?.(exchange) ?? [])];
+        if (added.step.headers !== undefined) headers = [...headers, ...added.step.headers(exchange)];
       } catch (thrown) {
         logStepError(added, "headers", thrown);
       }
