@@ -18,7 +18,11 @@ export type LongAnswer = { readonly streamed: StreamedBody; readonly around: Bod
 
 export interface RequestRunner {
   /** Runs the only operation of an exchange. If a long result is lost on its way, the operation runs once more. */
-  run(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions): Promise<LongAnswer | string>;
+  run(
+    exchange: Exchange,
+    request: GqlRequest,
+    options?: Pick<GqlRequestOptions, "path" | "access">,
+  ): Promise<LongAnswer | string>;
   /** Adds the result of `run` to the status and headers of an answer. */
   answer(exchange: Exchange, answer: Answer, result: LongAnswer | string): Promise<Answer> | Answer;
 }
@@ -62,7 +66,7 @@ export const createRequestRunner = (
   return {
     run: async (exchange, request, options) => {
       const run = <Taken = never>(longBody?: GqlLongBody<Taken>): Promise<string | Taken> =>
-        getEngine().runRequest<Taken>(exchange, request, { ...options, longBody });
+        getEngine().runRequest<Taken>(exchange, request, { path: options?.path, access: options?.access, longBody });
       // the result is undefined if the body was lost on its way
       const longBody: GqlLongBody<LongAnswer | undefined> = {
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
@@ -83,7 +87,11 @@ export const createRequestRunner = (
     },
     answer: (exchange, answer, result) => {
       if (typeof result === "string")
-        return compressAnswer(exchange, { ...answer, body: `${before}${result}${after}` });
+        return compressAnswer(exchange, {
+          status: answer.status,
+          headers: answer.headers,
+          body: `${before}${result}${after}`,
+        });
       return answerLong(exchange, answer, result);
     },
   };

@@ -218,5 +218,5 @@ export interface GqlRequestOptions<Taken = never> extends Pick<GqlRunOptions<Tak
   /** The exchange, unless the request is part of a batch. */
   readonly sender?: GqlSender;
   /** The path in logs and metrics, if it is not that of the request. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }

@@ -13,11 +13,17 @@ const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTx
 };
 
 /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
-const buildRunOptions = (exchange: Exchange, { options, requestSettings }: PluginContext): GqlRunOptions => ({
+const buildRunOptions = <Taken>(
+  exchange: Exchange,
+  { options, requestSettings }: PluginContext,
+  { access, longBody }: GqlRequestOptions<Taken>,
+): GqlRunOptions<Taken> => ({
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onDisconnect(listener),
   end: options.dbTxEnd === "commit" ? "commit" : chooseTransactionEnd(exchange, options.dbTxEnd),
+  access,
+  longBody,
 });
 
 const subscriptionOverHttp = (): RelApiError =>
@@ -43,9 +49,10 @@ export const runRequest = async <Taken = never>(
   context: PluginContext,
   exchange: Exchange,
   request: GqlRequest,
-  { sender = exchange, path, access, longBody }: GqlRequestOptions<Taken> = {},
+  options: GqlRequestOptions<Taken> = {},
 ): Promise<string | Taken> => {
   const { session } = exchange;
+  const { sender = exchange, path, access } = options;
   const prepared = engine.prepare(request, session, sender);
   const document = prepared instanceof Promise ? await prepared : prepared;
   exchange.operation = path === undefined ? document.namedOperation : { ...document.namedOperation, path };
@@ -54,7 +61,7 @@ export const runRequest = async <Taken = never>(
   if (operation.kind === "subscription") throw subscriptionOverHttp();
   exchange.plans = operation.plans;
   exchange.endPhase("plan");
-  const data = await engine.run(operation, session, { ...buildRunOptions(exchange, context), access, longBody });
+  const data = await engine.run(operation, session, buildRunOptions(exchange, context, options));
   exchange.endPhase("transaction");
   return data;
 };
