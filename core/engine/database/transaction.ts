@@ -82,31 +82,31 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.withoutUserCode;
       const { model, options } = current;
       const template = templates.getAndCommit({ model, options, execution, sending, sessionNames, settings });
-      for (const [, value] of settings) rejectNul(value);
-      const values = [
-        ...template.valuesBefore,
-        ...sessionValues,
-        ...settings.map(([, value]) => value),
-        ...template.valuesAfter,
-      ];
+      const values: string[] = [...template.valuesBefore, ...sessionValues];
+      for (const [, value] of settings) {
+        rejectNul(value);
+        values.push(value);
+      }
+      values.push(...template.valuesAfter);
       const { settingsText, settingsName } = template;
-      const filled = template.statements.map(({ slots, program = 0, ...statement }): WireStatement => {
-        if (slots === undefined) return statement;
+      const statements: WireStatement[] = [...template.opening, { text: settingsText, name: settingsName, values }];
+      for (const statement of template.statements) {
+        const { text, name, isMultiRow, rowOf, slots, program = 0 } = statement;
         const run = programs[program];
-        return {
-          ...statement,
-          ...(comment !== undefined && { text: `${statement.text} /*${comment}*/`, name: "" }),
-          values: fillSlots(slots, run?.values ?? [], session, findRunPath(run)),
-        };
-      });
+        if (slots === undefined) statements.push(statement);
+        else
+          statements.push({
+            text: comment === undefined ? text : `${text} /*${comment}*/`,
+            name: comment === undefined ? name : "",
+            isMultiRow,
+            rowOf,
+            values: fillSlots(slots, run?.values ?? [], session, findRunPath(run)),
+          });
+      }
+      statements.push(...template.end);
       return {
         template,
-        statements: [
-          ...template.opening,
-          { text: settingsText, name: settingsName, values },
-          ...filled,
-          ...template.end,
-        ],
+        statements,
         firstEffect: access === "read only" ? undefined : template.opening.length + 1,
         sending,
       };
