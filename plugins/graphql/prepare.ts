@@ -244,8 +244,15 @@ export const createPrepare = (
       found === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: found.value.document, commit: found.commit };
+    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
-      ...document.summary,
+      operation,
+      namedOperation,
+      levels,
+      nodes,
+      rootFields,
+      aliases,
+      directives,
       bind: () =>
         refuseDeepNesting(
           () => {
