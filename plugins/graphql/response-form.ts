@@ -1,6 +1,6 @@
 /** The media types and statuses with `GRAPHQL_OVER_HTTP`, by the specification GraphQL over HTTP. @rule G-OVH-1 …
  *  G-OVH-4 */
-import { isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
+import { isJsonObject, isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import { parseFailed } from "./errors.ts";
 import { nameJsonKind } from "./coerce/leaf.ts";
@@ -76,8 +76,7 @@ export const rejectOtherBody = (exchange: HeaderSource): void => {
 
 /** @throws RelApiError `parse-failed` */
 export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
-  if (extensions === undefined || extensions === null) return;
-  if (typeof extensions !== "object" || Array.isArray(extensions))
+  if (extensions !== undefined && extensions !== null && !isJsonObject(extensions))
     throw parseFailed(
       `parsing HashMap failed, expected Object, but encountered ${nameJsonKind(extensions)}`,
       "$.extensions",

@@ -147,6 +147,7 @@ describe.each([
       ["a query that is no text", '{"query":{}}'],
       ["variables that are no map", '{"query":"{__typename}","variables":[]}'],
       ["extensions that are no map", '{"query":"{__typename}","extensions":[]}'],
+      ["extensions that are a number with a scale", '{"query":"{__typename}","extensions":1.0}'],
     ].map(([what, body]) => ({
       title: `G-OVH-4 ${what} is 400`,
       request: "POST /v1/graphql" as const,
