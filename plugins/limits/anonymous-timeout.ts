@@ -6,7 +6,7 @@ import { anonymousTimeoutSettings } from "./settings.ts";
 const DEFAULT_SECONDS = 10;
 const QUERY_CANCELED = "57014";
 
-/** Whether the statement was cancelled by another one, with `pg_cancel_backend`. */
+/** Returns whether another session cancelled the statement with `pg_cancel_backend`. */
 const isCancelledByUser = (message: string): boolean => message.includes("user request");
 
 const buildCallerSettings = (seconds: number): CallerSettings => ({
@@ -20,8 +20,8 @@ const buildCallerSettings = (seconds: number): CallerSettings => ({
         },
 });
 
-/** Whether `statement_timeout` is set for the server, the database, the login role, the connection, or the anonymous
- *  role. Settings of that role would take precedence over this limit anyway. */
+/** Compiles a query that tests whether `statement_timeout` is set for the server, the database, the login role, the
+ *  connection, or the anonymous role. Settings of the anonymous role would take precedence over this limit anyway. */
 const compileTimeoutTest = (role: string) => sql`
   select exists (
       select from pg_catalog.pg_settings where name = 'statement_timeout' and source <> 'default'
@@ -41,7 +41,7 @@ export const anonymousTimeout = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
       const { anonRole: role = "" } = options;
-      // neither PostgREST nor Hasura has such a limit
+      // The default in compatibility mode is 0, because neither PostgREST nor Hasura has such a limit.
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [found] = await query<{ isSet: boolean }>(compileTimeoutTest(role));

@@ -3,12 +3,13 @@ import { defineService, type Execution, type RelApiError, type Session } from ".
 
 /** @rule G-LIM-8 */
 export interface ApiLimits {
-  /** The seconds that an operation of the caller may take. Undefined if its role has no such limit. */
+  /** Returns the seconds that an operation of the caller may take. Undefined if the caller's role has no such limit. */
   findTimeLimitSeconds(session: Session): number | undefined;
   createTimeExceededError(seconds: number): RelApiError;
 }
 
-/** `current` returns the limits as of the last load of the model, or undefined without limits. */
+/** The service by which the GraphQL surface finds time limits. `current` returns the limits as of the last load of the
+ *  model, or undefined without limits. */
 export const apiLimitsService = defineService<{ current(): ApiLimits | undefined }>("api-limits");
 
 /** @rule R-LIM-8 G-LIM-11 */
@@ -17,8 +18,8 @@ export interface CostLimits {
   check(execution: Execution): Promise<void> | undefined;
 }
 
-/** For plugins that run their own statements instead of the callers' statements. `current` returns undefined if there
- *  are no limits. */
+/** The service for plugins that run their own statements instead of the callers' statements. `current` returns
+ *  undefined if there are no limits. */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. */
@@ -35,6 +36,6 @@ export type SharedBuckets = Buckets<Promise<number | undefined>>;
  *  model is loaded. */
 export const redisBucketsService = defineService<SharedBuckets & { open(): void }>("redis-buckets");
 
-/** The buckets that the workers of one machine share, provided by `worker-limits`. Not used if `redisBucketsService` is
- *  offered. */
+/** The buckets that the workers of one machine share, provided by `worker-limits`. They are not used if
+ *  `redisBucketsService` is offered. */
 export const workerBucketsService = defineService<SharedBuckets>("worker-buckets");

@@ -15,7 +15,7 @@ export interface RoleLimits {
   readonly batch?: number;
   readonly aliases?: number;
   readonly rootFields?: number;
-  /** The rows of each list. */
+  /** The largest number of rows of each list. */
   readonly rows?: number;
   /** The planner's estimated cost, summed over the statements of a request. */
   readonly cost?: number;
@@ -43,7 +43,7 @@ const parseRate = (value: Json | undefined): RateLimit | undefined => {
   return { perMinute, by: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };
 
-/** The limit of the role, or else the global limit. */
+/** Returns the limit of the role, or else the global limit. */
 const findDocumentLimit = (document: JsonObject, kind: string, role: string): Json | undefined => {
   const limit = readObject(readOwnValue(document, kind));
   return readOwnValue(readObject(readOwnValue(limit, "per_role")), role) ?? readOwnValue(limit, "global");
@@ -127,12 +127,12 @@ const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, 
     seconds: readLimit("time_limit"),
     rate,
   };
-  return limits as RoleLimits; // an undefined member counts as missing
+  return limits as RoleLimits; // A member that is undefined counts as missing.
 };
 
 const NO_LIMITS: RoleLimits = {};
 
-/** Whether the caller is an administrator without another role. No limits apply then. */
+/** Returns whether the caller is an administrator without another role. No limits apply to such a caller. */
 const isUnlimited = ({ isAdmin, role }: Session): boolean => isAdmin && role === "admin";
 
 export interface LimitsByRole {
@@ -141,7 +141,8 @@ export interface LimitsByRole {
   readonly isUsed: boolean;
 }
 
-/** Reads the current limits. `plugin` applies some of their kinds, and logs mistakes in these after each load. */
+/** Reads the current limits. The plugin named `plugin` applies some kinds of limits, and logs mistakes in them after
+ *  each load. */
 export const createRoleLimits = (context: PluginContext, plugin: string): LimitsByRole => {
   let model: Model | undefined;
   let options: ResolvedOptions | undefined;
@@ -154,7 +155,8 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
     model = current;
     options = context.options;
     limitsByRole.clear();
-    const metadataLimits = (model?.pluginFacts["metadata-limits"] ?? {}) as MetadataLimits; // only its loader writes it
+    // Only the loader of the metadata writes this fact.
+    const metadataLimits = (model?.pluginFacts["metadata-limits"] ?? {}) as MetadataLimits;
     documents = [options.apiLimits ?? {}, metadataLimits];
   };
   context.onModel(() => {
@@ -193,15 +195,16 @@ const findModel = (context: PluginContext): Model | undefined => {
   try {
     return context.model();
   } catch {
-    return undefined; // no model is loaded yet
+    return undefined; // No model is loaded yet.
   }
 };
 
-/** Whether the settings or the metadata may contain limits. */
+/** Returns whether the settings or the metadata may contain limits. */
 export const mayHaveLimits = (options: ResolvedOptions): boolean =>
   options.apiLimits !== undefined ||
   options.metadata !== undefined ||
   [...KINDS.values()].some((kind) => hasSetting(options, kind));
 
-/** Bounds the memory, because tokens may name any number of roles. */
+/** The largest number of roles whose limits are cached. It bounds the memory, because tokens may name any number of
+ *  roles. */
 const MAX_ROLES = 1000;

@@ -35,11 +35,11 @@ const checkEstimate = (
     throw costExceeded("estimatedRowLimits", `the request reads an estimated ${rows} rows, more than ${estimatedRows}`);
 };
 
-/** Whether PostgreSQL raised the error. The code is then its SQLSTATE. */
+/** Returns whether PostgreSQL raised the error. Its code is then a SQLSTATE. */
 const isDatabaseError = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
 
-/** One program per statement. Statements that live queries build over many subscribers are skipped, because they have
- *  no single caller. */
+/** Builds one program for each statement. It skips the statements that live queries build over many subscribers,
+ *  because such a statement has no single caller. */
 const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
     (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
@@ -78,7 +78,8 @@ export const costLimits = definePlugin({
 
 // --- the planner's estimate -----------------------------------------------------------------------------------------
 
-/** Nothing is cached: an estimate depends on the caller, policies, values and statistics, and all of them change. */
+/** Creates the check of a request's estimates. It caches nothing, because an estimate depends on the caller, policies,
+ *  values and statistics, and all of these change. */
 const createCheck = (
   execute: PluginContext["execute"],
   getLimits: (session: Execution["session"]) => RoleLimits,
@@ -87,10 +88,10 @@ const createCheck = (
     const executePrograms = (
       programs: Execution["programs"],
     ): Promise<readonly Readonly<Record<string, string | null>>[]> =>
-      // rolls back the effects of the pre-request function, which runs because it affects the plan
+      // The rollback undoes the effects of the pre-request function, which runs because it affects the plan.
       execute({ ...execution, programs, end: "rollback", check: undefined });
-    // Later steps may depend on rows that earlier steps write; only the first step is estimated then. A statement that
-    // cannot be planned at all fails with its own error when it runs.
+    // Later steps may depend on rows that earlier steps write, so that only the first step can be estimated. A
+    // statement that cannot be planned at all fails with its own error when it runs.
     const rows = await executePrograms(asked)
       .catch((error: unknown) =>
         isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),

@@ -1,6 +1,6 @@
-/** Reads the output of `explain (format json)` as two numbers. */
+/** Parses the output of `explain (format json)` into an estimated cost and an estimated number of rows. */
 
-/** The members of a plan node that are read here. */
+/** The members of a plan node that the estimate depends on. */
 interface PlanNode {
   readonly "Node Type"?: string;
   readonly "Parent Relationship"?: string;
@@ -10,7 +10,7 @@ interface PlanNode {
 }
 
 export interface Estimate {
-  /** In the planner's unit: about one page that is read sequentially. */
+  /** The cost in the planner's unit, which is about one page that is read sequentially. */
   readonly cost: number;
   /** The rows of the largest step, multiplied by its repetitions. */
   readonly rows: number;
@@ -27,8 +27,8 @@ const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
   "WindowAgg",
 ]);
 
-/** `loops` is the number of times that the node runs. `share` is the fraction of its rows that a LIMIT above it
- *  needs. */
+/** Returns the rows of the largest step among the node and the nodes below it. `loops` is the number of times that the
+ *  node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
 const estimateMaxRows = (node: PlanNode, loops: number, share: number): number => {
   const { "Node Type": type = "", "Plan Rows": each = 0, Plans: parts = [] } = node;
   const own = each * loops * share;
@@ -48,9 +48,9 @@ const estimateMaxRows = (node: PlanNode, loops: number, share: number): number =
   return most;
 };
 
-/** `text` is the result of the EXPLAIN statement. */
+/** Parses the text that the EXPLAIN statement returned. */
 export const parseEstimate = (text: string): Estimate => {
-  // PostgreSQL wrote the text
+  // PostgreSQL wrote the text, so its shape is known.
   const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[];
   return plan === undefined
     ? { cost: 0, rows: 0 }

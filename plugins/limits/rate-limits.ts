@@ -18,17 +18,17 @@ import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 
-/** Express determines the address from its own proxy settings. */
+/** A request that Express may have extended. Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
-/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added. `trustedProxies` counts from the right.
- *  Without such an entry, it is the address that Express or the socket has. */
+/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added. `trustedProxies` counts from the
+ *  right. Without such an entry, the function returns the address that Express or the socket has. */
 const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
       .split(",")
       .map((address) => address.trim());
-    // a shorter list means that the request did not pass all proxies
+    // A list with fewer entries means that the request did not pass all proxies.
     const address = forwarded.at(-trustedProxies);
     if (address !== undefined && address !== "") return address;
   }
@@ -65,7 +65,8 @@ interface RequestBucket {
   readonly burst: number;
 }
 
-/** The policy, and the remaining tokens if this process counts. The format is that of the IETF draft. @rule R-LIM-6 */
+/** Builds headers with the policy, and with the remaining tokens if this process counts. The format is that of the IETF
+ *  draft. @rule R-LIM-6 */
 const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: TokenBuckets | undefined): Headers => {
   const computeSeconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
   const policy = `"requests";q=${Math.floor(burst)};w=${computeSeconds(burst)}`;
@@ -81,13 +82,13 @@ const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: To
  *  X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",
-  stage: Stage.late, // after the GraphQL surface, if any, has declared its hook
+  stage: Stage.late, // This stage is after the GraphQL surface, which declares the hook if the preset has it.
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
     const buckets = createTokenBuckets();
     const limits = createRoleLimits(context, "rate-limits");
-    /** Requests whose first operation is counted. */
+    /** The requests whose first operation is counted. */
     const countedRequests = new WeakSet<IncomingMessage>();
     const bucketSlot = createExchangeSlot<RequestBucket>();
     let shared: SharedBuckets | undefined;
@@ -110,7 +111,8 @@ export const rateLimits = definePlugin({
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
-    /** The count of this process decides if the shared one has no answer. @throws RelApiError 429 */
+    /** Refuses a request without a token. The count of this process decides if the shared counter does not respond.
+     *  @throws RelApiError 429 */
     const checkBucket = (
       { key, perMinute, burst }: RequestBucket,
       waitMs = buckets.take(key, perMinute, burst),
@@ -128,8 +130,8 @@ export const rateLimits = definePlugin({
       return shared.take(by.key, by.perMinute, by.burst).then((waitMs) => checkBucket(by, waitMs));
     };
 
-    /** Decides by the count of this process, without waiting for the shared one. Once the shared counter responds, its
-     *  count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
+    /** Decides by the count of this process, without waiting for the shared counter. Once the shared counter responds,
+     *  its count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
     const takeSynchronously = (by: RequestBucket): void => {
       checkBucket(by);
       void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {

@@ -2,7 +2,7 @@
 import { definePlugin, RelApiError, Stage, type Plan, type Predicate } from "../../core/index.ts";
 import { safeWriteSettings } from "./settings.ts";
 
-/** The value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
+/** Returns the value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
 const evaluateConstant = (predicate: Predicate): boolean | undefined => {
   if (predicate.kind === "not") {
     const inner = evaluateConstant(predicate.of);
@@ -40,7 +40,7 @@ const checkPlan = (plan: Plan): void => {
  *  policy adds does not count. @rule R-LIM-5 G-LIM-7 */
 export const safeWrites = definePlugin({
   name: "safe-writes",
-  stage: Stage.early, // before permissions add their filters
+  stage: Stage.early, // This stage is before permissions add their filters.
   settings: safeWriteSettings,
   apply: (hooks, context) => {
     if (!context.options.safeWrites) return;

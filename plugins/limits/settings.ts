@@ -8,7 +8,7 @@ import {
   type ValuesOf,
 } from "../../core/index.ts";
 
-/** Marks a setting as a limit. Its refusals are counted under its name. */
+/** Marks a setting as a limit. The refusals of such a setting are counted under its name. */
 const markAsLimit = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
   ...setting,
   isLimit: true,

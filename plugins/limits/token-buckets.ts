@@ -6,13 +6,14 @@ interface Bucket {
   atMs: number;
 }
 
-/** Beyond this number, the key that was idle for longest is removed, and starts with a full bucket again. */
+/** The largest number of buckets. Beyond this number, the key that was idle for longest is removed, and starts with a
+ *  full bucket again. */
 const MAX_BUCKETS = 100_000;
 
 export interface TokenBuckets extends Buckets<number> {
-  /** The number of whole tokens of the key. */
+  /** Returns the number of whole tokens of the key. */
   countTokens(key: string, perMinute: number, burst: number): number;
-  /** Empties the bucket for this time, because the shared counter has no token left. */
+  /** Empties the bucket for the time `waitMs`, because the shared counter has no token left. */
   drain(key: string, perMinute: number, waitMs: number): void;
 }
 
@@ -22,10 +23,10 @@ export const createTokenBuckets = (): TokenBuckets => {
     const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
     bucket.tokens = tokens;
     bucket.atMs = performance.now();
-    // a map iterates in insertion order
+    // The key moves to the end of the map, which iterates in insertion order.
     buckets.delete(key);
     buckets.set(key, bucket);
-    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // the map is not empty
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // The map is not empty.
   };
   const computeTokens = (key: string, perMinute: number, burst: number): number => {
     const known = buckets.get(key);

@@ -1,10 +1,10 @@
-/** Rate limits that all workers of a machine share. Their primary process counts. @rule X-BUS-5 */
+/** Shares rate limits between all workers of a machine. The primary process of the workers counts. @rule X-BUS-5 */
 import type { Worker } from "node:cluster";
 import { definePlugin } from "../../core/index.ts";
 import { workerBucketsService, type SharedBuckets } from "./api.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
-/** The messages between the two processes. */
+/** The message by which a worker asks the primary process for a token. */
 interface TakeMessage {
   readonly relapi: "take-token";
   readonly id: number;
@@ -23,22 +23,22 @@ const isMessageOf = <Message extends { readonly relapi: string }>(
 ): message is Message =>
   typeof message === "object" && message !== null && (message as { readonly relapi?: unknown }).relapi === kind;
 
-/** Creates the counter of the primary process. It counts for each worker that it is called with. */
+/** Creates the counter of the primary process. The returned function adds a worker, for which the counter counts. */
 export const createWorkerCounter = (): ((worker: Worker) => void) => {
   const buckets = createTokenBuckets();
   return (worker) => {
     worker.on("message", (message: unknown) => {
       if (!isMessageOf<TakeMessage>(message, "take-token") || !worker.isConnected()) return;
       const taken: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
-      worker.send(taken, () => undefined); // the worker may have ended
+      worker.send(taken, () => undefined); // The callback ignores errors, because the worker may have ended.
     });
   };
 };
 
-/** How long a worker waits for the primary process, which may be busy or gone. */
+/** The time that a worker waits for the primary process, which may be busy or gone. */
 const ANSWER_TIMEOUT_MS = 500;
 
-/** Provides the buckets in a worker whose primary process has such a counter. */
+/** Provides shared buckets in a worker whose primary process has the counter of `createWorkerCounter`. */
 export const workerLimits = definePlugin({
   name: "worker-limits",
   apply: (_hooks, context) => {
