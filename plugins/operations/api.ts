@@ -6,13 +6,13 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-/** Provided by the plugin `metrics`. */
+/** The service by which other plugins read metrics, provided by the plugin `metrics`. */
 export const metricsService = defineService<Metrics>("metrics");
 
 export interface TraceIds {
-  /** 32 hexadecimal digits. */
+  /** The id of the trace, as 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
+  /** The id of the span, as 16 hexadecimal digits. */
   readonly spanId: string;
 }
 
@@ -21,7 +21,7 @@ export interface Tracing {
   findIds(exchange: OpenExchange): TraceIds | undefined;
 }
 
-/** Provided by the plugin `tracing` if it is switched on. */
+/** The service by which other plugins find traces. The plugin `tracing` provides it if it is switched on. */
 export const tracingService = defineService<Tracing>("tracing");
 
 declare module "../../core/index.ts" {

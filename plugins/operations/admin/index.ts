@@ -15,15 +15,16 @@ import { acceptsPage, buildPageAnswer, type Page } from "../../shared/pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
 export interface AdminServerOptions {
-  /** 0 selects any free port. */
+  /** The port of the listener, where 0 selects any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Whether the API's own listener accepts requests. It is assumed to do so by default. */
+  /** Returns whether the API's own listener accepts requests. Without this function, the listener is assumed to accept
+   *  them. */
   readonly isApiListening?: () => boolean;
   readonly onListening?: (port: number) => void;
 }
 
-/** How long the readiness probe waits for the database. */
+/** The time that the readiness probe waits for the database. */
 const PROBE_MS = 2000;
 
 interface Reply {
@@ -35,18 +36,18 @@ interface Reply {
 
 // --- settings -------------------------------------------------------------------------------------------------------
 
-/** Options that are not settings, or are too large for a line. */
+/** The options that are not settings, or are too large for a line. */
 const HIDDEN_OPTIONS = new Set(["database", "logger", "settings", "metadata"]);
 
-/** `dbPool` becomes `db-pool`. */
+/** Converts the name of an option: `dbPool` becomes `db-pool`. */
 const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const settingText = (setting: unknown): string =>
   Array.isArray(setting) ? JSON.stringify(setting.join(",")) : JSON.stringify(setting);
 
-/** One line per setting: `db-pool = 10`. */
+/** Encodes one line for each setting: `db-pool = 10`. */
 const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
-  // an option that no plugin declares may contain a secret
+  // An option that no plugin declares may contain a secret, so its value is hidden.
   const shownNames = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
   return Object.entries({ ...options, ...options.settings })
     .filter(([name, setting]) => setting !== undefined && !HIDDEN_OPTIONS.has(name))
@@ -86,7 +87,7 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
     context.model();
     return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), late]);
   } catch {
-    return false; // not ready for any reason; the api itself logs it
+    return false; // Any error means that the api is not ready. The api itself logs it.
   } finally {
     clearTimeout(timer);
   }
@@ -176,7 +177,7 @@ const handle = async (
   try {
     writeReply(response, await endpoint(context, options));
   } catch (error) {
-    // an endpoint needs the model, which is not loaded yet
+    // An endpoint fails if it needs the model and no model is loaded yet.
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
     writeReply(response, { status: 503 });
   }
@@ -194,7 +195,7 @@ const listen = (context: PluginContext, options: AdminServerOptions): Server => 
   return server;
 };
 
-/** Opens a separate listener, never on the port of the API. @rule R-ADM-1 R-ADM-2 */
+/** Opens a separate listener, because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
 export const adminServer = (options: AdminServerOptions): Plugin =>
   definePlugin({
     name: "admin-server",

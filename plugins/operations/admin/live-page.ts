@@ -1,5 +1,5 @@
-/** Shows live queries by plan and role, on a page that refreshes itself: `GET /live-queries`. Values of callers are not on
- *  it. @rule X-LQ-2 */
+/** Shows live queries by plan and role, on a page that refreshes itself: `GET /live-queries`. The page contains no
+ *  values of callers. @rule X-LQ-2 */
 import type { PluginContext } from "../../../core/index.ts";
 import { escapeHtml, type Page } from "../../shared/pages.ts";
 import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
@@ -12,7 +12,7 @@ const formatNumber = (value: number): string => value.toLocaleString("en-US");
 const formatMilliseconds = (value: number | undefined): string =>
   value === undefined ? "" : `${value < 10 ? value.toFixed(1) : formatNumber(Math.round(value))} ms`;
 
-/** The heading, title and cell of each column. */
+/** The heading, tooltip and cell of each column. */
 const COLUMNS: readonly (readonly [head: string, title: string, cell: (plan: PlanFigures) => string])[] = [
   ["Subscribers", "who are connected", ({ subscribers }) => formatNumber(subscribers)],
   ["Queries", "that differ, each run once for all who ask it", ({ queries }) => formatNumber(queries)],
@@ -56,7 +56,7 @@ const formatTotals = (plans: readonly PlanFigures[]): string => {
   return `${subscribers} of ${queries} in ${cohorts}`;
 };
 
-/** This script runs in the browser. It waits while a statement is shown. */
+/** The script that refreshes the page in the browser. It pauses while a statement is shown. */
 const SCRIPT = `
 setInterval(async () => {
   if (document.hidden || document.querySelector("details[open]")) return;
@@ -96,7 +96,7 @@ ${plans.length > MAX_PLANS ? `<p>And ${formatNumber(plans.length - MAX_PLANS)} m
 <script nonce="${nonce}">${SCRIPT}</script>`,
 });
 
-/** Returns undefined if no plugin has live queries. */
+/** Returns the builder of the page, or undefined if no plugin has live queries. */
 export const findLivePage = (context: PluginContext): ((nonce: string) => Page) | undefined => {
   const live = context.use(liveQueriesService);
   if (live === undefined) return undefined;

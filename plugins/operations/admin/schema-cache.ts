@@ -10,7 +10,7 @@ import {
   type Routine,
 } from "../../../core/index.ts";
 
-/** Maps become objects. The NUL in keys of schema and name becomes a dot. @rule R-ADM-1 */
+/** Encodes the model, with maps as objects. The NUL in keys of schema and name becomes a dot. @rule R-ADM-1 */
 export const encodeModel = (model: Model): string =>
   JSON.stringify({ ...buildSchemaCache(model), ...model }, (_key, part: unknown) => {
     if (part instanceof Map)
@@ -22,7 +22,7 @@ export const encodeModel = (model: Model): string =>
 
 const buildIdentifier = ({ schema, name }: QualifiedName) => ({ qiName: name, qiSchema: schema });
 
-/** Lists of keys with their values. */
+/** Builds the members that PostgREST shows, as lists of keys with their values. */
 const buildSchemaCache = (model: Model) => {
   const relations = [...model.relations.values()];
   return {

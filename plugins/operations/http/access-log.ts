@@ -11,7 +11,7 @@ import { formatAddress, createRequestFields } from "./request-fields.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** For example `21/Nov/2026:14:31:02 +0000`. */
+/** Formats the current time, for example `21/Nov/2026:14:31:02 +0000`. */
 const formatTime = (): string => {
   const iso = new Date().toISOString();
   return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
@@ -21,7 +21,8 @@ const quote = (text: string | undefined): string => (text === undefined ? '""' :
 
 /** Formats a response in the common log format of web servers. @rule R-ADM-3 */
 const formatAccessLine = ({ request, status, bytes, session }: RequestRecord): string => {
-  const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // Express sets it
+  // Express sets `originalUrl`, because it removes the mount path from `url`.
+  const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/";
   return `${formatAddress(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${formatTime()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quote(request.headers.referer)} ${quote(request.headers["user-agent"])}`;
 };
 
@@ -36,7 +37,7 @@ const createLineWriter =
   (context: PluginContext): Write =>
   (record) => {
     const { exchange, status, durationMs } = record;
-    if (exchange === undefined) return; // this format has no line for an operation of a WebSocket
+    if (exchange === undefined) return; // The common log format has no line for an operation of a WebSocket.
     const { serverTraceHeader: name } = context.options;
     const more =
       name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;

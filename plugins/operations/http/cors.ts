@@ -1,4 +1,4 @@
-/** CORS response headers, and responses to preflight requests. */
+/** Adds CORS headers to responses, and responds to preflight requests. */
 import {
   createCurrentOriginPolicy,
   definePlugin,
@@ -21,8 +21,8 @@ const originHeaders = (policy: OriginPolicy, origin: string): Headers =>
         ["Access-Control-Allow-Credentials", "true"],
       ];
 
-/** The CORS headers of a response to a request from that origin. `exposed` are additional header names. @rule R-COR-1
- *  R-COR-3 */
+/** Builds the CORS headers of a response to a request from that origin. `exposed` lists additional header names. @rule
+ *  R-COR-1 R-COR-3 */
 const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[] = []): Headers => {
   if (origin === undefined || !policy.allows(origin)) return [];
   return [
@@ -31,8 +31,8 @@ const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: 
   ];
 };
 
-/** Returns the response to an OPTIONS request. Undefined if it is not a preflight request that the policy allows, or
- *  its method is not in `METHODS`: the surface then responds. @rule R-COR-2 */
+/** Returns the response to a preflight request. Undefined if the request is not a preflight request that the policy
+ *  allows, or if its method is not in `METHODS`. The surface responds to such requests. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const wanted = header("access-control-request-method");

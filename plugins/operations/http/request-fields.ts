@@ -13,7 +13,7 @@ import { assignRequestId } from "./request-ids.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The database work of a request. */
+/** The sums over the transactions of a request. */
 interface TransactionTotals {
   ms: number;
   waitMs: number;
@@ -21,7 +21,7 @@ interface TransactionTotals {
   transactions: number;
 }
 
-/** For example `00-<trace>-<parent>-01`. */
+/** Matches the header `traceparent`, for example `00-<trace>-<parent>-01`. */
 const TRACE_PARENT = /^00-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const MAX_NAME_LENGTH = 100;
 
@@ -44,7 +44,7 @@ const sumRows = ({ rows = [] }: EndedTransaction): number | undefined => {
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
   const totals = createExchangeSlot<TransactionTotals>();
-  // avoids the cost when only failures are logged
+  // The listener is omitted when only failures are logged, because each transaction would call it.
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || findLowestLoggedStatus(logLevel) === 0)
     context.use(transactionSignal).listen((ran) => {
@@ -82,7 +82,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
     const { traceId, spanId } = exchange === undefined ? NO_TRACE_IDS : findTraceIds(exchange);
     const database = exchange && totals.get(exchange);
     const name = context.options.serverTraceHeader;
-    // undefined fields are omitted
+    // Loggers omit fields that are undefined.
     return {
       requestId: exchange && assignRequestId(exchange),
       traceId,
@@ -104,7 +104,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       rows: database?.rows,
       bytes,
       planKey,
-      address: formatAddress(request.socket.remoteAddress), // unknown when the socket has closed
+      address: formatAddress(request.socket.remoteAddress), // The address is unknown when the socket has closed.
       userAgent: request.headers["user-agent"],
     };
   };

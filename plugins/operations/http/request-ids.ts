@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { definePlugin, findLowestLoggedStatus, type Headers, type OpenExchange } from "../../../core/index.ts";
 
 const NAME = "x-request-id";
-/** Accepts only ids that are safe in the log, because clients choose them. */
+/** Matches ids that are safe in the log. Clients choose the ids, so others are replaced. */
 const VALID_ID = /^[\w.:+/=@-]{1,128}$/;
 const NO_HEADERS: Headers = [];
 
@@ -15,7 +15,7 @@ export const assignRequestId = (exchange: OpenExchange): string => {
   return exchange.requestId;
 };
 
-/** Active if each request is logged with fields. @rule X-LOG-3 */
+/** Adds request ids if each request is logged with fields. @rule X-LOG-3 */
 export const requestIds = definePlugin({
   name: "request-ids",
   apply: (_hooks, context) => {
@@ -29,7 +29,7 @@ export const requestIds = definePlugin({
       },
       get headers() {
         if (!isUsed()) return undefined;
-        // R-HDR-11 defines another response for a request without this header
+        // If the trace header has the same name, R-HDR-11 defines the response for a request without this header.
         const isEchoed = (context.options.serverTraceHeader ?? "").toLowerCase() === NAME;
         return ({ isUnlogged, requestId }: OpenExchange): Headers =>
           isUnlogged || isEchoed || requestId === undefined ? NO_HEADERS : [["X-Request-Id", requestId]];

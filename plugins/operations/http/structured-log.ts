@@ -9,7 +9,7 @@ const requirePackage = createRequire(import.meta.url);
 
 const PRETTY = "pino-pretty";
 
-/** Formats lines for reading. @throws RelApiError `preset` if the package is not installed */
+/** Creates a function that formats lines for reading. @throws RelApiError `preset` if the package is not installed */
 const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
   let prettyFactory: typeof import("pino-pretty").prettyFactory;
   try {
@@ -23,7 +23,7 @@ const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
 
 const MESSAGE = "message";
 
-/** `encode` transforms each line that pino writes. */
+/** Creates a pino logger. `encode` transforms each line that pino writes. */
 const createPino = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
   const { pino } = requirePackage("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
@@ -50,7 +50,7 @@ export const structuredLog = definePlugin({
     const { stdout, stderr } = process;
     const isPretty = logFormat === "pretty";
     const messages = createPino(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
-    // the access log filters requests by level
+    // The access log filters requests by level, so this logger accepts all of them.
     const requests = createPino("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
     const { access, request } = createFieldsLogger(requests);
     context.logTo({ ...createFieldsLogger(messages), access, request });

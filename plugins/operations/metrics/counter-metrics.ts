@@ -29,7 +29,6 @@ const METRICS: readonly (readonly [name: string, counter: string, help: string])
   ],
   ["relapi_cache_entries", "cache-entries", "Kept values"],
   ["relapi_cache_bytes", "cache-bytes", "Bytes of kept values, estimated"],
-  // limits (R-BND)
   ["relapi_results_refused_total", "results-refused", "Answers of the database larger than MAX_RESULT_BYTES"],
   ["relapi_coalesced_reads_total", "coalesced-reads", "Reads that had a round trip together with others"],
   ["relapi_prepared_statements", "prepared-statements", "Statements prepared on the pooled connections"],

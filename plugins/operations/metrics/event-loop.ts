@@ -6,10 +6,10 @@ import type { PromClient } from "./prom-client.ts";
 const SAMPLE_MS = 20;
 const MS_PER_SECOND = 1000;
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** The maximum covers one or two windows of this length, so that a scrape within this time sees each delay. */
+/** The length of a window. The maximum covers one or two windows, so that a scrape within this time sees each delay. */
 const WINDOW_MS = 60_000;
 
-/** Returns a function that stops the measurement. @rule X-MET-5 */
+/** Measures the event loop from now on. Returns a function that stops the measurement. @rule X-MET-5 */
 export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, registry: Registry): (() => void) => {
   const delays = new Histogram({
     name: "relapi_event_loop_delay_seconds",

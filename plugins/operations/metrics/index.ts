@@ -20,9 +20,9 @@ const getProcessRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Re
   return sharedRegistry;
 };
 
-/** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
- *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. They require the package
- *  `prom-client`. @rule R-ADM-2 X-MET-1 */
+/** Provides counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process.
+ *  They are the response of `GET /metrics` of the admin listener and of `api.metrics()`. The metrics require the
+ *  package `prom-client`. @rule R-ADM-2 X-MET-1 */
 export const metrics = definePlugin({
   name: "metrics",
   apply: (_hooks, context) => {

@@ -4,7 +4,7 @@ import type { Model, PluginContext, Session } from "../../../core/index.ts";
 const MAX_VALUES = 100;
 const OTHER = "other";
 
-/** Returns the value, or `other` if there are too many values. */
+/** Creates a function that returns the value, or `other` if it has seen too many values. */
 export const createBoundedLabel = (): ((value: string) => string) => {
   const known = new Set<string>();
   return (value) => {
@@ -17,7 +17,8 @@ export const createBoundedLabel = (): ((value: string) => string) => {
 
 export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined, surface: string) => string;
 
-/** Labels only roles of the database or the metadata, because a token may name any role. @rule X-MET-2 */
+/** Creates a function that labels only roles of the database or the metadata, because a token may name any role. @rule
+ *  X-MET-2 */
 export const createRoleLabel = (context: PluginContext): RoleLabel => {
   let model: Model | undefined;
   context.onModel((loaded) => {

@@ -1,12 +1,12 @@
-/** Metrics of live queries by plan and role. The plans with most subscribers have their own series; the others share
- *  one. */
+/** Exports metrics of live queries by plan and role. The plans with most subscribers have their own series; the other
+ *  plans share one series. */
 import type { CounterConfiguration, Registry } from "prom-client";
 import type { PluginContext } from "../../../core/index.ts";
 import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
 import type { RoleLabel } from "./labels.ts";
 import type { PromClient } from "./prom-client.ts";
 
-/** The largest number of plans per process. */
+/** The largest number of plans with their own series in one process. */
 const MAX_PLANS = 20;
 const OTHER = "other";
 const MS_PER_SECOND = 1000;
@@ -20,7 +20,7 @@ const GAUGES: readonly (readonly [name: string, help: string, of: (plan: PlanFig
   ["queries", "Live queries that differ, by plan", ({ queries }) => queries],
 ];
 
-/** Counts since the cohorts began. The shared series has none of them, because its plans change. */
+/** The counts since the cohorts began. The series that plans share has no counts, because its plans change. */
 const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
   ["runs_total", "Statements that have answered live queries, by plan", ({ runs }) => runs],
   ["rows_total", "Live queries that statements have answered, by plan", ({ rows }) => rows],
@@ -40,7 +40,7 @@ export const registerLivePlans = (
   labelRole: RoleLabel,
 ): void => {
   const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
-  /** The statistics are computed once for all metrics of a scrape. */
+  /** The statistics of the current scrape, which are computed once for all metrics. */
   let cachedPlans: readonly PlanFigures[] | undefined;
   const all = (): readonly PlanFigures[] => {
     if (cachedPlans === undefined) setImmediate(() => (cachedPlans = undefined));

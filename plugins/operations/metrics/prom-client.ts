@@ -5,7 +5,7 @@ export type PromClient = typeof import("prom-client");
 
 const load = createRequire(import.meta.url);
 
-/** Returns undefined if the package is not installed. */
+/** Returns the package, or undefined if it is not installed. */
 export const loadPromClient = (): PromClient | undefined => {
   try {
     return load("prom-client") as PromClient;

@@ -1,4 +1,4 @@
-/** Metrics of requests, transactions and live queries, by operation and role. */
+/** Exports metrics of requests, transactions and live queries, by operation and role. */
 import type { Registry } from "prom-client";
 import { requestSignal, transactionSignal, type PluginContext } from "../../../core/index.ts";
 import { liveRunSignal } from "../../live/api.ts";

@@ -5,8 +5,8 @@ import type { PromClient } from "./prom-client.ts";
 
 type Metrics = readonly MetricObject[];
 
-/** The primary process forwards messages with `relay`, to the worker with that number or to all others. It reports
- *  those workers to the sender (`reached`). */
+/** The question of a worker for the metrics of all others. The primary process forwards each message with `relay` to
+ *  the worker with that number or to all other workers. It reports the other workers to the sender (`reached`). */
 interface AskMessage {
   readonly relay: "all";
   readonly topic: typeof TOPIC;
@@ -32,7 +32,7 @@ type Message = Partial<Omit<AskMessage & ReplyMessage & ReachedMessage, "relay">
 
 const TOPIC = "metrics";
 
-/** Adds the number of workers in the metrics of the registry, and of those that are missing. */
+/** Adds the number of workers in the metrics of the registry, and the number of missing workers. */
 export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count: number, silent: number): void => {
   const registers = [registry];
   new Gauge({ name: "relapi_workers", help: "Workers that these numbers are the sum of", registers }).set(count);
@@ -43,11 +43,11 @@ export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count
   }).set(silent);
 };
 
-/** A worker that does not reply within this time is blocked, or has just ended. */
+/** The time that a worker has to reply. A worker that does not reply within this time is blocked, or has just ended. */
 const PATIENCE_MS = 1000;
 
 interface PendingQuestion {
-  /** The metrics by worker. */
+  /** The metrics that other workers have sent, by the number of the worker. */
   readonly answers: Map<number, Metrics>;
   others: readonly number[];
   readonly done: () => void;
@@ -58,15 +58,15 @@ export interface WorkerMetrics {
   close(): void;
 }
 
-/** Selects metrics that never decrease. They stay in the sum when their worker does not reply or has ended. Otherwise
+/** Selects metrics that never decrease, which stay in the sum when their worker does not reply or has ended. Otherwise
  *  Prometheus would treat the smaller sum as a restart, and count all of it again. */
 const filterCumulative = (metrics: Metrics): Metrics => metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
 
 const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
-/** `registry` holds the metrics of this worker. @rule X-MET-6 */
+/** Creates the exchange of metrics between workers. `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
-  // the library's types omit the lists
+  // The library's types do not allow the lists, but the library accepts them.
   const aggregateMetrics = (all: readonly Metrics[]): Registry => prom.AggregatorRegistry.aggregate(all as object[]);
   const questions = new Map<number, PendingQuestion>();
   let lastQuestion = 0;
@@ -95,19 +95,20 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     let question: PendingQuestion | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);
-      // waits at least until the primary process reports the other workers
+      // The list contains this worker, which never replies to itself. So the question waits until the primary process
+      // reports the other workers.
       question = { answers: new Map(), others: [self], done: resolve };
       questions.set(ask, question);
       send({ relay: "all", topic: TOPIC, ask, from: self });
     });
     clearTimeout(timer);
     questions.delete(ask);
-    return question as unknown as PendingQuestion; // assigned synchronously
+    return question as unknown as PendingQuestion; // The executor of the promise assigns the variable synchronously.
   };
 
   /** The last metrics of each other worker. */
   const known = new Map<number, Metrics>();
-  /** The sum of the workers that have ended. */
+  /** The sum of the metrics of the workers that have ended. */
   let ended: Metrics = [];
 
   return {

@@ -18,8 +18,8 @@ const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
 /** Matches quoted values in a plan. They come from views, policies and metadata, and may be confidential too. */
 const QUOTED = /'(?:[^']|'')*'/g;
 
-/** Makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has `generic_plan` for this; the
- *  setting also works in older versions. */
+/** The setting that makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has
+ *  `generic_plan` for this purpose; the setting also works in older versions. */
 const GENERIC_PLAN = ["plan_cache_mode", "force_generic_plan"] as const;
 
 let statementCount = 0;
@@ -41,11 +41,11 @@ const buildExplainProgram = ({ text, slots }: ProgramStatement, relations: Progr
   };
 };
 
-/** Returns true if the execution explains a statement. */
+/** Returns whether the execution explains a statement. */
 export const isExplaining = ({ settings }: Execution): boolean => settings?.includes(GENERIC_PLAN) === true;
 
-/** Explains a statement of the execution, as its role. Undefined if the statement cannot be explained. @throws
- *  RelApiError */
+/** Explains a statement of the execution, as the role of the execution. Undefined if the statement cannot be explained.
+ *  @throws RelApiError */
 export const explain = async (
   context: PluginContext,
   { session, schema, keepsLoginPath, requestSettings, settings = [] }: Execution,

@@ -74,11 +74,13 @@ export const slowQueries = definePlugin({
           .join(";\n")
           .slice(0, MAX_TEXT_LENGTH),
       });
-      // a failed statement may fail again, or the database may be too busy
+      // The plan of a failed statement is not logged, because the statement may fail again, or the database may be too
+      // busy.
       if (slowQueryPlans && ran.rows !== undefined) void logPlan(ran, planKey);
     };
 
-    // listens only once the setting is present, to avoid its cost; the setting may come from the database
+    // The plugin listens only once the setting is present, because the listener has a cost. The setting may come from
+    // the database.
     let isListening = false;
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;

@@ -18,7 +18,7 @@ const requirePackage = createRequire(import.meta.url);
 
 const NO_HEADERS: Headers = [];
 
-/** @throws RelApiError `preset` if the package is not installed */
+/** Loads the API of OpenTelemetry. @throws RelApiError `preset` if the package is not installed */
 const loadTracingApi = (): typeof import("@opentelemetry/api") => {
   try {
     return requirePackage("@opentelemetry/api") as typeof import("@opentelemetry/api");
@@ -57,7 +57,7 @@ export const tracing = definePlugin({
     context.wrap({
       execute: (next) => (execution) => {
         const found = findSpanContext(execution.exchange);
-        // a trace that is not sampled is not exported
+        // A trace that is not sampled is not exported, so the database does not need its id.
         const isSampled = found !== undefined && (found.traceFlags & api.TraceFlags.SAMPLED) !== 0;
         return next(isSampled ? addTrace(execution, traceStatements, found) : execution);
       },

@@ -1,4 +1,4 @@
-/** Spans of requests, transactions and live queries, following the conventions of OpenTelemetry. */
+/** Records spans of requests, transactions and live queries, following the conventions of OpenTelemetry. */
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import {
   createExchangeSlot,
@@ -16,7 +16,7 @@ type Api = typeof import("@opentelemetry/api");
 export interface OpenSpan {
   readonly span: Span;
   readonly context: Context;
-  /** The end of its last child span. */
+  /** The end of the last child span. */
   lastMs: number;
 }
 
@@ -67,7 +67,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = ran;
     const request = of(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
-    // the time before the first statement: reading the request, authorizing it, and planning
+    // The span "plan" covers the time before the first statement, in which the request is read, authorized and planned.
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
     const failed = error === undefined ? undefined : readErrorCode(error);
@@ -122,11 +122,11 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     open: (exchange) => {
       const { request, method, surface } = exchange;
       const active = api.context.active();
-      // an instrumentation of the HTTP server may have started a span
+      // An instrumentation of the HTTP server may have started a span.
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
       const around = exchange.parent === undefined ? undefined : of(exchange.parent);
-      // an inner request belongs to the trace of the outer one, if that has a trace
+      // An inner request belongs to the trace of the outer request, if the outer request has a trace.
       if (exchange.parent !== undefined && around === undefined) return;
       const parent = around
         ? around.context
@@ -136,7 +136,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
             ? propagation.extract(ROOT_CONTEXT, request.headers)
             : ROOT_CONTEXT;
       const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
-      // decided before the span is created, because an unsampled span costs half as much as a sampled one
+      // Sampling is decided before the span is created, because an unsampled span costs half as much as a sampled one.
       if (above === undefined ? !startsTrace() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(

@@ -2,17 +2,18 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { Execution } from "../../../core/index.ts";
 
-/** For example `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`. */
+/** Encodes a span as the header `traceparent`, for example
+ *  `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`. */
 export const encodeTraceParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, "0")}`;
 
-/** The value has 62 bytes; PostgreSQL limits names to 63. */
+/** Builds a setting that names the trace. Its value has 62 bytes, because PostgreSQL limits names to 63. */
 const buildApplicationName = (parent: string): readonly [name: string, value: string] => [
   "application_name",
   `relapi ${parent}`,
 ];
 
-/** A comment in the format of sqlcommenter: sorted keys, with encoded and quoted values. No value can end the
+/** Builds a comment in the format of sqlcommenter: sorted keys, with encoded and quoted values. No value can end the
  *  comment. */
 const buildComment = (parent: string, operation: string | undefined): string =>
   [
@@ -26,7 +27,7 @@ const buildComment = (parent: string, operation: string | undefined): string =>
 const MAX_LENGTH = 100;
 
 const encodeValue = (text: string): string =>
-  // replaces unpaired surrogates, which cannot be encoded
+  // The buffer replaces unpaired surrogates, which cannot be encoded.
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
