@@ -17,16 +17,18 @@ export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "
   columns(relation: string): readonly string[];
 }
 
-/** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute. Until then it retains
- *  the WAL. */
+/** The period of status messages. The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a
+ *  minute. Until then the server retains the WAL. */
 const STATUS_MS = 3000;
-/** Each status message asks for a reply. After this many without a reply, the connection counts as lost. */
+/** The number of status messages without a reply after which the connection counts as lost. Each status message asks
+ *  for a reply. */
 const MAX_UNANSWERED = 3;
-/** Limits how long another process waits for the lock of a machine that has vanished. */
+/** The period of status messages of a feed with a lock. It limits how long another process waits for the lock of a
+ *  machine that has vanished. */
 const LOCKED_STATUS_MS = 1000;
 const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
 
-/** @throws RelApiError of connecting, or of the server if it refuses */
+/** Opens a feed without a lock. @throws RelApiError if connecting fails, or if the server refuses */
 export const openChangeFeed = async (context: PluginContext, handlers: ChangeHandlers): Promise<ChangeFeed> =>
   startFeed(await context.openReplication(), handlers, STATUS_MS);
 
@@ -42,8 +44,8 @@ export const withKeysOnly = ({ committed, keyColumn, lost }: ChangeFeedHandlers)
 
 export interface LockedFeed {
   readonly feed: ChangeFeed;
-  /** When the lock was acquired, by the clock of the database. The later of two such times belongs to the current
-   *  owner of the lock. */
+  /** The time when the lock was acquired, by the clock of the database. The later of two such times belongs to the
+   *  current owner of the lock. */
   readonly sinceMs: number;
 }
 
@@ -112,18 +114,18 @@ const XLOG_DATA = 0x77;
 const KEEPALIVE = 0x6b;
 /** The length of the header of a data message: type, start, end and time. */
 const DATA_AT = 25;
-/** The names come first. The longest two with quotation marks are shorter than this; only a `TRUNCATE` can list
- *  more. */
+/** The number of bytes that are read to find the names of relations, which come first. The longest two with quotation
+ *  marks are shorter; only a `TRUNCATE` can list more. */
 const NAMES_BYTES = 600;
-/** Only the relation name is read of a longer row, because decoding the row costs more than running the live queries
- *  again. */
+/** The largest size of a row that is parsed. Only the relation name is read of a longer row, because decoding the row
+ *  costs more than running the live queries again. */
 const MAX_ROW_BYTES = 1024 * 1024;
-/** The microseconds from 1970 to 2000, where the epoch of PostgreSQL begins. */
+/** The microseconds from 1970 to 2000. The epoch of PostgreSQL begins in 2000. */
 const EPOCH_US = 946_684_800_000_000n;
 
 interface Reader {
   readMessage(bytes: Buffer): void;
-  /** `isAsking` requests a reply from the server. */
+  /** Sends the position that was read. `isAsking` requests a reply from the server. */
   sendStatus(isAsking?: boolean): void;
 }
 
@@ -146,7 +148,7 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
     if (text.startsWith("table ")) {
       const names = parseNames(text, "table ".length);
-      // the list is longer than the part that was read
+      // The list of names is longer than the part of the message that was read.
       const all = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
       const wanted = only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
@@ -187,12 +189,12 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
   };
 };
 
-// for example `(at 2026-01-31 12:00:00.123456+00)`
+// This expression matches, for example, `(at 2026-01-31 12:00:00.123456+00)`.
 const COMMITTED_AT = /\(at (\S+) ([\d:.]+)([+-]\d\d)(:\d\d)?/;
 /** The position of the send time in the header of a data message. */
 const SENT_AT = 17;
 
-/** Computes the lag from two times of the database's clock. */
+/** Computes the lag from two times of the database's clock, so that the clock of this process does not matter. */
 const computeLagMs = (commit: string, message: Buffer): number => {
   const [, day = "", time = "", hours = "", minutes = ":00"] = COMMITTED_AT.exec(commit) ?? [];
   const sentMs = Number(message.readBigInt64BE(SENT_AT) + EPOCH_US) / 1000;

@@ -13,7 +13,7 @@ interface ColumnIndex<Item> {
   readonly byKey: Map<string, Item | Set<Item>>;
 }
 
-/** An entry of the index, kept so that it can be removed. */
+/** An entry of the index, which the owner keeps to remove it. */
 export interface IndexEntry<Item> {
   readonly byKey: ColumnIndex<Item>["byKey"];
   readonly key: string;
@@ -25,7 +25,7 @@ interface TableIndex<Item> {
 }
 
 export interface ChangeIndex<Item extends object> {
-  /** For each table, the columns that have conditions. */
+  /** The columns that have conditions, by table. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
   /** Adds an item. Tables without conditions concern every item and are not part of the index. */
   add(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
@@ -34,7 +34,7 @@ export interface ChangeIndex<Item extends object> {
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
 }
 
-/** `onColumns` is called when columns are added. */
+/** Creates an empty index. `onColumns` is called when columns are added. */
 export const createChangeIndex = <Item extends object>(
   tables: ReadonlyMap<string, TableFacts>,
   onColumns: () => void,
@@ -128,7 +128,7 @@ const completeVersions = (
 ): Versions => {
   if (before === null) return [null, after];
   if (identity === undefined) {
-    // the log omits long values that did not change
+    // The log omits long values that did not change.
     const is = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
     const isWhole = typeof before[witnessAt] === "string";
     return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, is];

@@ -1,7 +1,7 @@
 /** The messages about changes that processes exchange on the bus, as JSON. */
 import type { ChangedRows, RowChange, TableChanges } from "../api.ts";
 
-/** Column names by `schema.name`. */
+/** The names of columns by `schema.name`. */
 export type ColumnsByRelation = Readonly<Record<string, readonly string[]>>;
 
 /** `want` is repeated every few seconds by a process with live queries. It requests the values of these columns, by
@@ -88,7 +88,7 @@ export const encodeColumns = (columns: ReadonlyMap<string, readonly string[]>, m
 
 /** The length of an empty message such as `["change",9007199254740991,[],[]]`. */
 const FRAME_BYTES = 40;
-/** The rows of one relation may use this fraction of a message. If they are longer, the relation is reported without
+/** The fraction of a message that the rows of one relation may use. A relation with longer rows is reported without
  *  rows. */
 const RELATION_FRACTION = 4;
 
@@ -125,7 +125,7 @@ const encodeRows = (changed: ChangedRows | undefined, maxBytes: number): string 
   let last = "";
   for (const row of changed.rows) {
     const text = JSON.stringify(row);
-    if (text === last) continue; // a repetition adds nothing
+    if (text === last) continue; // A row that repeats the previous row is omitted, because it adds nothing.
     rows.push(text);
     last = text;
     bytes += Buffer.byteLength(text) + 1;

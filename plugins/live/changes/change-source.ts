@@ -8,13 +8,13 @@ export interface SharedChanges {
   readonly isOpen: boolean;
   /** Whether the database cannot report changes by replication. */
   readonly isRefused: boolean;
-  /** Called when there are live queries. */
+  /** Starts to read changes, because there are live queries. */
   start(): void;
-  /** Called when the last live query has ended. */
+  /** Stops reading changes, because the last live query has ended. */
   stop(): void;
-  /** Called when the database was reached again. It may be a different server. */
+  /** Handles that the database was reached again. It may be a different server. */
   databaseReached(): void;
-  /** Called when `columns` has changed. */
+  /** Handles that `columns` has changed. */
   columnsChanged(): void;
   close(): Promise<void>;
 }
@@ -24,27 +24,27 @@ export interface SharedChangesParts {
   readonly bus: Bus | undefined;
   /** The columns whose values this process needs from changed rows. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
-  /** Whether there are no live queries, on any change source. */
+  /** Returns whether there are no live queries, on any change source. */
   readonly isIdle: () => boolean;
   readonly changed: (changes: TableChanges) => void;
-  /** Called when changes may be missing, so that all live queries must run again. */
+  /** Called when changes may be missing. All live queries must then run again. */
   readonly missed: () => void;
   /** Called when all changes are reported from now on. */
   readonly opened: (isLeader: boolean) => void;
-  /** Called when changes are no longer reported, until `opened`. */
+  /** Called when changes are no longer reported. The next call of `opened` ends this state. */
   readonly lost: (reason: string) => void;
   readonly refused: (reason: string) => void;
 }
 
-/** Whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server starts or is
- *  full. An error without a state means that the server was not reached. */
+/** Returns whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server
+ *  starts or is full. An error without a state means that the server was not reached. */
 export const isTemporary = (error: unknown): boolean => {
   if (!isRelApiError(error)) return false;
   const { sqlstate } = error.facts;
   return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
 };
 
-/** Whether a hot standby refused. It may be promoted later. */
+/** Returns whether a hot standby refused. The standby may be promoted later. */
 export const isStandbyError = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
 
 export const describeError = (error: unknown): string => {

@@ -1,7 +1,7 @@
 /** Collects changed rows by relation. */
 import type { ChangedRows, RowChange, ChangedKeys, TableChanges } from "../api.ts";
 
-/** The limit per relation. Beyond it, any row counts as changed. */
+/** The largest number of rows that are collected for each relation. Beyond this number, any row counts as changed. */
 const MAX_ROWS = 10_000;
 
 export interface ChangeCollector {
@@ -37,7 +37,7 @@ export const createChangeCollector = (): ChangeCollector => {
   };
 };
 
-/** The values of the first column, which is the key of the rows. */
+/** Extracts the values of the first column, which is the key of the rows. */
 export const extractKeys = (changes: TableChanges): ChangedKeys =>
   new Map([...changes].map(([relation, changed]) => [relation, changed && extractRowKeys(changed.rows)]));
 

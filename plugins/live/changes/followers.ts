@@ -1,4 +1,4 @@
-/** The followers that a leader knows, and the changes that it collects for them. */
+/** Stores the followers of a leader, and gathers the changes that the leader sends to them. */
 import type { TableChanges } from "../api.ts";
 import type { ColumnsByRelation } from "./change-messages.ts";
 import { createChangeCollector } from "./changed-rows.ts";
@@ -11,11 +11,11 @@ export interface Followers {
   /** Forgets followers that were silent for too long. */
   tick(): void;
   clear(): void;
-  /** The columns of changed rows that any follower or this process (`mine`) needs. */
+  /** Returns the columns of changed rows that any follower or this process (`mine`) needs. */
   mergeColumns(relation: string, mine: readonly string[] | undefined): readonly string[];
 }
 
-/** A follower is forgotten after this many ticks without a sign of life. */
+/** The number of ticks without a sign of life after which a follower is forgotten. */
 const FORGET_TICKS = 24;
 
 export const createFollowers = (): Followers => {
@@ -38,7 +38,7 @@ export const createFollowers = (): Followers => {
   };
 };
 
-/** Changes within this time are sent together. */
+/** The time within which changes are gathered and sent together. */
 const GATHER_MS = 5;
 
 export interface Gatherer {

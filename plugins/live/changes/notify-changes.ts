@@ -18,7 +18,7 @@ export const notifyChanges = definePlugin({
     const source = createNotifications(context);
     hooks.introspect.tap(NAME, (model, { queryLater }) => {
       const tables = queryLater<TableRow>(TABLES);
-      tables.catch(() => undefined); // `load` logs the error
+      tables.catch(() => undefined); // The function `load` logs the error.
       return { ...model, pluginFacts: { ...model.pluginFacts, [NAME]: tables } };
     });
     context.use(watchChangesHook).tap(NAME, source.watch);
@@ -32,8 +32,9 @@ interface TableRow {
   readonly ancestors: readonly string[] | null;
 }
 
-/** Tables with the enabled trigger, and partitions. A hot standby has the triggers and no notifications. A statement on
- *  one of the `ancestors` may change the table, but only the trigger of the table that the statement names fires. */
+/** Selects tables with the enabled trigger, and partitions. A hot standby has the triggers and no notifications. A
+ *  statement on one of the `ancestors` may change the table, but only the trigger of the table that the statement names
+ *  fires. */
 const TABLES = sql`
 with recursive above (relation, ancestor) as (
   select inhrelid, inhparent from pg_catalog.pg_inherits
@@ -64,7 +65,7 @@ interface Notifications {
 
 const createNotifications = (context: PluginContext): Notifications => {
   const watchers = new Map<Changed, Interest>();
-  /** The tables of which every change is reported. */
+  /** The tables for which every change is reported. */
   let reportedTables: ReadonlySet<string> = new Set();
   /** The partitions of each table that a statement may name. */
   let descendants: ReadonlyMap<string, readonly string[]> = new Map();
@@ -85,7 +86,7 @@ const createNotifications = (context: PluginContext): Notifications => {
     for (const { name, ancestors } of rows)
       for (const ancestor of ancestors ?? []) below.set(ancestor, [...(below.get(ancestor) ?? []), name]);
     descendants = below;
-    // live queries that were refused before may be accepted now
+    // A live query that was refused before may be accepted with the new triggers.
     if (had > 0 || reportedTables.size > 0) rewatch();
   };
 
@@ -146,7 +147,7 @@ export const liveTriggers = (take: (text: string) => void) =>
           .then(take)
           .catch((error: unknown) =>
             context.logger.error("failed to generate the SQL of the live triggers", { reason: describeError(error) }),
-          ); // the promise is not awaited
+          ); // A failure has to be logged here, because `onModel` does not await the promise.
       });
     },
   });
@@ -167,7 +168,7 @@ const loadTriggerSql = async (context: PluginContext, model: Model): Promise<str
         ({ schema, name }) =>
           sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,
       ),
-    // makes running servers reload, and so find the triggers
+    // The notification makes running servers reload, and so find the triggers.
     sql`notify ${ident(context.options.dbChannel)}`,
   ];
   return `${toStatement(join(statements, ";\n")).text};\n`;

@@ -20,7 +20,7 @@ export const pollChanges = definePlugin({
   },
 });
 
-/** Two equal snapshots mean that no writing transaction has ended in between. */
+/** Selects a snapshot. Two equal snapshots mean that no writing transaction has ended in between. */
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
 const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
@@ -41,7 +41,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
       snapshot = row?.snapshot;
       return isChanged;
     } catch {
-      snapshot = undefined; // whatever the reason, the next result counts as a change
+      snapshot = undefined; // After any error, the next snapshot counts as a change.
       return false;
     }
   };
@@ -74,7 +74,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
       if (watchers.size > 0) return;
       clearTimeout(timer);
       timer = undefined;
-      // commits while nothing is watched are not reported, so the next result counts as a change
+      // Commits are not reported while nothing is watched, so the next snapshot counts as a change.
       snapshot = undefined;
     };
   };

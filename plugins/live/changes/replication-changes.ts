@@ -22,13 +22,13 @@ export const replicationChanges = definePlugin({
     context.offer(changeFeedService, {
       open: (handlers) => openChangeFeed(context, withKeysOnly(handlers)),
     });
-    // an embedded database has no replication
+    // An embedded database has no replication.
     if (context.options.database !== undefined) return;
     context.use(watchChangesHook).tap("replication-changes", createReplication(context));
   },
 });
 
-/** Keeps the feed open for this time after the last live query has ended, because clients come and go. @rule
+/** The time that the feed stays open after the last live query has ended, because clients come and go. @rule
  *  G-SUB-13 */
 const IDLE_MS = 1000;
 
@@ -46,7 +46,8 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const closeWhenUnwatched = (): void => {
     clearTimeout(idleTimer);
     idleTimer = setTimeout(() => {
-      // until the feed is open, other change sources watch the same tables
+      // Until the feed is open, other change sources watch the tables. Live queries may then exist although this plugin
+      // has no watcher.
       if (watcherCount === 0 && (source?.isOpen === true || findLiveQueries()?.isIdle === true)) source?.stop();
     }, IDLE_MS);
   };
@@ -65,7 +66,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     if (isDifferent) source?.columnsChanged();
   };
 
-  /** The source is created on first use, because the bus is only available once all plugins are applied. */
+  /** Creates the source on first use, because the bus is only available once all plugins are applied. */
   const getSource = (): SharedChanges =>
     (source ??= createSharedChanges({
       context,
@@ -73,7 +74,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       columns,
       isIdle: () => findLiveQueries()?.isIdle !== false,
       changed: (changes) => {
-        // a live query of several relations gets one call per relation, but runs once
+        // A live query of several relations gets one call for each relation, but runs once.
         for (const [relation, rows] of changes)
           for (const changed of byRelation.get(relation)?.keys() ?? []) changed(relation, rows);
       },
@@ -91,7 +92,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       },
       lost: (reason) => {
         logger.warn("lost logical replication for live queries", { reason });
-        // lets other change sources watch in the meantime
+        // Asking again lets other change sources watch in the meantime.
         findLiveQueries()?.rewatch();
       },
       refused: (reason) =>

@@ -18,26 +18,26 @@ import { createVisibilityDelay } from "./visible-commits.ts";
 
 const TOPIC = "changes";
 const TICK_MS = 500;
-/** The period of a leader's heartbeat. A leader that is silent for `SILENT_TICKS` counts as gone. */
+/** The period of a leader's heartbeat, in ticks. A leader that is silent for `SILENT_TICKS` counts as gone. */
 const LEAD_TICKS = 2;
 const SILENT_TICKS = 5;
-/** The period of a follower's heartbeat. */
+/** The period of a follower's heartbeat, in ticks. */
 const WANT_TICKS = 8;
-/** During this time a new leader may have unknown followers, which followed another leader before. */
+/** The ticks during which a new leader may have unknown followers, which followed another leader before. */
 const UNKNOWN_TICKS = 12;
-/** A leader that cannot reach the bus resigns after this many ticks. */
+/** The number of ticks after which a leader resigns if it cannot reach the bus. */
 const CUT_OFF_TICKS = 6;
 /** The time that a leader has to reply, before another process tries to get the lock. */
 const ANSWER_MS = 100;
-/** Attempts to get the lock are spread over this time. */
+/** The time over which processes spread their attempts to get the lock. */
 const SPREAD_MS = 200;
 const RETRY_MS = 1000;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
-/** Attempts without lock and leader before a warning is logged. */
+/** The number of attempts without lock and leader after which a warning is logged. */
 const ATTEMPTS_BEFORE_WARNING = 15;
 
-/** A 64-bit lock key. */
+/** Computes the 64-bit key of the advisory lock from the group of the bus. */
 const computeLockKey = ({ group }: Bus): bigint =>
   createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
 
@@ -51,7 +51,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let mayBePromoted = false;
   let isClosed = false;
   let feed: ChangeFeed | undefined;
-  /** The number of the current attempt to open a feed. A feed of an earlier attempt is closed. */
+  /** The number of the current attempt to open a feed. If an earlier attempt still opens a feed, the feed is closed. */
   let attemptNumber = 0;
   let failedAttemptCount = 0;
   let epoch = 0;
@@ -146,7 +146,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const tryToLead = async (): Promise<void> => {
     if (role !== "seeking" || isClosed) return;
     if (parts.isIdle()) return void rest();
-    // without the bus, followers would not receive the changes
+    // The leader needs the bus, because followers would not receive the changes without it.
     if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
     const mine = ++attemptNumber;
     const isOver = (): boolean => mine !== attemptNumber || role !== "seeking" || isClosed;
@@ -176,13 +176,13 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   // --- following ----------------------------------------------------------------------------------------------------
 
   const follow = (sender: string, ofEpoch: number): void => {
-    // this process has lost its lock without noticing it yet
+    // This process has lost its lock without noticing it yet.
     if (role === "leading" && ofEpoch > epoch) {
       void resign();
       seekAfter("another process reads them for all", RETRY_MS);
     }
     if (role !== "seeking" && role !== "following") return;
-    // the message comes from an earlier leader that has lost its lock without noticing
+    // The message comes from an earlier leader that has lost its lock without noticing.
     if (leader !== undefined && ofEpoch < leader.epoch) return;
     silentTicks = 0;
     if (leader?.sender === sender && leader.epoch === ofEpoch) return;
@@ -226,7 +226,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   // --- every role ---------------------------------------------------------------------------------------------------
 
-  /** Counts ticks instead of time: while this process is suspended, it must not consider others silent. */
+  /** Counts ticks instead of time, because a process that was suspended must not consider others silent. */
   const tick = (): void => {
     tickCount++;
     silentTicks++;

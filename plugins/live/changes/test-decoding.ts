@@ -6,7 +6,7 @@ export interface RelationNames {
   readonly names: readonly string[];
   /** Whether the text contains all names. */
   readonly isWhole: boolean;
-  /** The position after the colon. */
+  /** The position after the colon that ends the names. */
   readonly end: number;
 }
 
@@ -16,7 +16,7 @@ export const parseNames = (text: string, from: number): RelationNames => {
   let name = "";
   let at = from;
   while (at < text.length) {
-    const character = text[at] as string; // at is within its length
+    const character = text[at] as string; // The position is less than the length of the text.
     if (character === '"') {
       const end = findQuotedEnd(text, at + 1);
       name += text.slice(at + 1, end).replaceAll('""', '"');
@@ -25,7 +25,7 @@ export const parseNames = (text: string, from: number): RelationNames => {
       names.push(name);
       name = "";
       if (character === ":") return { names, isWhole: true, end: at + 1 };
-      at += 2; // skips the comma and the blank
+      at += 2; // The separator is a comma and a blank.
     } else {
       name += character;
       at++;
@@ -37,9 +37,9 @@ export const parseNames = (text: string, from: number): RelationNames => {
 const OLD_KEY = "old-key: ";
 const NEW_TUPLE = "new-tuple: ";
 
-/** Reads the cells of these columns from a text such as
- *  ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`. Undefined if it is not a change of one
- *  row, or may continue beyond the end of a text that `isCut`. */
+/** Reads the cells of these columns from a text such as ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2
+ *  name[text]:'x'`. Undefined if the text is not a change of one row, or if `isCut` and the change may continue beyond
+ *  the end of the text. */
 export const parseRow = (
   text: string,
   from: number,
@@ -67,7 +67,8 @@ export const parseRow = (
 
 const NO_CELLS: readonly Cell[] = [];
 
-/** Reads to the end of the tuple if `isFollowed`, otherwise until all columns are found. */
+/** Reads the cells of a tuple. It reads to the end of the tuple if `isFollowed`, otherwise until all columns are
+ *  found. */
 const parseTuple = (
   text: string,
   from: number,

@@ -15,9 +15,9 @@ interface Commit {
   readonly heardAtMs: number;
 }
 
-/** The feed reports a commit when it is in the WAL, a moment before other sessions see it (much longer with synchronous
- *  replication). A live query that ran in between would miss it for good. So the snapshot is checked first, once for
- *  all commits that arrived in the meantime. */
+/** Creates a function that delays commits until a snapshot shows them. The feed reports a commit before other sessions
+ *  see it, much earlier with synchronous replication. A live query that ran in between would miss the commit for good.
+ *  One snapshot serves all commits that arrived in the meantime. */
 export const createVisibilityDelay = (
   context: PluginContext,
   changed: (changes: TableChanges) => void,
@@ -35,7 +35,8 @@ export const createVisibilityDelay = (
         const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
         isSeen = parseSnapshot(row?.snapshot ?? "");
       } catch {
-        isSeen = () => true; // the queries would fail as well, and they are repeated until they succeed
+        // Waiting is pointless, because the queries would fail as well. They are repeated until they succeed.
+        isSeen = () => true;
       }
       const seen = createChangeCollector();
       for (const [xid, commit] of commits) {
