@@ -4,23 +4,23 @@ import { findRelation, type Model, type PluginContext } from "../../../core/inde
 import { sql } from "../../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
-  /** `isIncomplete` says that further relations may be read. */
+  /** Finds the tables behind the relations. `isIncomplete` says that further relations may be read. */
   findTables(relations: ReadonlySet<string>, isIncomplete?: boolean): QueryTables;
 }
 
 export interface QueryTables {
-  /** Tables whose changes can affect reads of these relations. */
+  /** The tables whose changes can affect reads of these relations. */
   readonly tables: ReadonlySet<string>;
   /** Whether reads also depend on something that no change source reports. */
   readonly isOpenEnded: boolean;
   /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
   readonly directTables: ReadonlyMap<string, TableFacts>;
-  /** Bases of the same tables have equal keys. */
+  /** A key that is equal for the same tables. */
   readonly key: string;
 }
 
 export interface TableFacts {
-  /** The columns whose old values the WAL contains for a changed row. Undefined if it contains all of them. */
+  /** The columns whose old values the WAL contains for a changed row. Undefined if the WAL contains all columns. */
   readonly identity: ReadonlySet<string> | undefined;
   /** The columns in which different texts may be equal. */
   readonly looselyEqualColumns: ReadonlySet<string>;
@@ -40,10 +40,10 @@ interface CatalogRow {
   readonly leads: readonly string[] | null;
 }
 
-/** `leads` lists the relations in the definition of a view or in the policies of a table, and the children of a table.
- *  Foreign and unlogged tables are open-ended, because their changes are not in the WAL. So are materialized views,
- *  because a refresh changes no rows. So are definitions that call user-defined functions, which may read anything, or
- *  that depend on time or randomness. */
+/** Selects relations with the facts about them. `leads` lists the relations in the definition of a view or in the
+ *  policies of a table, and the children of a table. Foreign and unlogged tables are open-ended, because their changes
+ *  are not in the WAL. Materialized views are open-ended, because a refresh changes no rows. Definitions that call
+ *  user-defined functions, which may read anything, or that depend on time or randomness, are open-ended too. */
 const CATALOG = sql`
 with definition as (
   select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree
@@ -105,7 +105,7 @@ const findRequiredNonKeyColumn = (model: Model, { schema, relation: table }: Cat
   )?.name;
 };
 
-/** @throws RelApiError if the catalog query fails */
+/** Loads the base tables of a model. @throws RelApiError if the catalog query fails */
 export const loadBaseTables = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
   const findTables: BaseTables["findTables"] = (relations, isIncomplete = false) => {
@@ -117,7 +117,7 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
       if (seen.has(name)) return;
       seen.add(name);
       const row = rows.get(name);
-      // a name without a row is a catalog relation or a function
+      // A name without a row is a catalog relation or a function.
       if (row === undefined || row.isOpenEnded) isOpenEnded = true;
       if (row?.kind === "r" || row?.kind === "p") tables.add(name);
       for (const lead of row?.leads ?? []) {
@@ -147,14 +147,14 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
   return { findTables };
 };
 
-/** Returns the base tables of a model, and loads them once. */
+/** Creates a function that returns the base tables of a model, and loads them once. */
 export const createBaseTablesLoader = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
   let last: { readonly model: Model; readonly tables: Promise<BaseTables> } | undefined;
   return (model) => {
     if (last?.model === model) return last.tables;
     const loading = { model, tables: loadBaseTables(context, model) };
     last = loading;
-    // the next call tries again
+    // A failed load is removed, so that the next call tries again.
     loading.tables.catch(() => {
       if (last === loading) last = undefined;
     });

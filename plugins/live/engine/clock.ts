@@ -11,9 +11,9 @@ import {
 } from "../../../core/index.ts";
 import type { LiveQuery } from "../api.ts";
 
-/** Words of dates and times whose meaning depends on the time of the run. They may occur next to other parts
- *  (`today 10:00`), and in lists and ranges (`[now,)`). PostgreSQL accepts any case, and any character except a letter
- *  on either side. */
+/** Matches words of dates and times whose meaning depends on the time of the run. The words may occur next to other
+ *  parts (`today 10:00`), and in lists and ranges (`[now,)`). PostgreSQL accepts any case, and any character except a
+ *  letter on either side. */
 const TIME_WORD = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
 
 /** Removes the escapes of arrays, ranges and JSON: `{"n\\ow"}`, `"\u006eow"`. */
@@ -60,12 +60,12 @@ const findClockUse = ({ statements }: Program): ClockUse => {
   return { isRead, slots };
 };
 
-/** Whether the result of a query may change although no row changes. */
+/** Returns whether the result of a query may change although no row changes. */
 export type IsTimeDependent = (query: LiveQuery) => boolean;
 
 export const createTimeDependence = (): IsTimeDependent => {
   const programClock = memoize(findClockUse);
-  /** Whether a row policy could read a variable or a claim as a time. */
+  /** Returns whether a row policy could read a variable or a claim as a time. */
   const hasSessionTimeWord = memoize(({ variables, claims }: Session) =>
     hasTimeWord(JSON.stringify([variables, claims])),
   );

@@ -1,13 +1,14 @@
-/** Live queries with the same key are answered by one statement. The key consists of exactly the parameters of that
- *  run. @rule G-SUB-6 G-SUB-10 */
+/** Builds the keys of cohorts. Live queries with the same key are answered by one statement, so the key consists of
+ *  exactly the parameters of that run. @rule G-SUB-6 G-SUB-10 */
 import { memoize, type Program, type Session } from "../../../core/index.ts";
 import type { LiveQuery } from "../api.ts";
 import type { CohortFacts } from "./runner.ts";
 
-/** `isRow` says that the query is one row of a statement over many subscribers. */
+/** Builds the key of a live query. `isRow` says that the query is one row of a statement over many subscribers. */
 export type BuildCohortKey = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
-/** Numbers and texts are memoized, because thousands of subscribers have the same program, session and settings. */
+/** Creates the builder of keys. It memoizes numbers and texts, because thousands of subscribers have the same program,
+ *  session and settings. */
 export const createCohortKeyBuilder = (): BuildCohortKey => {
   let lastNumber = 0;
   const numberProgram = memoize((_program: Program) => ++lastNumber);
@@ -35,8 +36,8 @@ export const createCohortKeyBuilder = (): BuildCohortKey => {
 
 const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
 
-/** The session without the members in which callers of one statement may differ. The statement is proven not to read
- *  these members. */
+/** Returns the session without the members in which callers of one statement may differ. The statement is proven not to
+ *  read these members. */
 const withoutCallerMembers = (session: Session): object => ({
   ...session,
   claims: undefined,

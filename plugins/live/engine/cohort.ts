@@ -1,5 +1,5 @@
-/** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
- *  which is one row of the statement. */
+/** Serves live queries with one statement: the queries have the same program, and run as the same caller. Identical
+ *  queries share an entry, which is one row of the statement. */
 import type { Signal } from "../../../core/index.ts";
 import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";
 import type { IndexEntry } from "../changes/change-index.ts";
@@ -12,17 +12,17 @@ import { hashText, SharingEndedError, type CohortFacts, type Runnable, type Runn
 export interface Subscription {
   readonly source: LiveSource;
   readonly subscriber: Subscriber;
-  /** The hash of the last result that it received. */
+  /** The hash of the last result that the subscriber received. */
   lastHash: string | undefined;
-  /** Progress of its first result: not in a run yet, in the current run, or delivered. */
+  /** The progress of the first result: not in a run yet, in the current run, or delivered. */
   stage: "waiting" | "running" | "served";
   entry: Entry | undefined;
-  /** The bytes that it counts for after it was placed. */
+  /** The bytes that the subscription counts for once it has been placed in a cohort. */
   bytes: number;
   /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this
    *  subscription. */
   pausedUntilMs: number;
-  /** Its query while it is planned. Undefined if planning took no time. */
+  /** The query of the subscription while it is planned. Undefined if planning took no time. */
   pendingPlan: Promise<LiveQuery> | undefined;
 }
 
@@ -30,13 +30,13 @@ export interface Entry extends Runnable, RunHistory {
   readonly cohort: Cohort;
   readonly key: string;
   readonly subscriptions: Set<Subscription>;
-  /** The hash of the result that its served subscribers have. */
+  /** The hash of the result that the served subscribers have. */
   hash: string | undefined;
   /** The positions of the entry in the index of changes. */
   indexEntries: readonly IndexEntry<Entry>[];
   /** Whether a subscriber waits for its first result. */
   awaitsFirstResult: boolean;
-  /** Whether it failed in a run of its own. It is excluded from batches until it succeeds. */
+  /** Whether the entry failed in a run of its own. A faulty entry is excluded from batches until it succeeds. */
   isFaulty: boolean;
 }
 
@@ -48,9 +48,9 @@ export interface Cohort {
   readonly dueCount: number;
   add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
   remove(subscription: Subscription): void;
-  /** Called when something that all of its queries read may have changed. */
+  /** Handles that something that all queries of the cohort read may have changed. */
   changed(): void;
-  /** Called when something that this entry reads may have changed. */
+  /** Handles that something that the entry reads may have changed. */
   entryChanged(entry: Entry): void;
   close(): void;
 }
@@ -59,7 +59,7 @@ export interface Cohort {
 export interface EntryWatcher {
   add(entry: Entry): void;
   remove(entry: Entry): void;
-  /** Marks an entry that failed. Any row may be the cause, so every change concerns it until it succeeds. */
+  /** Marks an entry that failed. Any row may be the cause, so every change concerns the entry until it succeeds. */
   markFailing(entry: Entry): void;
   unmarkFailing(entry: Entry): void;
 }
@@ -67,39 +67,39 @@ export interface EntryWatcher {
 export interface CohortParts {
   readonly facts: CohortFacts;
   readonly runner: Runner;
-  /** Delivers a result to the subscriber; never throws. */
+  /** Delivers a result to the subscriber, and never throws. */
   readonly sendResult: (subscription: Subscription, result: LiveResult) => void;
   readonly limiter: Limiter;
   readonly meter: RunSpeedMeter;
   readonly batchSize: number;
-  /** Emitted after each successful run. */
+  /** The signal that is emitted after each successful run. */
   readonly runSignal: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
   readonly groups: EntryWatcher;
-  /** Called when callers must no longer share a statement. */
+  /** Called when callers must no longer share the statement of the cohort. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
 
-/** Subscribers that arrive within this time share a run. */
+/** The time within which new subscribers join the same run. */
 const GATHER_MS = 3;
 /** The longest pause between runs of a cohort, so that a burst of changes causes one run. A pause is otherwise as long
  *  as the last run. */
 const MAX_GAP_MS = 100;
-/** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
+/** The pause after a run that exceeded its time limit, as a multiple of the duration of the run. */
 const PAUSE_FACTOR = 5;
 const NO_INDEX_ENTRIES: readonly IndexEntry<Entry>[] = [];
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 3000;
-/** After this many failed runs, subscribers without a result receive the error. */
+/** The number of failed runs after which subscribers without a result receive the error. */
 const FAILURES_BEFORE_ERROR = 3;
 
-/** Whether all of its subscribers pause after a run that exceeded its time limit. @rule G-SUB-17 */
+/** Returns whether all subscribers of the entry pause after a run that exceeded its time limit. @rule G-SUB-17 */
 const isPaused = ({ subscriptions }: Entry, nowMs: number): boolean => {
   for (const { pausedUntilMs } of subscriptions) if (pausedUntilMs <= nowMs) return false;
   return subscriptions.size > 0;
 };
 
-/** Whether all of its subscribers are too slow to receive another result now. @rule G-SUB-17 */
+/** Returns whether all subscribers of the entry are too slow to receive another result now. @rule G-SUB-17 */
 const areClientsSlow = ({ subscriptions }: Entry): boolean => {
   for (const { stage, subscriber } of subscriptions)
     if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
@@ -119,8 +119,8 @@ export const createCohort = ({
   whenNoLongerShared,
 }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
-  /** Entries that must run even if the rest of the cohort does not: new subscribers, changed rows, losses of a broken
-   *  connection. */
+  /** The entries that must run even if the rest of the cohort does not: entries with new subscribers or changed rows,
+   *  and entries that lost their run because a connection broke. */
   const due = new Set<Entry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let hasBeenQuick = false;
@@ -137,7 +137,7 @@ export const createCohort = ({
   let failureCount = 0;
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = 0;
-  /** When the first unanswered change was noticed. Only set if `live-run` has listeners. */
+  /** The time when the first unanswered change was noticed. It is only set if `live-run` has listeners. */
   let changedAtMs: number | undefined;
 
   const schedule = (delayMs: number): void => {
@@ -151,12 +151,12 @@ export const createCohort = ({
     timer = setTimeout(() => void run(), Math.max(0, atMs - performance.now()));
   };
 
-  /** Returns the number of subscribers that received the result. */
+  /** Delivers a result to the subscribers of the entry, and returns the number of subscribers that received it. */
   const deliver = (entry: Entry, answer: LiveResult): number => {
     let count = 0;
     entry.hash = answer.hash;
     for (const subscription of entry.subscriptions) {
-      // subscribers that joined after the statement was sent get the result of the next run
+      // Subscribers that joined after the statement was sent get the result of the next run.
       if (subscription.stage === "waiting") continue;
       subscription.stage = "served";
       if (subscription.lastHash === answer.hash) continue;
@@ -177,7 +177,7 @@ export const createCohort = ({
       subscription.lastHash = hash;
       sendResult(subscription, { hash, text, isError: true });
     }
-    // any next result counts as different
+    // After an error, any result counts as different.
     entry.hash = undefined;
     groups.markFailing(entry);
   };
@@ -212,14 +212,14 @@ export const createCohort = ({
       recordRun(alive, performance.now() - startedAtMs);
     } catch (error) {
       recordRun(alive, performance.now() - startedAtMs);
-      // the length was checked, so the entry exists
+      // The length of the list was checked, so the entry exists.
       if (alive.length === 1 && isStatementTimeout(error))
         startPause(alive[0] as Entry, performance.now() - startedAtMs);
       if (!(error instanceof SharingEndedError)) return handleFailedRun(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
     }
-    // the subscriptions of a closed cohort have been placed again
+    // The subscriptions of a closed cohort have been placed again.
     if (isClosed) return;
     failureCount = 0;
     hasFailedForAll = false;
@@ -257,7 +257,7 @@ export const createCohort = ({
       subscription.pausedUntilMs = performance.now() + PAUSE_FACTOR * tookMs;
   };
 
-  /** A slow batch is halved until each slow entry runs in a batch of its own. */
+  /** Records the duration of a run. A slow batch is halved until each slow entry runs in a batch of its own. */
   const recordRun = (batch: readonly Entry[], tookMs: number): void => {
     const isSlow = meter.isSlow(tookMs, batch[0]?.slowBatchSize !== undefined);
     if (!isSlow) hasBeenQuick = true;
@@ -277,13 +277,13 @@ export const createCohort = ({
     if (batch.length === 1 || hasFailedForAll) {
       for (const entry of batch) {
         entry.isFaulty = batch.length === 1;
-        // the other entries do not wait for it
+        // A faulty entry runs in the slow lane, so that the other entries do not wait for it.
         if (entry.isFaulty) entry.slowBatchSize ??= batchSize;
         deliverError(entry, error);
       }
       return;
     }
-    // one entry is the cause, so halving finds it and the others get their results
+    // One entry is the cause. Halving the batch finds that entry, and the others get their results.
     requeue(batch);
     const half = batch.length >> 1;
     await runBatch(batch.slice(0, half), since);

@@ -1,8 +1,8 @@
-/** Lists the types whose values are equal exactly if their texts are. Other types are not compared here: numbers with
+/** Finds the types whose values are equal exactly if their texts are. Other types are not compared here: numbers with
  *  scales, case-insensitive text, types that ignore blanks, times that depend on a zone. @rule G-SUB-15 */
 import { findBaseType, type Column, type Model, type PgType } from "../../../core/index.ts";
 
-/** Values of the same kind can be compared with each other. */
+/** A kind of comparable types. Values of the same kind can be compared with each other. */
 export type ComparableKind = "whole" | "uuid" | "text" | "truth" | "date" | `labels ${number}`;
 
 const KINDS: Readonly<Record<string, ComparableKind>> = {
@@ -26,10 +26,10 @@ const findKind = (type: PgType | undefined): ComparableKind | undefined => {
     : undefined;
 };
 
-/** Since this version generated columns can be virtual, and virtual columns are not in the WAL. */
+/** The version since which generated columns can be virtual. Virtual columns are not in the WAL. */
 const VIRTUAL_COLUMNS_VERSION = 180_000;
 
-/** Returns undefined if the column is not comparable. Ignores the collation of the column. */
+/** Finds the kind of a column, whatever its collation. Undefined if the column is not comparable. */
 export const findColumnKind = (model: Model, { type, isGenerated }: Column): ComparableKind | undefined =>
   model.representations.has(type) || (isGenerated && model.serverVersion >= VIRTUAL_COLUMNS_VERSION)
     ? undefined
@@ -44,14 +44,14 @@ export const findTypeKind = (model: Model, name: string): ComparableKind | undef
 };
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
-/** Matches other spellings, such as ` +007`. */
+/** Matches other spellings of integers, such as ` +007`. */
 const LOOSE_INTEGER = /^\s*([+-]?)0*(\d{1,19})\s*$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The longest text that is used as a key. */
 const MAX_TEXT = 500;
 
-/** Returns the normalized text, which equal values have in common. Undefined if the spelling is not known here. */
+/** Returns the normalized text that equal values have in common. Undefined if the spelling is unknown. */
 export const normalizeText = (kind: ComparableKind, text: string): string | undefined => {
   switch (kind) {
     case "whole": {
@@ -70,10 +70,10 @@ export const normalizeText = (kind: ComparableKind, text: string): string | unde
   }
 };
 
-/** Whether the text is short enough for a key. */
+/** Returns whether the text is short enough for a key. */
 export const fitsInKey = (text: string): boolean => text.length <= MAX_TEXT;
 
-/** Reads the elements of `{1,"a \"b\"",NULL}`; NULL becomes null. Undefined if the text is not a one-dimensional
+/** Parses the elements of `{1,"a \"b\"",NULL}`, with null for NULL. Undefined if the text is not a one-dimensional
  *  array. */
 export const parseArrayLiteral = (text: string): readonly (string | null)[] | undefined => {
   if (!text.startsWith("{") || !text.endsWith("}")) return undefined;

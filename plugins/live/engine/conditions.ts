@@ -33,13 +33,14 @@ import {
 } from "./row-alternatives.ts";
 import { findColumnKind, findTypeKind, type ComparableKind } from "./comparable.ts";
 
-/** Alternatives by `schema.name`, of which one must hold for a row. Undefined if any row matches. */
+/** The alternatives for each relation, by `schema.name`. One alternative must hold for a row of the relation. Undefined
+ *  if any row matches. */
 export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
 
 /** Thrown for a plan whose conditions cannot be derived. */
 class UnreadablePlanError extends Error {}
 
-/** Returns undefined if nothing is known about the rows. */
+/** Derives the conditions of a plan. Undefined if nothing is known about the rows. */
 export const deriveConditions = (plan: Plan, model: Model): Conditions | undefined => {
   try {
     return collectConditions(plan, model);
@@ -152,7 +153,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     }
   };
 
-  /** The condition on a row that has a related row with the given condition. */
+  /** Derives the condition on a row that has a related row with the given condition. */
   const deriveThroughRelated = (
     relation: Relation,
     id: string,
@@ -164,7 +165,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     return translateAlong(of(target), reversePairs(way.columns), target, relation);
   };
 
-  /** The condition on a row of the read, from its own filter. */
+  /** Derives the condition on a row of the read from the filter of the read. */
   const deriveFromRead = ({ where, output }: Read, relation: Relation): Alternatives => {
     const inner = output.map((one) =>
       one.kind === "embed" && one.join === "inner" && "relationship" in one.via
@@ -181,7 +182,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     return choice;
   };
 
-  /** Records the condition on rows of the relationship; `own` gives the condition of the target. */
+  /** Records the condition on rows of the relationship. `own` returns the condition of the target. */
   const recordRelated = (
     { relation, choice: outer }: ConditionScope,
     id: string,
@@ -273,7 +274,7 @@ const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
   "total",
 ]);
 
-/** The relation of a row, and the condition that holds for it. */
+/** The scope of a relation, with the condition that holds for its row. */
 interface ConditionScope extends PlanScope {
   readonly choice: Alternatives;
 }

@@ -4,13 +4,13 @@ import { isRelApiError, type Credentials, type PluginContext, type Session } fro
 import { credentialsChangedSignal } from "../../auth/api.ts";
 
 export interface CredentialWatch {
-  /** Returns a function that stops watching. @rule G-WS-15 */
+  /** Watches the credentials of a holder. Returns a function that stops watching. @rule G-WS-15 */
   join(session: Session, holder: CredentialHolder): () => void;
 }
 
 export interface CredentialHolder {
   readonly credentials: Credentials;
-  /** Called when the session has expired, or with the error that a new connection would get. */
+  /** Called without an error when the session has expired, or with the error that a new connection would get. */
   refused(error?: unknown): void;
 }
 
@@ -28,7 +28,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Returns false if a server error prevented the check. */
+  /** Checks the credentials of a holder. Returns false if a server error prevented the check. */
   const check = async (each: CredentialHolder): Promise<boolean> => {
     if (!watched.has(each)) return true;
     try {
@@ -46,7 +46,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
       isStale = false;
       const all = [...watched];
       for (let i = 0; i < all.length && !isClosed; i += CHECKS_PER_SLICE) {
-        // lets other requests run, and the first time lets every listener apply the new settings
+        // The pause lets other requests run. The first pause also lets every listener apply the new settings.
         await new Promise((resolve) => setImmediate(resolve));
         const known = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
         areAllChecked &&= !known.includes(false);

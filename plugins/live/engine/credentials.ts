@@ -1,10 +1,10 @@
-/** The credentials of a socket: the headers of `connection_init`, then the headers of the upgrade request. @rule
- *  G-WS-1 */
+/** Reads the credentials of a socket from the headers of `connection_init`, then from the headers of the upgrade
+ *  request. @rule G-WS-1 */
 import type { IncomingMessage } from "node:http";
 import { findCookie, listFirstHeaders, decodeUtf8Header, type Credentials, type Json } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
-/** Headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
+/** The headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["origin", "host"]);
 
 const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
@@ -12,7 +12,7 @@ const isRecord = (value: Json | undefined): value is Readonly<Record<string, Jso
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
-/** Whether a header names the caller or restricts its rights. */
+/** Returns whether a header names the caller or restricts the caller's rights. */
 const isCredentialHeader = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
 
 /** Refuses headers that are not strings, because ignoring them could give the caller more rights. The payload may have
@@ -28,7 +28,7 @@ export const rejectInvalidHeaders = (payload: Json | undefined): void => {
       throw new Error(`the header '${name}' of 'connection_init' is not a string`);
 };
 
-/** Header values of the payload by lower-case name. The first value of a name wins. */
+/** Reads the header values of the payload by lower-case name. The first value of a name wins. */
 const readPayloadHeaders = (payload: Json | undefined): ReadonlyMap<string, string> => {
   if (!isRecord(payload)) return NO_HEADERS;
   const found = new Map<string, string>();
@@ -44,7 +44,8 @@ function* readUpgradeHeaders({ rawHeaders }: IncomingMessage): Iterable<readonly
   for (const [name, value] of listFirstHeaders(rawHeaders)) yield [name, decodeUtf8Header(value)];
 }
 
-/** Headers are assembled on access: they are usually read once, and a socket stays open for long. */
+/** The credentials of a socket. The class assembles headers on access, because they are usually read once, and a socket
+ *  stays open for long. */
 class SocketCredentials implements Credentials {
   readonly request: IncomingMessage;
   readonly surface = "graphql";

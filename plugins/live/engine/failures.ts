@@ -1,7 +1,7 @@
 /** Decides which subscribers an error of a run affects. */
 import { isRelApiError } from "../../../core/index.ts";
 
-/** Errors of an unreachable or temporarily failing database. They are not results; the query runs again. */
+/** The errors of an unreachable or temporarily failing database. They are not results, because the query runs again. */
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   "connection-lost",
   "connection-failed",
@@ -16,19 +16,21 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   "53300",
 ]);
 
-/** An error that a function raises on purpose is a result, whatever its code. */
+/** Returns whether the database is unavailable, so that the query runs again. An error that a function raises on
+ *  purpose is a result, whatever its code. */
 export const isUnavailable = (error: unknown): boolean =>
   isRelApiError(error) &&
   error.facts["isRaised"] !== true &&
   (UNAVAILABLE_CODES.has(error.code) || error.code.startsWith("08"));
 
-/** Whether the statement exceeded its time limit, and would do so again. */
+/** Returns whether the statement exceeded its time limit. Running it again would fail in the same way. */
 export const isStatementTimeout = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "57014" && error.facts["isRaised"] !== true;
 
-/** Errors about names and rights, which are the same for every subscriber and all values. */
+/** The errors about names and rights, which are the same for every subscriber and all values. */
 const SHARED_FAILURE_CODES: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
 
-/** Within a function, a row or a value may be the cause. */
+/** Returns whether the error affects all subscribers. An error within a function does not, because a row or a value may
+ *  be the cause. */
 export const isSharedFailure = (error: unknown): boolean =>
   isRelApiError(error) && SHARED_FAILURE_CODES.has(error.code) && error.facts["isWithin"] !== true;

@@ -5,10 +5,10 @@ import type { TableFacts } from "./base-tables.ts";
 import type { Condition, Term } from "./row-alternatives.ts";
 import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable.ts";
 
-/** Returns 0 if the cell was not reported. */
+/** Returns a cell of the row, or 0 if the cell was not reported. */
 const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
 
-/** The key of a row in a shape of the index. Undefined if not all of its values are known. */
+/** Builds the key of a row in a shape of the index. Undefined if not all values of the key are known. */
 export const buildRowKey = (
   cells: readonly Cell[],
   positions: readonly number[],
@@ -17,17 +17,19 @@ export const buildRowKey = (
   let key = "";
   for (let i = 0; i < positions.length; i++) {
     const cell = cellAt(cells, positions[i]);
-    const text = typeof cell === "string" ? normalizeText(kinds[i] as ComparableKind, cell) : cell; // the lists have equal lengths
+    // The lists have equal lengths.
+    const text = typeof cell === "string" ? normalizeText(kinds[i] as ComparableKind, cell) : cell;
     if (text === 0 || text === undefined) return undefined;
     key += encodeKeyPart(text);
   }
   return key;
 };
 
-/** The separator is unambiguous, because no value contains a NUL. */
+/** Encodes one value of a key. The separator is unambiguous, because no value contains a NUL. */
 const encodeKeyPart = (text: string | null): string => (text === null ? "n\0" : `v${text}\0`);
 
-/** The limit on keys per item and condition. With more keys, the item is indexed by fewer columns, or by none. */
+/** The largest number of keys of an item for each condition. With more keys, the item is indexed by fewer columns, or
+ *  by none. */
 const MAX_KEYS = 1000;
 const MAX_VALUES = 10_000;
 
@@ -42,8 +44,8 @@ export interface IndexedValues {
 const ANY_ROW: IndexedValues = { columns: [], kinds: [], keys: [""] };
 const NO_ROW: IndexedValues = { columns: [], kinds: [], keys: [] };
 
-/** Uses the columns that the WAL contains for every row, or else all columns. Any row matches if no value can be
- *  compared, or if there are too many values. */
+/** Builds the columns and keys of a condition. The function uses the columns that the WAL contains for every row, or
+ *  else all columns. Any row matches if no value can be compared, or if there are too many values. */
 export const buildIndexedValues = (condition: Condition, facts: TableFacts, query: LiveQuery): IndexedValues => {
   const usable = [...condition].filter(([name]) => !facts.looselyEqualColumns.has(name));
   const reported = usable.filter(([name]) => facts.identity?.has(name) !== false);
@@ -82,7 +84,7 @@ const resolveTerms = (
     else if ("text" in term) values.add(term.text);
     else {
       const [bound] = fillSlots([term.slot], only?.values ?? [], query.session);
-      if (bound === null || bound === undefined) continue; // nothing equals NULL
+      if (bound === null || bound === undefined) continue; // No value equals NULL, so NULL adds no key.
       if (typeof bound !== "string") return undefined;
       const items = term.isList ? parseArrayLiteral(bound) : [bound];
       if (items === undefined) return undefined;

@@ -1,11 +1,12 @@
 /** Limits concurrency, so that requests always find free connections in the pool, and slow statements do not block
  *  quick ones. */
 
-/** `quick` means that it was quick at least once, `slow` that its last run was slow. */
+/** The speed of a statement. `quick` means that the statement was quick at least once, `slow` that its last run was
+ *  slow. */
 export type RunSpeed = "quick" | "unknown" | "slow";
 
 export interface Limiter {
-  /** Tasks of one pace start in order of arrival. */
+  /** Runs a task as soon as the limit allows it. Tasks of one pace start in order of arrival. */
   run<Result>(pace: RunSpeed, task: () => Promise<Result>): Promise<Result>;
 }
 
@@ -16,8 +17,8 @@ interface WaitingRun {
 
 const RUN_SPEEDS: readonly RunSpeed[] = ["quick", "unknown", "slow"];
 
-/** Slow tasks may use half of the limit. Slow and unknown tasks together may use all of it except one. @rule
- *  G-SUB-17 */
+/** Creates a limiter. Slow tasks may use half of the limit. Slow and unknown tasks together may use all of it except
+ *  one. @rule G-SUB-17 */
 export const createLimiter = (maxCount: number): Limiter => {
   const waiting: Readonly<Record<RunSpeed, WaitingRun[]>> = { quick: [], unknown: [], slow: [] };
   const running: Record<RunSpeed, number> = { quick: 0, unknown: 0, slow: 0 };
@@ -36,7 +37,8 @@ export const createLimiter = (maxCount: number): Limiter => {
     for (const pace of RUN_SPEEDS) {
       const [first] = waiting[pace];
       if (first === undefined || !mayStart(pace)) continue;
-      if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = pace; // it is not empty
+      // This list is not empty, because the loop chooses no empty list.
+      if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = pace;
     }
     if (next === undefined) return;
     running[next]++;

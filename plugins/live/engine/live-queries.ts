@@ -1,6 +1,6 @@
-/** Runs any query as a live query, with a result at once and another whenever it changes:
- *  `subscription { album(where: {id: {_eq: 1}}) { title sold } }`. It is the engine behind all transports; change
- *  sources tap `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
+/** Runs any query as a live query, with a result at once and another whenever it changes: `subscription { album(where:
+ *  {id: {_eq: 1}}) { title sold } }`. The engine of this plugin is behind all transports. Change sources tap
+ *  `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
 import {
   definePlugin,
   buildErrorFields,
@@ -66,7 +66,7 @@ const createLiveQueries = (
   const getSubscriberSlots = memoize(listSubscriberSlots);
   const buildCohortKey = createCohortKeyBuilder();
   const followsClock = createTimeDependence();
-  /** Programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
+  /** The programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
   let isClosed = false;
@@ -100,7 +100,7 @@ const createLiveQueries = (
     if (allSubscriptions.delete(subscription)) keptBytes -= subscription.bytes;
   };
 
-  /** Returns the values of this subscriber as a row of the statement over all subscribers. Undefined if the query runs
+  /** Encodes the values of this subscriber as a row of the statement over all subscribers. Undefined if the query runs
    *  by itself: its program is not multiplexable, or a value is bytes, which JSON cannot hold. @throws RelApiError
    *  `missing-session-variable` */
   const encodeRow = (query: LiveQuery): string | undefined => {
@@ -141,18 +141,18 @@ const createLiveQueries = (
     groups.leave(cohort);
   };
 
-  /** Whether the filter operators compare like the built-in operators of PostgreSQL. */
+  /** Returns whether the filter operators compare like the built-in operators of PostgreSQL. */
   const areOperatorsBuiltIn = (): boolean => {
     const model = context.model();
     return COMPARISON_OPERATORS.every((name) =>
       hooks.compileFilter
         .get(name)
-        // tapable stores the options with each tap
+        // The library tapable stores the options with each tap.
         ?.taps.every((tap: object) => usesOnlyBuiltIns(tap, model)),
     );
   };
 
-  /** The conditions can be memoized by program, because a program belongs to one model. */
+  /** Derives the conditions of a program. They can be memoized by program, because a program belongs to one model. */
   const deriveProgramConditions = memoize(({ plan }: Program): Conditions | undefined =>
     plan !== undefined && areOperatorsBuiltIn() ? deriveConditions(plan, context.model()) : undefined,
   );
@@ -160,7 +160,7 @@ const createLiveQueries = (
   const getConditions = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
     only === undefined || others.length > 0 ? undefined : deriveProgramConditions(only.program);
 
-  /** Whether different callers can share the statement. A pre-request function may use anything that it knows of the
+  /** Returns whether different callers can share the statement. A pre-request function may use any fact about the
    *  caller. Only a statement over all subscribers reads session variables from slots. @rule G-SUB-10 */
   const isShareable = ({ programs, complete }: LiveQuery, row: string | undefined): boolean =>
     row !== undefined &&
@@ -193,7 +193,8 @@ const createLiveQueries = (
     return cohort;
   };
 
-  /** @throws the synchronous errors of planning */
+  /** Plans the query of a subscription, and places the subscription in a cohort. @throws the synchronous errors of
+   *  planning */
   const planSubscription = (subscription: Subscription): void => {
     const planned = subscription.source.plan();
     if (planned instanceof Promise) void planLater(subscription, planned);
@@ -214,10 +215,10 @@ const createLiveQueries = (
     }
   };
 
-  /** @throws RelApiError `missing-session-variable`, G-SUB-12 */
+  /** Places a subscription in the cohort of its query. @throws RelApiError `missing-session-variable`, G-SUB-12 */
   const joinCohort = (subscription: Subscription, query: LiveQuery): void => {
     if (query.programs.length === 0) {
-      // the types determine the result, so the first result is the last
+      // A query without programs depends only on the types, so its first result is the last.
       const text = query.assemble([]);
       const hash = hashText(text);
       if (subscription.lastHash === hash) return;
@@ -243,7 +244,7 @@ const createLiveQueries = (
     endSubscriber(subscription, error);
   };
 
-  /** Places a subscription again. If that fails, the subscription ends. */
+  /** Places a subscription again. If placing it fails, the subscription ends. */
   const replan = (subscription: Subscription): void => {
     subscription.entry = undefined;
     try {
@@ -253,7 +254,7 @@ const createLiveQueries = (
     }
   };
 
-  /** @rule G-SUB-11 */
+  /** Plans all queries of a cohort again, because its callers may no longer share the statement. @rule G-SUB-11 */
   const endSharing = (cohort: Cohort): void => {
     const entries = [...cohort.entries.values()];
     for (const { query } of entries) for (const { program } of query.programs) disproved.add(program);
@@ -309,11 +310,12 @@ const createLiveQueries = (
 /** The operators from which conditions are derived. */
 const COMPARISON_OPERATORS = ["eq", "in", "is"] as const;
 
-/** Measured with a small document. */
+/** The estimated size of a subscription, which was measured with a small document. */
 const BYTES_PER_SUBSCRIPTION = 3000;
-/** A value is stored as received (possibly as a tree of objects), as bound, and in keys. */
+/** The estimated bytes for each character of a value. A value is stored as received (possibly as a tree of objects), as
+ *  bound, and in keys. */
 const BYTES_PER_CHARACTER = 16;
 
-/** Leaves at least half of the pool to requests. */
+/** Computes the number of statements that run at once, which leaves at least half of the pool to requests. */
 const computeConcurrency = (poolCount: number, isEmbedded: boolean): number =>
   isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1));

@@ -1,17 +1,17 @@
-/** Live queries of the GraphQL surface, and helpers of all sources. */
+/** Builds live queries of the GraphQL surface, and provides checks that all sources need. */
 import { fillSlots, type Execution, type PluginContext, type Session } from "../../../core/index.ts";
 import { functionFieldNotLive } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "../api.ts";
 
-/** @throws RelApiError `missing-session-variable` */
+/** Throws if a session variable that the query needs is missing. @throws RelApiError `missing-session-variable` */
 export const rejectMissingVariables = ({ programs, session }: LiveQuery): void => {
   for (const { program, values } of programs)
     for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };
 
-/** A GraphQL subscription; its results are the text of the `data` object. It is a class to save memory, because there
- *  is one for every live query. */
+/** A GraphQL subscription, whose results are the text of the `data` object. The class saves memory, because there is
+ *  one object for every live query. */
 class GraphqlSource implements LiveSource {
   readonly #context: PluginContext;
   readonly #engine: GqlEngine;
@@ -90,13 +90,13 @@ class GraphqlQuery implements LiveQuery {
     this.programs = [
       ...steps.map(({ program, values, path }) => ({
         program,
-        // an exact copy, because an array that has grown reserves more memory
+        // The slice is an exact copy, because an array that has grown reserves more memory.
         values: values.slice(),
         path,
       })),
       ...calls.map(({ program, path }) => ({ program, values: [], path })),
     ];
-    // an operation with one body is assembled the same way under any name
+    // An operation with one body is assembled in the same way under any name.
     this.form =
       outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
         ? ""

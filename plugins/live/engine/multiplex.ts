@@ -19,14 +19,15 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 
-/** Cannot occur unescaped in JSON text. */
+/** The separator of results in a text, which cannot occur unescaped in JSON text. */
 export const RESULT_SEPARATOR = "\u001e";
 
-/** Longer than the aliases that the compiler derives from relation names. */
+/** The alias of the rows of subscribers. It is longer than the aliases that the compiler derives from relation
+ *  names. */
 const SUBSCRIBERS = "_relapi_subscribers";
 const VALUES = "_relapi_values";
 
-/** Whether the program is a single statement with a JSON body and no checks. */
+/** Returns whether the program is a single statement with a JSON body and no checks. */
 export const isMultiplexable = (program: Program): boolean => {
   const [only] = program.statements;
   return (
@@ -38,7 +39,7 @@ export const isMultiplexable = (program: Program): boolean => {
   );
 };
 
-/** Whether a value has no cast, so that the database infers its type from the context. */
+/** Returns whether a value has no cast. The database then infers the type of the value from the context. */
 export const needsTypes = (program: Program): boolean => {
   const chunks = listChunks(program);
   return chunks.some(
@@ -55,18 +56,18 @@ const CAST =
 const findCast = (chunk: unknown): string | undefined =>
   typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined;
 
-/** Whether the value after this text is an argument of a function, as in `f(`. `any(` is not a function. */
+/** Returns whether the value after this text is an argument of a function, as in `f(`. `any(` is not a function. */
 const beginsArgument = (before: string): boolean => {
   const callee = trimEndCharacter(before, "(");
   return callee !== before && /[\w"]/.test(callee.slice(-1)) && !/^\W?any$/i.test(callee.slice(-4));
 };
 
-/** Whether the text after a value casts it again, as in `($1::text)::jsonpath`. */
+/** Returns whether the text after a value casts it again, as in `($1::text)::jsonpath`. */
 const castsAgain = (after: string): boolean => /^(?:::[\w". [\]]+)?\)+::/.test(after);
 
-/** Whether the planner may evaluate values: the pattern of a regular expression, or an expression of values only. An
- *  invalid value is then an error even without rows, whereas a statement over many subscribers only fails at the first
- *  row. */
+/** Returns whether the planner may evaluate values: the pattern of a regular expression, or an expression of values
+ *  only. An invalid value is then an error even without rows, whereas a statement over many subscribers only fails at
+ *  the first row. */
 export const mayPlannerReadValues = (program: Program): boolean => {
   if (program.plansEachTime === true) return true;
   /** The texts before, between and after the values. */
@@ -77,8 +78,8 @@ export const mayPlannerReadValues = (program: Program): boolean => {
   return texts.some((text, i) => (i < texts.length - 1 && beginsArgument(text)) || (i > 0 && castsAgain(text)));
 };
 
-/** Queries the types that the database infers. `name` must be unique among prepared statements. The column `types` of
- *  the row is a JSON array of type names, one per parameter. */
+/** Builds a program that queries the types that the database infers. `name` must be unique among prepared statements.
+ *  The column `types` of the row is a JSON array of type names, one for each parameter. */
 export const buildTypesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
@@ -99,7 +100,7 @@ export const buildTypesProgram = (program: Program, name: string): Program => {
   );
 };
 
-/** The slots whose values are the columns `p0`, `p1`, … of the rows. */
+/** Returns the slots whose values are the columns `p0`, `p1`, … of the rows. */
 export const listSubscriberSlots = (program: Program): readonly Slot[] => {
   const slots = new Map<string, Slot>();
   for (const { slot: source } of listSlotChunks(program))
@@ -114,9 +115,9 @@ const listSlotChunks = (program: Program) => listChunks(program).filter((chunk) 
 const listChunks = ({ statements: [only] }: Program) =>
   only?.fragment === undefined ? [] : flattenFragment(only.fragment);
 
-/** Whether the rows of one of the tables may now differ between callers, because row policies were enabled or the name
- *  belongs to another relation. The statement that reads the tables checks it itself, so that nothing can change in
- *  between. @rule G-SUB-11 */
+/** Builds a check whether the rows of one of the tables may now differ between callers. That is so if row policies were
+ *  enabled, or if the name belongs to another relation. The statement that reads the tables makes the check itself, so
+ *  that nothing can change in between. @rule G-SUB-11 */
 const buildTableCheck = (tables: readonly QualifiedName[]): Sql => {
   const oids = tables.map(
     ({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`,
@@ -144,10 +145,11 @@ const getOnlyStatement = (program: Program): ProgramStatement & { readonly fragm
 
 const ANSWERS = "answers";
 
-/** Builds the program over many subscribers. Its only value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
- *  `answers` holds `<id> <hash> <body>` per result, joined by `RESULT_SEPARATOR`; it is NULL if no result differs.
- *  `types` are the types of the program's parameters, in order; they are required if `needsTypes`. `tables` must stay
- *  plain tables, and the column `changed` says whether one of them has changed. */
+/** Builds the program over many subscribers. Its only value is the JSON of the subscribers,
+ *  `[{"id":0,"hash":"…","p0":"5"}]`. The column `answers` holds `<id> <hash> <body>` for each result, joined by
+ *  `RESULT_SEPARATOR`; it is NULL if no result differs. `types` are the types of the program's parameters, in order;
+ *  they are required if `needsTypes`. `tables` must stay plain tables, and the column `changed` says whether one of
+ *  them has changed. */
 export const buildMultiplexedProgram = (
   program: Program,
   types: readonly string[] = [],
@@ -157,8 +159,8 @@ export const buildMultiplexedProgram = (
   const row = ident(SUBSCRIBERS);
   const slots = listSubscriberSlots(program);
   const columns = new Map(slots.map((source, i) => [buildSlotKey(source), `p${i}`]));
-  /** Casts of values. They are evaluated before the program, so that an invalid value fails even without rows, like a
-   *  bound value. */
+  /** The casts of values. They are evaluated before the program, so that an invalid value fails even without rows, like
+   *  a bound value. */
   const values = new Map<string, { readonly name: string; readonly value: Sql }>();
   const chunks = flattenFragment(plain);
   let at = 0;

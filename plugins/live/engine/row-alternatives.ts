@@ -1,4 +1,5 @@
-/** Conditions on a row as a list of alternatives. If there are too many, weaker conditions replace them. */
+/** Combines conditions on a row as a list of alternatives. If there are too many alternatives, weaker conditions
+ *  replace them. */
 import type { Slot } from "../../../core/index.ts";
 import type { ComparableKind } from "./comparable.ts";
 
@@ -8,7 +9,7 @@ export type Term =
   | { readonly text: string }
   | { readonly isNull: true };
 
-/** For each column, the values that a row may have. */
+/** The values that a row may have, by column. */
 export type Condition = ReadonlyMap<string, ColumnTerms>;
 
 export interface ColumnTerms {
@@ -16,20 +17,21 @@ export interface ColumnTerms {
   readonly terms: readonly Term[];
 }
 
-/** Alternatives of which one must hold. If one of them is empty, every row matches, and `ANY_ROW` replaces the list. */
+/** The alternatives of which one must hold. If one of them is empty, every row matches, and `ANY_ROW` replaces the
+ *  list. */
 export type Alternatives = readonly Condition[];
 
-/** Matches every row. */
+/** The alternatives that every row matches. */
 export const ANY_ROW: Alternatives = [new Map()];
 export const isAnyRow = (choice: Alternatives): boolean => choice.some((condition) => condition.size === 0);
 
-/** The largest number of alternatives. Beyond it, the conditions are weakened. */
+/** The largest number of alternatives. Beyond this number, the conditions are weakened. */
 const MAX_ALTERNATIVES = 16;
 
 export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
   const all = parts.flat();
   if (isAnyRow(all)) return ANY_ROW;
-  // `a = 1 or a = 2` becomes `a in (1, 2)`
+  // The loop turns `a = 1 or a = 2` into `a in (1, 2)`.
   const single = new Map<string, ColumnTerms>();
   const others: Condition[] = [];
   for (const condition of all) {

@@ -1,14 +1,14 @@
-/** Detects statements that are slow in comparison to the others. If all of them are slow, the cause is a busy
+/** Detects statements that are slow in comparison to the others. If all statements are slow, the cause is a busy
  *  database. */
 
 export interface RunSpeedMeter {
-  /** Classifies the duration of a statement. A slow statement stays slow until its duration is below the limit for
-   *  quick ones. */
+  /** Returns whether the duration of a statement counts as slow. A slow statement stays slow until its duration is
+   *  below the limit for quick ones. */
   isSlow(tookMs: number, wasSlow: boolean): boolean;
 }
 
 const SLOW_MS = 300;
-/** A slow statement takes this many times as long as the quickest recent one. */
+/** The factor by which a slow statement takes longer than the quickest recent one. */
 const SLOW_FACTOR = 5;
 const RECENT_COUNT = 8;
 
@@ -27,8 +27,8 @@ export const createRunSpeedMeter = (): RunSpeedMeter => {
 
 /** The pace of an entry. */
 export interface RunHistory {
-  /** Set if the entry was in a slow batch or raised an error: it then runs in the slow lane, in batches of this size.
-   *  Undefined if it runs with the others. */
+  /** The size of the batches in which an entry runs in the slow lane. It is set if the entry was in a slow batch or
+   *  raised an error. Undefined if the entry runs with the others. */
   slowBatchSize: number | undefined;
 }
 
@@ -39,8 +39,8 @@ export interface SlowLane<Entry extends RunHistory> {
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];
 }
 
-/** `splitIntoBatches` returns batches of at most `size` entries. `onDueAgain` receives the entries that became due while
- *  they ran. */
+/** Creates a slow lane. `splitIntoBatches` returns batches of at most `size` entries. `onDueAgain` receives the entries
+ *  that became due while they ran. */
 export const createSlowLane = <Entry extends RunHistory>(
   splitIntoBatches: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],
   onDueAgain: (entries: readonly Entry[]) => void,

@@ -27,7 +27,7 @@ import {
 /** One of the queries that a run answers. */
 export interface Runnable {
   readonly query: LiveQuery;
-  /** Its row in the statement, such as `,"p0":"5"`. Undefined if it runs by itself. */
+  /** The row of the query in the statement, such as `,"p0":"5"`. Undefined if the query runs by itself. */
   readonly row: string | undefined;
 }
 
@@ -36,12 +36,12 @@ export interface CohortFacts {
   readonly key: string;
   /** The session of one caller. In a cohort that is not shared, all callers have equal sessions. */
   readonly session: Session;
-  /** Whether its callers may differ in claims and session variables. @rule G-SUB-10 */
+  /** Whether the callers may differ in claims and session variables. @rule G-SUB-10 */
   readonly isShared: boolean;
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
   readonly isOpenEnded: boolean;
-  /** The conditions on rows that concern its queries. Undefined if they are unknown. */
+  /** The conditions on rows that concern the queries. Undefined if the conditions are unknown. */
   readonly conditions: Conditions | undefined;
 }
 
@@ -91,14 +91,16 @@ const DATABASE_ROLE = multiplexingMember("databaseRole");
 const SCHEMA = multiplexingMember("schema");
 const KEEPS_LOGIN_PATH = multiplexingMember("keepsLoginPath");
 
-/** Measured with a small statement. */
+/** The estimated size of a statement, which was measured with a small statement. */
 const BYTES_PER_STATEMENT = 4000;
 
-/** @rule G-SUB-5 G-SUB-6 */
+/** Creates the runner, which chooses between one statement over all entries and single statements. @rule G-SUB-5
+ *  G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
   let statementNumber = 0;
 
-  /** Runs without the session of a caller: only the role affects names and types, and values do not matter. */
+  /** Infers the types of values without the session of a caller. Only the role affects names and types, and values do
+   *  not matter. */
   const inferTypes = async (ask: Ask<Multiplexing>, program: Program): Promise<readonly string[]> => {
     const databaseRole = ask(DATABASE_ROLE);
     const asked = buildTypesProgram(program, `relapi_live_${process.pid}_${++statementNumber}`);
@@ -118,7 +120,8 @@ export const createRunner = (context: PluginContext): Runner => {
       skipsPreRequest: true,
     };
     const [row] = await context.execute(execution);
-    return JSON.parse(row?.["types"] ?? "[]") as string[]; // the catalog wrote the names
+    // The catalog wrote the names, so the shape of the JSON is known.
+    return JSON.parse(row?.["types"] ?? "[]") as string[];
   };
 
   const multiplexed = context.caches.create({
@@ -140,8 +143,8 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const getSingleProgram = memoize(buildSingleProgram);
 
-  /** The program for the first result of each entry, and for the next result after an error. Undefined if the shared
-   *  statement fails in the same cases. */
+  /** Finds the program for the first result of each entry, and for the next result after an error. Undefined if the
+   *  shared statement fails in the same cases. */
   const findFirstProgram = ({ query }: Runnable): Program | undefined => {
     const program = query.programs[0]?.program;
     if (program === undefined || !mayPlannerReadValues(program)) return undefined;
@@ -150,7 +153,7 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const loadMultiplexedProgram = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
     const [only] = query.programs;
-    // without a row, the query runs by itself (`encodeRow` in live-queries.ts)
+    // A query without a row runs by itself (`encodeRow` in live-queries.ts).
     if (only === undefined || row === undefined) return undefined;
     const { value: made, commit: keep } = multiplexed.get({
       program: only.program,
@@ -173,7 +176,7 @@ export const createRunner = (context: PluginContext): Runner => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
-      // the hash comes from the statement or from `hashText`, so it needs no escaping
+      // The hash comes from the statement or from `hashText`, so it needs no escaping.
       rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
     });
     rows += "]";
@@ -212,7 +215,7 @@ export const createRunner = (context: PluginContext): Runner => {
     };
   };
 
-  /** Runs like the plain query, so that the planner can refuse invalid values. */
+  /** Runs an entry like the plain query, so that the planner can refuse invalid values. */
   const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
     const { query } = entry;
     const programs = query.programs.map((one) => ({ ...one, program }));
@@ -239,7 +242,7 @@ export const createRunner = (context: PluginContext): Runner => {
       const [first] = entries;
       if (first === undefined) return [];
       const limits = context.use(costLimitsService)?.current();
-      // checks each entry by itself, because the statement over all of them costs as much as their sum
+      // Each entry is checked by itself, because the statement over all entries costs as much as their sum.
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())
           if (hashes[i] === undefined) await limits.check(buildExecution(facts, query));
@@ -256,9 +259,10 @@ export const createRunner = (context: PluginContext): Runner => {
         if (hashes[i] === undefined) answers[i] = await runFirst(facts, alone, entry);
         else others.push(i);
       if (others.length === 0) return answers;
-      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])]; // these indexes exist
+      // The indexes exist, because they are indexes of `entries`.
+      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
       for (const [at, answer] of (await runTogether(facts, together, rest, known)).entries())
-        answers[others[at]!] = answer; // this index exists
+        answers[others[at]!] = answer; // This index exists, because the list has one index for each answer.
       return answers;
     },
   };

@@ -1,11 +1,11 @@
-/** Statistics of live queries for operators, by plan and role. They contain statements and numbers, and nothing about
- *  callers except the role. @rule X-LQ-1 */
+/** Computes statistics of live queries for operators, by plan and role. They contain statements and numbers, and
+ *  nothing about callers except the role. @rule X-LQ-1 */
 import { createHash } from "node:crypto";
 import { memoize, type Program } from "../../../core/index.ts";
 import type { PlanFigures } from "../api.ts";
 import type { Cohort } from "./cohort.ts";
 
-/** Long enough to distinguish the plans of one server. */
+/** The length of the keys of plans, which suffices to distinguish the plans of one server. */
 const KEY_LENGTH = 12;
 
 type PlanStatistics = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
@@ -21,7 +21,7 @@ export const createPlanStatistics = (): ((cohorts: Iterable<Cohort>) => readonly
     const byPlan = new Map<string, PlanStatistics>();
     for (const { facts, entries, counts } of cohorts) {
       const [first] = entries.values();
-      if (first === undefined) continue; // the cohort is about to end
+      if (first === undefined) continue; // The cohort has no entry if it is about to end.
       const programs = first.query.programs.map(({ program }) => program);
       const { role, isAdmin } = facts.session;
       const planKey = programs.map(hashProgram).join(".");

@@ -10,16 +10,16 @@ export interface WatchGroups extends EntryWatcher {
   /** Watches the cohort as soon as its tables are known. */
   join(cohort: Cohort): void;
   leave(cohort: Cohort): void;
-  /** Whether the tables of the cohort are not known yet. It runs again once it is watched. */
+  /** Returns whether the tables of the cohort are not known yet. The cohort runs again once it is watched. */
   isWaiting(cohort: Cohort): boolean;
-  /** @see LiveQueries.rewatch */
+  /** Asks the change sources again. @see LiveQueries.rewatch */
   rewatch(): void;
 }
 
 interface WatchGroup {
   readonly queryTables: QueryTables;
   readonly cohorts: Set<Cohort>;
-  /** For each table, the cohorts that any of its rows concerns. */
+  /** The cohorts that any row of a table concerns, by table. */
   readonly anyRowCohorts: ReadonlyMap<string, Set<Cohort>>;
   readonly index: ChangeIndex<Entry>;
   readonly failing: Set<Entry>;
@@ -87,7 +87,7 @@ export const createWatchGroups = (
     return group;
   };
 
-  /** Logs an error of a plugin's change source, which must not affect the others. */
+  /** Runs a callback of a plugin's change source, and logs its error, which must not affect the others. */
   const runGuarded = <Result>(run: () => Result): Result | undefined => {
     try {
       return run();
@@ -128,7 +128,7 @@ export const createWatchGroups = (
       if (!bases.directTables.has(table) || conditions?.get(table) === undefined) any.add(cohort);
     for (const entry of cohort.entries.values()) addEntry(group, entry);
     if (isNew) watch(group);
-    // changes until now were not watched
+    // The cohort runs again, because changes until now were not watched.
     if (group.unwatch !== undefined) cohort.changed();
   };
 
@@ -172,7 +172,7 @@ export const createWatchGroups = (
       for (const group of groups.values()) {
         unwatch(group);
         watch(group);
-        // changes in between were not watched
+        // The cohorts run again, because changes in between were not watched.
         if (group.unwatch !== undefined) for (const cohort of group.cohorts) cohort.changed();
       }
     },
