@@ -10,15 +10,15 @@ export interface BeatingConnection {
 }
 
 const PERIOD_MS = 5000;
-/** Members of one slot beat together. */
+/** The number of slots. The members of one slot beat together. */
 const SLOT_COUNT = 50;
-/** A beat costs two system calls, and the client's reply a third. Above this rate, beats would be most of the cost of
- *  idle sockets. @rule G-WS-22 */
+/** The largest rate of beats. A beat costs two system calls, and the client's reply a third. Above this rate, beats
+ *  would be most of the cost of idle sockets. @rule G-WS-22 */
 const MAX_BEATS_PER_SECOND = 2000;
-/** By default no client waits longer than this for a sign of life. */
+/** The longest default period. By default no client waits longer for a sign of life. */
 const MAX_PERIOD_MS = 20_000;
 
-/** The period of the beats for `count` members. */
+/** Computes the period of the beats for `count` members. */
 const computePeriodMs = (count: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(MAX_PERIOD_MS, (count / MAX_BEATS_PER_SECOND) * 1000));
 
@@ -31,7 +31,7 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
     timer = setTimeout(step, computePeriodMs(count, periodMs) / SLOT_COUNT);
   };
   const step = (): void => {
-    wait(); // starts the timer first, so that the duration of the beats does not accumulate
+    wait(); // The timer starts before the beats, so that their duration does not accumulate.
     at = (at + 1) % SLOT_COUNT;
     for (const member of slots[at] ?? []) member.beat();
   };

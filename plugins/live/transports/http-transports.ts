@@ -1,6 +1,6 @@
-/** Live queries over plain HTTP, for clients without WebSocket. Both surfaces serve Server-Sent Events
- *  (`curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`). GraphQL also serves the parts of one response
- *  (`Accept: multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
+/** Serves live queries over plain HTTP, for clients without WebSocket. Both surfaces serve Server-Sent Events (`curl -N
+ *  -H 'Accept: text/event-stream' /api/vessels?select=name`). GraphQL also serves the parts of one response (`Accept:
+ *  multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
 import { definePlugin, type Exchange, type PluginContext } from "../../../core/index.ts";
 import { createCredentialWatch, type CredentialWatch } from "../engine/credential-watch.ts";
 import { rejectMissingVariables } from "../engine/live-query.ts";
@@ -31,14 +31,14 @@ const eventStream: StreamFormat<StreamEvent> = {
   beat: ":\n\n",
 };
 
-/** A result hash contains at most one space. */
+/** Encodes a result hash as the id of an event. A hash contains at most one space. */
 const encodeEventId = (hash: string): string => hash.replace(" ", "-");
 
-/** The id of the last event that the client received before its connection broke. */
+/** Reads the id of the last event that the client received before its connection broke. */
 const readLastEventId = (exchange: Exchange): string | undefined =>
   /^[\w.-]{1,64}$/.exec(exchange.header("last-event-id") ?? "")?.[0];
 
-/** Whether the client prefers events to everything else. */
+/** Matches an `Accept` header that prefers events to every other type. */
 const PREFERS_EVENTS = /^text\/event-stream\s*(?:[;,]|$)/i;
 
 export const sse = definePlugin({
@@ -61,7 +61,7 @@ export const sse = definePlugin({
   },
 });
 
-/** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
+/** The transport for events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
 const graphqlEvents: GraphqlTransport = {
   accepts: PREFERS_EVENTS,
   lastHash: readLastEventId,
@@ -77,16 +77,17 @@ const graphqlFormat: StreamFormat<GraphqlMessage> = {
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
-/** Cannot be a filter, because filters have an operator and a dot. */
+/** Matches the parameter that requests patches. It cannot be a filter, because filters have an operator and a dot. */
 const PATCH = /(^|&)live=patch(?:&|$)/;
 
-/** The same request without the parameter. */
+/** Returns the same request without the parameter `live=patch`. */
 const removePatchParameter = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     query: { value: exchange.query?.replace(PATCH, "$1").replace(/&$/, "") },
-  }) as Exchange; // the prototype has the other members
+  }) as Exchange; // The other members of the exchange are in the prototype.
 
-/** The data of an event. Must be called when the event is sent. @rule X-PAT-3 */
+/** Encodes the data of an event. The function must be called when the event is sent, because it advances the patcher.
+ *  @rule X-PAT-3 */
 const encodeEventData = (result: LiveResult, patcher: LivePatcher | undefined): string => {
   const message = patcher?.next(result);
   if (message === undefined) return result.text;
@@ -96,7 +97,7 @@ const encodeEventData = (result: LiveResult, patcher: LivePatcher | undefined): 
     : `{"version":${version},"patch":${patch}}`;
 };
 
-/** Wraps the GET handler, for clients that request events. */
+/** Wraps the GET handler, so that it serves clients that request events. */
 const wrapHandler =
   (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
@@ -111,7 +112,8 @@ const wrapHandler =
       plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
       encodeError: (error: unknown) => rest.encodeError(error, exchange),
     };
-    rejectMissingVariables(source.plan()); // errors in the request get the usual response
+    // The query is planned before the stream starts, so that errors in the request get the usual response.
+    rejectMissingVariables(source.plan());
     const patcher = patches?.open();
     return answer(eventStream, (events) => {
       const end = (error?: unknown): void =>
@@ -147,15 +149,18 @@ const wrapHandler =
 
 // --- parts ----------------------------------------------------------------------------------------------------------
 
-/** Excludes incremental delivery (`@defer`), which is not supported. */
+/** Matches an `Accept` header that prefers parts. It excludes incremental delivery (`@defer`), which is not
+ *  supported. */
 const PREFERS_PARTS = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
 const PREFERS_APOLLO_PARTS = /^[^,]*subscriptionspec=/i;
 
-/** Cannot occur in JSON, because strings contain no line breaks and no token begins with `--`. */
+/** The boundary of parts. It cannot occur in JSON, because strings contain no line breaks and no token begins with
+ *  `--`. */
 const BOUNDARY = "\r\n--graphql";
 const PART = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n";
 
-/** Apollo's protocol: each response is the `payload` of a part, and an empty part shows that the server is alive. */
+/** Apollo's protocol, in which each response is the `payload` of a part. An empty part shows that the server is
+ *  alive. */
 const apolloParts: StreamFormat<GraphqlMessage> = {
   headers: [["Content-Type", 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"']],
   start: BOUNDARY,

@@ -1,4 +1,4 @@
-/** The protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
+/** Serves the protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
  *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json } from "../../../core/index.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
@@ -49,10 +49,11 @@ const openConversation = (connection: Connection): Conversation => {
   const encodeError = (error: unknown): GqlError =>
     (JSON.parse(engine.encodeErrors(error, caller.session).body) as { readonly errors: readonly [GqlError] }).errors[0];
 
-  /** One error in the format of the path. @rule G-WSL-4 G-WSL-7 */
+  /** Encodes one error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const encodeOneError = (error: unknown): Json => {
     const found = encodeError(error);
-    return path === LEGACY_PATH ? encodeLegacyError(found) : (found as unknown as Json); // the body was parsed from JSON
+    // The body was parsed from JSON, so it is a JSON value.
+    return path === LEGACY_PATH ? encodeLegacyError(found) : (found as unknown as Json);
   };
 
   /** @rule G-WSL-5 */
@@ -168,7 +169,7 @@ const encodeLegacyError = ({ message, extensions: { path, code, internal } }: Gq
 
 interface Message {
   readonly type: "connection_init" | "start" | "stop" | "connection_terminate";
-  /** Empty if messages of this type have no id. */
+  /** The id of the operation. Empty if messages of this type have no id. */
   readonly id: string;
   readonly payload?: Json;
 }

@@ -33,8 +33,8 @@ export interface LiveDirectiveRequest {
 const WHOLE_RESULTS: LiveDirectiveRequest = { isPatched: false };
 const PATCHED_RESULTS: LiveDirectiveRequest = { isPatched: true };
 
-/** Returns undefined if the operation is to be answered once. @throws the errors of binding its variables @rule G-LIV-1
- *  G-LIV-2 */
+/** Reads the directive of a document. Undefined if the operation is to be answered once. @throws the errors of binding
+ *  the directive's variables @rule G-LIV-1 G-LIV-2 */
 export const readLiveDirective = (document: ValidatedDocument): LiveDirectiveRequest | undefined => {
   const { operation, directives } = document;
   const plain = operation === "subscription" ? WHOLE_RESULTS : undefined;
@@ -44,12 +44,13 @@ export const readLiveDirective = (document: ValidatedDocument): LiveDirectiveReq
   return given["patch"] === true ? PATCHED_RESULTS : WHOLE_RESULTS;
 };
 
-/** Opens a patcher for a subscriber that requests patches. Undefined if it does not, or if no plugin provides
- *  patches. */
+/** Opens a patcher for a subscriber that requests patches. Undefined if the subscriber requests no patches, or if no
+ *  plugin provides them. */
 export const openPatcher = (context: PluginContext, { isPatched }: LiveDirectiveRequest): LivePatcher | undefined =>
   isPatched ? context.use(livePatchesService)?.open() : undefined;
 
-/** Encodes a result as the whole response or as a patch. Must be called when the response is sent. @rule X-PAT-2 */
+/** Encodes a result as the whole response or as a patch. The function must be called when the response is sent, because
+ *  it advances the patcher. @rule X-PAT-2 */
 export const encodePayload = (result: LiveResult, patcher: LivePatcher | undefined): string => {
   const { text, isError } = result;
   if (patcher === undefined) return isError ? text : `{"data":${text}}`;

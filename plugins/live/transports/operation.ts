@@ -1,4 +1,4 @@
-/** One operation of a socket: a live query that continues, or a query or mutation that runs once. */
+/** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
 import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
@@ -7,17 +7,17 @@ import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/
 
 /** The callbacks through which a protocol reports the progress of an operation. */
 export interface OperationSink {
-  /** The request, document, variables or session variables were refused, before anything started. */
+  /** Reports that the request, document, variables or session variables were refused, before the operation started. */
   refused(error: unknown): void;
-  /** A query or mutation failed in execution. */
+  /** Reports that a query or mutation failed in execution. */
   failed(error: unknown): void;
-  /** A live query has started. It may have no result yet. */
+  /** Reports that a live query has started. It may have no result yet. */
   started(stop: () => void): void;
-  /** A query or mutation has finished, with the text of the `data` object. */
+  /** Reports that a query or mutation has finished, with the text of the `data` object. */
   done(data: string): void;
-  /** A live query has a result. With `patcher`, the client accepts patches. */
+  /** Reports a result of a live query. With `patcher`, the client accepts patches. */
   liveResult(answer: LiveResult, patcher: LivePatcher | undefined): void;
-  /** A live query has ended without a request of the client. */
+  /** Reports that a live query has ended without a request of the client. */
   liveEnded(error: unknown): void;
 }
 
@@ -139,7 +139,7 @@ const createReport = ({ context, request }: Connection, session: Session): Repor
   return report;
 };
 
-/** The error for exceeding the setting `maxSocketOperations`. */
+/** Creates the error for exceeding the setting `maxSocketOperations`. */
 export const tooManyOperations = (limit: number): RelApiError =>
   new RelApiError({
     code: "bad-request",

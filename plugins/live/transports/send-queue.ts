@@ -1,5 +1,5 @@
-/** Outgoing messages of a socket or a streamed response. Replies are sent immediately. Results of live queries wait while the client is slow,
- *  and only the newest of each is stored. */
+/** Queues the outgoing messages of a socket or a streamed response. Replies are sent immediately. Results of live
+ *  queries wait while the client is slow, and only the newest result of each is stored. */
 import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
@@ -16,16 +16,16 @@ export interface Outbox {
 
 /** The state of a live query in an outbox. */
 export interface OutboxEntry {
-  /** The hash of the last result that was sent. */
+  /** The hash of the last result that the client was sent. */
   sentHash: string;
   pending: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
 /** The connection or response that owns an outbox. */
 export interface OutboxOwner {
-  /** Whether messages can be written. */
+  /** Returns whether messages can be written. */
   isOpen(): boolean;
-  /** Called with every message that is written while the client has unread messages. */
+  /** Called after each message that is written while the client has unread messages. */
   whenSlow(): void;
   /** Called when the client has read everything. */
   whenFast(): void;
@@ -34,11 +34,12 @@ export interface OutboxOwner {
 /** The unread bytes above which the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** A class, because each socket has one: closures and maps per socket would take ten times the memory. */
+/** The outbox of a socket or response. It is a class, because closures and maps for each socket would take ten times
+ *  the memory. */
 class StreamOutbox implements Outbox {
   readonly #outgoing: Duplex | OutgoingMessage;
   readonly #owner: OutboxOwner;
-  /** Live queries with a pending result. Only set while the client is slow. */
+  /** The live queries with a pending result. It is only set while the client is slow. */
   #held: Set<OutboxEntry> | undefined;
   isSlow = false;
 
@@ -53,7 +54,7 @@ class StreamOutbox implements Outbox {
 
   sendFrame(frame: Uint8Array): void {
     const outgoing = this.#outgoing;
-    // the drain event follows only if the buffer was full
+    // The buffer emits the drain event only after it was full.
     if (!this.#owner.isOpen() || outgoing.write(frame) || outgoing.writableLength === 0) return;
     this.#owner.whenSlow();
     if (this.isSlow || outgoing.writableLength <= MAX_BUFFERED_BYTES) return;
@@ -63,7 +64,7 @@ class StreamOutbox implements Outbox {
 
   offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
-      // the client already has this result
+      // A result that the client already has needs no message.
       live.pending = live.sentHash === hash ? undefined : { hash, encode };
       (this.#held ??= new Set()).add(live);
       return;
@@ -97,9 +98,9 @@ class StreamOutbox implements Outbox {
 export const createOutbox = (outgoing: Duplex | OutgoingMessage, owner: OutboxOwner): Outbox =>
   new StreamOutbox(outgoing, owner);
 
-const TEXT_FRAME = 0x81; // the final frame of a text message
+const TEXT_FRAME = 0x81; // The first byte of a frame that is the final frame of a text message.
 
-/** Encodes a text message of a server: one unmasked frame. */
+/** Encodes a text message of a server as one unmasked frame. */
 export const encodeFrame = (text: string): Uint8Array => {
   const length = Buffer.byteLength(text);
   const start = length < 126 ? 2 : length < 65_536 ? 4 : 10;

@@ -1,4 +1,4 @@
-/** One WebSocket connection, independent of its protocol. */
+/** Implements one WebSocket connection, independent of its protocol. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -12,7 +12,7 @@ import type { GqlEngine } from "../../graphql/api.ts";
 /** The connection as a protocol sees it. */
 export interface Connection {
   readonly path: string;
-  /** The upgrade request. */
+  /** The request by which the client opened the connection. */
   readonly request: IncomingMessage;
   readonly context: PluginContext;
   readonly engine: GqlEngine;
@@ -30,13 +30,13 @@ export interface Connection {
 
 /** The protocol's part of a connection. */
 export interface Conversation {
-  /** Takes one message. The next message waits for the promise. @rule G-WS-16 */
+  /** Takes one message. The next message waits until the promise is settled. @rule G-WS-16 */
   receive(text: string): Promise<void> | void;
   /** Called when the connection has ended. */
   ended(): void;
 }
 
-/** Messages that may wait for an earlier one to finish. Beyond it, the socket is paused. */
+/** The number of messages that may wait for an earlier message to finish. Beyond this number, the socket is paused. */
 const MAX_WAITING = 16;
 const MAX_REASON_BYTES = 123;
 
@@ -48,7 +48,8 @@ export interface ConnectionParts extends Pick<
   readonly socket: Duplex;
 }
 
-/** A class, because there are many thousands: closures per connection would take most of their memory. */
+/** A connection. It is a class, because closures for each of many thousands of connections would take most of their
+ *  memory. */
 export class SocketConnection implements Connection, OutboxOwner {
   readonly request: IncomingMessage;
   readonly context: PluginContext;
@@ -62,7 +63,7 @@ export class SocketConnection implements Connection, OutboxOwner {
   readonly #socket: Duplex;
   readonly #conversation: Conversation;
   #goneListeners: Set<() => void> | undefined;
-  /** Messages that were not taken yet. */
+  /** The messages that were not taken yet. */
   #waiting: string[] | undefined;
   #isBusy = false;
 

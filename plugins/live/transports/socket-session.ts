@@ -1,4 +1,5 @@
-/** The common part of the WebSocket protocols: the caller of a socket, its heartbeat, and its live queries. */
+/** Implements the common part of the WebSocket protocols: the caller of a socket, its heartbeat, and its live
+ *  queries. */
 import type { Json, Session } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 import { createSocketCredentials } from "../engine/credentials.ts";
@@ -6,10 +7,10 @@ import type { BeatingConnection } from "./heartbeat.ts";
 import type { OutboxEntry } from "./send-queue.ts";
 import type { Connection } from "./socket-connection.ts";
 
-/** The same message as over HTTP. @rule G-WS-10 G-WS-15 */
+/** The reason for closing the socket of an expired token, with the same message as over HTTP. @rule G-WS-10 G-WS-15 */
 const EXPIRED_REASON = "Forbidden: Could not verify JWT: JWTExpired";
 
-/** The close reason contains the message that the same credential gets over HTTP. @rule G-WS-10 */
+/** Builds the close reason, which contains the message that the same credential gets over HTTP. @rule G-WS-10 */
 export const buildForbiddenReason = (engine: GqlEngine, error: unknown): string => {
   const { errors } = JSON.parse(engine.encodeErrors(error, undefined).body) as {
     readonly errors: readonly { readonly message: string }[];
@@ -22,11 +23,11 @@ export interface RunningQuery extends OutboxEntry {
   stop?: (() => void) | undefined;
 }
 
-/** A class to save memory, because there are many thousands of connections. */
+/** The session of a socket. It is a class to save memory, because there are many thousands of connections. */
 export class SocketSession implements BeatingConnection {
   /** The live queries by the ids of the client. */
   readonly running = new Map<string, RunningQuery>();
-  /** The caller. Undefined until `authorize` has succeeded. */
+  /** The session of the caller. Undefined until `authorize` has succeeded. */
   session: Session | undefined;
   readonly #connection: Connection;
   readonly #heartbeatFrame: Uint8Array;
@@ -56,7 +57,7 @@ export class SocketSession implements BeatingConnection {
 
   beat(): void {
     const { outbox } = this.#connection;
-    // a slow client gets a pending message soon
+    // A slow client gets a pending message soon, so it needs no heartbeat.
     if (!outbox.isSlow) outbox.sendFrame(this.#heartbeatFrame);
   }
 

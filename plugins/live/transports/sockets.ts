@@ -1,4 +1,4 @@
-/** WebSocket upgrades on the GraphQL paths, and the resulting connections of every protocol. */
+/** Accepts WebSocket upgrades on the GraphQL paths, and holds the resulting connections of every protocol. */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
@@ -41,7 +41,7 @@ const SETTINGS_BY_PATH: ReadonlyMap<string, Connection["settings"]> = new Map(
 /** @rule G-WS-17 */
 const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
-/** Returns the instance that the protocol plugins of a preset share. The first of them creates it. */
+/** Returns the sockets that the protocol plugins of a preset share. The first plugin creates them. */
 export const getSockets = (context: PluginContext): Sockets => {
   const known = context.use(socketsService);
   if (known !== undefined) return known;
@@ -62,7 +62,7 @@ const forgetHeaders = (request: IncomingMessage): void => {
   if (!Object.hasOwn(request, "headers")) Object.assign(request, { headers: undefined });
 };
 
-/** Loads the package `ws` with the first socket. */
+/** Loads the package `ws` when the first socket is opened. */
 const requirePackage = createRequire(import.meta.url);
 
 const createSockets = (context: PluginContext): Sockets => {
@@ -115,7 +115,7 @@ const createSockets = (context: PluginContext): Sockets => {
       offered.length === 0
         ? (protocols.find((each) => each.isDefaultOn(path)) ?? protocols[0])
         : protocols.find((each) => offered.includes(each.name));
-    // a client sees the close code only if its offer was accepted
+    // A client sees the close code only if its subprotocol was accepted.
     acceptedProtocol = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
     server ??= openServer();
     server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -139,11 +139,11 @@ const createSockets = (context: PluginContext): Sockets => {
     return { context, engine, live, heartbeat, credentialWatch };
   };
 
-  // all sockets share the listeners, because listeners per socket would be most of its memory
+  // All sockets share the listeners, because listeners for each socket would take most of its memory.
   const onMessage = function (this: WebSocket, data: Buffer): void {
     openConnections.get(this)?.received(data.toString());
   };
-  const onError = (): void => undefined; // the close event that follows gives the reason
+  const onError = (): void => undefined; // The close event that follows gives the reason of the error.
   const onClose = function (this: WebSocket): void {
     const connection = openConnections.get(this);
     openConnections.delete(this);
@@ -159,12 +159,12 @@ const createSockets = (context: PluginContext): Sockets => {
     const closed = Promise.all(
       all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
     );
-    // clients that are closed together would also reconnect together
+    // Clients that are closed together would also reconnect together.
     const spreadMs = Math.min(all.length, (context.options.shutdownGrace * 1000) / 2);
     const atOnce = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
     for (let i = 0; i < all.length; i++) {
-      const webSocket = all[i] as WebSocket; // i is within its length
-      webSocket.resume(); // a paused socket would not read the client's close frame
+      const webSocket = all[i] as WebSocket; // The index is less than the length of the list.
+      webSocket.resume(); // A paused socket would not read the client's close frame.
       webSocket.close(1001);
       if (i % atOnce === atOnce - 1 && i + 1 < all.length)
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));

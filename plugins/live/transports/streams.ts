@@ -17,12 +17,12 @@ import { createOutbox, type OutboxEntry } from "./send-queue.ts";
 
 export interface StreamFormat<Message> {
   readonly headers: Headers;
-  /** Sent before the first message. */
+  /** The text that is sent before the first message. */
   readonly start?: string;
   encode(message: Message): string;
-  /** Sent periodically to show that the server is alive. */
+  /** The text that is sent periodically to show that the server is alive. */
   readonly beat: string;
-  /** Sent after the last message. */
+  /** The text that is sent after the last message. */
   readonly end?: string;
 }
 
@@ -37,12 +37,12 @@ export interface ResultStream<Message> {
 
 const HEADERS: Headers = [
   ["Cache-Control", "no-cache, no-transform"],
-  // buffering proxies would delay messages
+  // Without this header, buffering proxies would delay messages.
   ["X-Accel-Buffering", "no"],
 ];
 
-/** Calls `start` with the stream once the headers are sent. Calls its return value once at the end, whichever side ends
- *  the stream. */
+/** Opens a stream in the response. It calls `start` with the stream once the headers are sent. It calls the return
+ *  value of `start` once at the end, whichever side ends the stream. */
 export type AnswerStream = ReturnType<typeof createAnswerStream>;
 
 const createAnswerStream = (context: PluginContext) => {
@@ -76,7 +76,7 @@ const createAnswerStream = (context: PluginContext) => {
         stop?.();
       };
       response.on("close", ended);
-      // a short message must not wait for the next one
+      // A short message must not wait for the next one.
       response.socket?.setNoDelay(true);
       stop = start({
         offer: (hash, make) => {
@@ -104,23 +104,24 @@ const createAnswerStream = (context: PluginContext) => {
 
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
-/** A GraphQL response. `hash` is set for a result of a live query. */
+/** A GraphQL response. `hash` is set if the response is a result of a live query. */
 export interface GraphqlMessage {
   readonly payload: string;
   readonly hash?: string;
 }
 
 export interface GraphqlTransport {
-  /** Matches the `Accept` header of its clients. */
+  /** Matches the `Accept` header of the transport's clients. */
   readonly accepts: RegExp;
   format(exchange: Exchange): StreamFormat<GraphqlMessage>;
-  /** The hash of the last result that the client already has. */
+  /** Returns the hash of the last result that the client already has. */
   lastHash?(exchange: Exchange): string | undefined;
 }
 
 export const getLiveQueries = (context: PluginContext): LiveQueries => {
   const live = context.use(liveQueriesService);
-  if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // callers require this plugin
+  // The callers of this function require the plugin `live-queries`.
+  if (live === undefined) throw new Error('the plugin "live-queries" is missing');
   return live;
 };
 
@@ -131,8 +132,8 @@ interface Streams {
 
 const streamsService = defineService<Streams>("live-streams");
 
-/** Returns the instance that the plugins of a preset share: one heartbeat, and one surface, which every request passes.
- *  The first plugin creates it. */
+/** Returns the streams that the plugins of a preset share, because all of them need one heartbeat, and one surface that
+ *  every request passes. The first plugin creates the streams. */
 export const getStreams = (context: PluginContext): Streams => {
   const known = context.use(streamsService);
   if (known !== undefined) return known;

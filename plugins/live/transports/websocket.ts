@@ -1,5 +1,5 @@
-/** The protocol `graphql-transport-ws`: `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id }
- *  }"}}`. @rule G-WS-1 … G-WS-21 */
+/** Serves the protocol `graphql-transport-ws`: `{"id":"1","type":"subscribe","payload":{"query":"subscription { album {
+ *  id } }"}}`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Json } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
@@ -13,7 +13,7 @@ import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
 
-/** The time for `connection_init` after the connection is open. @rule G-WS-11 */
+/** The time that a client has for `connection_init` after the connection is open. @rule G-WS-11 */
 const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
@@ -33,7 +33,7 @@ interface Message {
 }
 
 const createProtocol = (): SocketProtocol => {
-  // equal results with equal ids are encoded once, because many subscribers of one row use the same id
+  // Equal results with equal ids are encoded once, because many subscribers of one row use the same id.
   let lastId = "";
   let lastText = "";
   let lastIsError = false;
@@ -57,7 +57,7 @@ const createProtocol = (): SocketProtocol => {
 
 const MAX_CACHED_BYTES = 1024 * 1024;
 
-/** Inserts the body as the database wrote it. */
+/** Encodes a result, whose body is inserted as the database wrote it. */
 const encodeNextResult = (id: string, text: string, isError: boolean): string =>
   encodeNextMessage(id, isError ? text : `{"data":${text}}`);
 
@@ -66,7 +66,8 @@ const encodeNextMessage = (id: string, payload: string): string =>
 
 type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
-/** A class to save memory, because there are many thousands of connections and operations. */
+/** The protocol's part of a connection. It is a class to save memory, because there are many thousands of connections
+ *  and operations. */
 class WebsocketConversation implements Conversation {
   readonly connection: Connection;
   readonly encodeNext: EncodeNext;
@@ -154,7 +155,7 @@ class WebsocketConversation implements Conversation {
 class SocketOperation implements OperationSink, RunningQuery {
   sentHash = "";
   pending: RunningQuery["pending"] = undefined;
-  /** Stops the live query. Undefined for other operations. */
+  /** Stops the live query. Undefined if the operation is not a live query. */
   stop: (() => void) | undefined = undefined;
   readonly #conversing: WebsocketConversation;
   readonly #id: string;
@@ -202,9 +203,10 @@ class SocketOperation implements OperationSink, RunningQuery {
 
 const CLIENT_MESSAGES: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 
-/** @throws Error with the reason @rule G-WS-1 G-WS-8 */
+/** Parses a message of the client. @throws Error with the reason @rule G-WS-1 G-WS-8 */
 const parseMessage = (value: Json): Message => {
-  const message = validateMessage(value) as unknown as Message; // the package's union type has the same shapes
+  // The package's union type has the same shapes as `Message`.
+  const message = validateMessage(value) as unknown as Message;
   if (!CLIENT_MESSAGES.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
   if (message.type === "connection_init") rejectInvalidHeaders(message.payload);
   return message;
