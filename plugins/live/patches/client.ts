@@ -40,7 +40,7 @@ const valueIn = (container: unknown, name: string): unknown => {
 
 const valueAt = (document: unknown, pointer: string): unknown => parsePointer(pointer).reduce(valueIn, document);
 
-/** Also sets `__proto__` as an ordinary member. */
+/** Sets a member of an object, so that even `__proto__` becomes an ordinary member. */
 const setValue = (object: Record<string, unknown>, name: string, value: unknown): void => {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 };
@@ -58,7 +58,7 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
 /** Returns the changed document. Unchanged parts are the same objects as before, and the old document is not modified.
  *  @throws LivePatchError if the patch does not fit */
 export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
-  /** Copies made by this call, which may be modified. */
+  /** The copies that this call has made, which may be modified. */
   const own = new Set<object>();
   const writable = (value: unknown): Container => {
     if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
@@ -111,7 +111,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
       put(path, value, true);
     }
   }
-  return root as Document; // the server made the change and knows the type
+  return root as Document; // The server made the change and knows the type.
 };
 
 /** The version and the patch that a server sends with a result. */
@@ -138,7 +138,7 @@ const createResultUpdater = <Data>(): ((live: Live, whole: Data) => Data) => {
   let version = 0;
   return (live, whole) => {
     if (live.patch === undefined) data = whole;
-    else if (live.version === version) return data; // some clients deliver a result twice
+    else if (live.version === version) return data; // Some clients deliver a result twice.
     else if (version === 0 || live.version !== version + 1)
       throw new LivePatchError(`version ${live.version} does not follow ${version}`);
     else data = applyPatch(data, live.patch);
@@ -164,6 +164,6 @@ export const liveRows = <Rows = any>(): ((data: string) => Rows) => {
   const keep = createResultUpdater<Rows>();
   return (data) => {
     const event = JSON.parse(data) as LiveEvent<Rows>;
-    return keep(event, event.data as Rows); // an event without a patch contains the rows
+    return keep(event, event.data as Rows); // An event without a patch contains the rows.
   };
 };

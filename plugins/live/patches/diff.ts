@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRawNumber, parseJson, writeJson, type Json } from "../../../core/index.ts";
 
-/** Values at deeper levels are replaced as a whole. */
+/** The largest depth of changes. Values at deeper levels are replaced as a whole. */
 const MAX_DEPTH = 16;
-/** The largest number of rows that move within one list. With more, the list is replaced. */
+/** The largest number of rows that move within one list. If more rows move, the list is replaced. */
 const MAX_MOVES = 100;
 
-/** The characters of an operation without its path and value. */
+/** The number of characters of an operation without its path and value. */
 const REPLACE_LENGTH = '{"op":"replace","path":"","value":},'.length;
 
 type JsonObject = Readonly<Record<string, Json>>;
@@ -26,13 +26,13 @@ interface PatchDraft {
 /** Thrown if the patch would not be shorter than the new text. */
 class PatchTooLargeError extends Error {}
 
-/** Returns undefined if the new text is shorter than the patch. @rule X-PAT-4 */
+/** Computes the patch between two texts. Undefined if the new text is shorter than the patch. @rule X-PAT-4 */
 export const diff = (before: string, after: string): string | undefined => {
   const draft: PatchDraft = { operations: [], room: after.length - "[]".length };
   try {
     compare(draft, parseJson(before), parseJson(after), "", 0);
   } catch (error) {
-    // texts that are nested too deeply for the call stack raise a RangeError
+    // Texts that are nested too deeply for the call stack raise a RangeError.
     if (error instanceof PatchTooLargeError || error instanceof RangeError) return undefined;
     throw error;
   }
@@ -64,7 +64,7 @@ const compare = (draft: PatchDraft, before: Json, after: Json, path: string, dep
     room - draft.room <= writeJson(after).length + path.length + REPLACE_LENGTH
   )
     return;
-  // replacing the whole value is shorter than its changes
+  // Replacing the whole value is shorter than its changes.
   draft.operations.length = length;
   draft.room = room;
   addOperation(draft, "replace", path, after);
@@ -97,15 +97,16 @@ const compareLists = (
 };
 
 interface ListPosition {
-  /** The new list. */
+  /** The list after the change. */
   readonly list: readonly Json[];
   readonly path: string;
-  /** The number of rows of the list before these. */
+  /** The number of rows of the list before the compared rows. */
   readonly from: number;
   readonly depth: number;
 }
 
-/** Removes rows first, then adds and moves rows from front to back, and finally compares the rows that remain. */
+/** Compares the rows of two lists. It removes rows first, then adds and moves rows from front to back, and finally
+ *  compares the rows that remain. */
 const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Json[], place: ListPosition): void => {
   const { path, from, depth } = place;
   const at = (index: number): string => `${path}/${from + index}`;
@@ -121,7 +122,7 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) removeOperation(draft, at(i));
   const now = oldKeys.filter((key) => wanted.has(key));
   const unplaced = new Set(moving);
-  /** The index of the next row. */
+  /** The position in the patched list at which the next row belongs. */
   let next = 0;
   for (const [i, key] of freshKeys.entries()) {
     while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
@@ -145,7 +146,7 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
 
 /** Returns the numbers that are not part of the longest increasing subsequence. */
 const findMovedItems = (order: readonly number[]): readonly number[] => {
-  /** For each length of an increasing subsequence, the position of its smallest last number. */
+  /** The position of the smallest last number, for each length of an increasing subsequence. */
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   for (const [i, value] of order.entries()) {
@@ -165,10 +166,11 @@ const findMovedItems = (order: readonly number[]): readonly number[] => {
 
 // --- matching the rows of two lists ---------------------------------------------------------------------------------
 
-/** One key per row, unique within a list. */
+/** The keys of rows, unique within a list. */
 type Keys = readonly string[];
 
-/** Only the first members of a row are tried as its key, or as half of it. */
+/** The number of members at the front of a row that are tried as the key of the row. `MAX_PAIRED` limits the members
+ *  that are tried as half of a key. */
 const MAX_SINGLE = 8;
 const MAX_PAIRED = 4;
 
@@ -202,7 +204,7 @@ const listKeyCandidates = ([first]: readonly JsonObject[]): readonly (readonly s
   ];
 };
 
-/** Returns undefined if a row lacks a member, or if two rows have equal values. */
+/** Builds the keys of rows from their members. Undefined if a row lacks a member, or if two rows have equal values. */
 const buildRowKeys = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
   const keys: string[] = [];
   for (const row of rows) {
@@ -213,7 +215,7 @@ const buildRowKeys = (rows: readonly JsonObject[], names: readonly string[]): Ke
   return new Set(keys).size === keys.length ? keys : undefined;
 };
 
-/** Rows without a key are matched by their text. Equal rows are numbered. */
+/** Builds keys from the texts of rows, because these rows have no other key. Equal rows are numbered. */
 const buildTextKeys = (list: readonly Json[]): Keys => {
   const counts = new Map<string, number>();
   return list.map((item) => {

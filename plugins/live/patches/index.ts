@@ -19,11 +19,11 @@ export const livePatches = definePlugin({
   },
 });
 
-/** Returns undefined if sending the whole result is better. */
+/** Finds the patch between two results. Undefined if sending the whole result is better. */
 type FindPatch = (before: string, result: LiveResult, text: string) => string | undefined;
 
-/** Subscribers of one live query receive the same result objects. So the patch between two results is computed once,
- *  and garbage-collected with the newer result. */
+/** Creates a function that finds patches. Subscribers of one live query receive the same result objects. So the patch
+ *  between two results is computed once, and garbage-collected with the newer result. */
 const createPatchFinder = (): FindPatch => {
   const getPatches = memoize((_result: LiveResult) => new Map<string, string | undefined>());
   return (before, result, text) => {
@@ -40,7 +40,7 @@ const createPatcher = ({ store: keep, release }: ResultStore, patchOf: FindPatch
   return {
     next: (result) => {
       const before = sent;
-      release(before); // frees memory for the new result
+      release(before); // Releasing the old result frees memory for the new result.
       sent = result.isError || isClosed ? undefined : keep(result);
       if (result.isError) return undefined;
       version++;

@@ -5,15 +5,15 @@ import type { LiveResult } from "../api.ts";
 export interface StoredResult {
   readonly text: string;
   readonly bytes: number;
-  /** The number of subscribers that have it. */
+  /** The number of subscribers that have the result. */
   subscriberCount: number;
 }
 
 export interface ResultStore {
   /** The size of all stored results; each result counts once. */
   readonly bytes: number;
-  /** Returns undefined if the result is too large, by itself or together with the others. Each stored result must be
-   *  released. */
+  /** Stores a result. Undefined if the result is too large, by itself or together with the others. Each stored result
+   *  must be released. */
   store(result: LiveResult): StoredResult | undefined;
   release(kept: StoredResult | undefined): void;
 }
