@@ -8,7 +8,7 @@ import { removeMountPath, listSuffixes, findPathsBelowMounts } from "./mounts.ts
 
 /** The upgrade handler of one api. Several apis may share a server. */
 interface Handler {
-  /** The rest of the path below each mount path of the api. Undefined if the mount paths are unknown. */
+  /** Returns the rest of the path below each mount path of the api. Undefined if the mount paths are unknown. */
   paths(path: string): readonly string[] | undefined;
   take(upgrade: Upgrade): boolean;
   refusal(): string;
@@ -55,7 +55,7 @@ const receiveUpgrade = (
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
-  const whole = (request.url ?? "/").split("?", 1)[0] as string; // split always returns at least one item
+  const whole = (request.url ?? "/").split("?", 1)[0] as string; // The method `split` always returns at least one item.
   const handlerFor = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
   const unmountedHandlers: Handler[] = [];
@@ -65,7 +65,7 @@ const receiveUpgrade = (
     else if (handlerFor(handler, below)) return;
   }
   for (const handler of unmountedHandlers) if (handlerFor(handler, listSuffixes(whole))) return;
-  if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
+  if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
   rejectUpgrade(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
 
@@ -87,14 +87,14 @@ export const upgrades = definePlugin({
         return takeUpgrade.call({ ...upgrade, path: readPath(upgrade.path) }) === true;
       } catch (error) {
         context.logger.error("a plugin failed", buildErrorFields(error));
-        // the tap may have used the socket, so no other handler may accept it
+        // The tap may have used the socket, so no other handler may accept it.
         upgrade.socket.destroy();
         return true;
       }
     };
 
     context.onServer((server) => {
-      // without a tap, the server should keep treating upgrades as plain requests
+      // Without a tap, the server should keep treating upgrades as plain requests.
       if (takeUpgrade.taps.length === 0) return;
       const paths: Handler["paths"] = (path) => {
         const told = mounts.get(server);
@@ -141,10 +141,10 @@ const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "
  *  must be served as an ordinary request; some clients offer `h2c` with each first request. So the connection is
  *  emitted again, without the upgrade headers. */
 const serveAsRequest = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-  if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
+  if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the request.
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
-    const name = request.rawHeaders[i] as string; // i is within its length
+    const name = request.rawHeaders[i] as string; // The index is less than the length of the list.
     if (!UPGRADE_HEADERS.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));

@@ -2,7 +2,7 @@
  *  a router. */
 import { trimEndCharacter, type AnyServer } from "../../../core/index.ts";
 
-/** The path, followed by its rest below each possible mount path. */
+/** Lists the path, followed by its rest below each possible mount path. */
 export const listSuffixes = (path: string): readonly string[] => {
   const paths = [path];
   for (let slash = path.indexOf("/", 1); slash !== -1; slash = path.indexOf("/", slash + 1))
@@ -10,7 +10,8 @@ export const listSuffixes = (path: string): readonly string[] => {
   return paths;
 };
 
-/** The rest of the path below a mount path: `/v1/graphql` for `/db/v1/graphql` below `/db`. */
+/** Returns the rest of the path below a mount path: `/v1/graphql` for `/db/v1/graphql` below `/db`. The list is empty
+ *  if the path is not below the mount path. */
 export const removeMountPath = (mount: string, path: string): readonly string[] => {
   const prefix = trimEndCharacter(mount, "/");
   if (prefix === "") return [path];
@@ -25,12 +26,13 @@ interface Layer {
   /** The function that decides in Express whether the layer matches the path. */
   readonly match?: unknown;
   readonly path?: unknown;
-  /** The mount path in connect. */
+  /** The mount path of the layer in connect. */
   readonly route?: unknown;
 }
 
-/** The rest of the path below each mount path of the api in the server's listeners. An api is found as a listener, or
- *  in the stack of an Express application, a router or a connect application. Undefined if the api is not found. */
+/** Finds the rest of the path below each mount path of the api in the server's listeners. An api is found as a
+ *  listener, or in the stack of an Express application, a router or a connect application. Undefined if the api is not
+ *  found. */
 export const findPathsBelowMounts = (
   isApi: (listener: unknown) => boolean,
   server: AnyServer,
@@ -62,7 +64,7 @@ export const findPathsBelowMounts = (
   return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0 ? found : undefined;
 };
 
-/** Returns undefined if the getter throws: Express 4 throws when its router is read. */
+/** Reads a member. Undefined if the getter throws, because Express 4 throws when its router is read. */
 const readMember = (of: object, name: string): unknown => {
   try {
     return (of as Readonly<Record<string, unknown>>)[name];
@@ -71,8 +73,8 @@ const readMember = (of: object, name: string): unknown => {
   }
 };
 
-/** Matches like the router does. Newer routers return the match; older ones store it on the layer, where the next match
- *  overwrites it. */
+/** Matches a path as the router does. Newer routers return the match; older ones store it on the layer, where the next
+ *  match overwrites it. */
 const matchLayer = (layer: Layer, path: string): readonly string[] => {
   if (typeof layer.route === "string") return removeMountPath(layer.route, path);
   if (typeof layer.match !== "function") return [path];
@@ -80,7 +82,7 @@ const matchLayer = (layer: Layer, path: string): readonly string[] => {
   try {
     found = layer.match(path);
   } catch {
-    return []; // the path has a malformed percent-escape
+    return []; // The path has a malformed percent-escape.
   }
   if (found === false || found === undefined || found === null) return [];
   const matched = found === true ? layer.path : (found as { readonly path?: unknown }).path;
