@@ -21,7 +21,7 @@ export interface LiveQuery {
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
-  /** Distinguishes queries that build different results from equal bodies. */
+  /** A text that distinguishes queries that build different results from equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
   /** Fills in the parts that functions of plugins answer, whenever the text of `assemble` changes. These functions know
@@ -31,15 +31,16 @@ export interface LiveQuery {
 
 /** The origin of a live query, which can plan it again. */
 export interface LiveSource {
-  /** Plans on the current model; called again after each reload. Returns a promise while something is being prepared
-   *  for the model (R-SC-12). @throws RelApiError if it is not, or is no longer, a query */
+  /** Plans the query on the current model. The engine calls this method again after each reload. It returns a promise
+   *  while a part of the plan is being prepared for the model (R-SC-12). @throws RelApiError if the source is not, or
+   *  is no longer, a query */
   plan(): LiveQuery | Promise<LiveQuery>;
   /** Encodes the error of a run as text. */
   encodeError(error: unknown): string;
 }
 
 export interface LiveResult {
-  /** Equal results have equal hashes. */
+  /** The hash of the result. Equal results have equal hashes. */
   readonly hash: string;
   readonly text: string;
   /** Whether `text` comes from `encodeError`. */
@@ -48,18 +49,19 @@ export interface LiveResult {
 
 export interface Subscriber {
   answer(answer: LiveResult): void;
-  /** Whether the client has not yet read its last messages, so that a newer result can wait. Without this method, the
-   *  subscriber is never slow. */
+  /** Returns whether the client has not yet read its last messages, so that a newer result can wait. Without this
+   *  method, the subscriber is never slow. */
   isSlow?(): boolean;
-  /** Called when the live query ends: it is no longer a query (G-SUB-8), or the api closes (without an error). */
+  /** Called when the live query ends: because it is no longer a query (G-SUB-8), or because the api closes (without an
+   *  error). */
   end(error?: unknown): void;
 }
 
 /** The engine of live queries. */
 export interface LiveQueries {
-  /** Returns a function that unsubscribes. `lastHash` is the hash of the result that the subscriber already has. If
-   *  `plan` returns a promise, its error ends the subscriber. @throws the errors of `plan`, and
-   *  `missing-session-variable` */
+  /** Subscribes to a live query, and returns a function that unsubscribes. `lastHash` is the hash of the result that
+   *  the subscriber already has. If `plan` returns a promise, its error ends the subscriber. @throws the errors of
+   *  `plan`, and `missing-session-variable` */
   subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
   /** Asks the change sources again, because one was added or removed. Every live query runs once, since changes in
    *  between were not watched. */
@@ -68,11 +70,11 @@ export interface LiveQueries {
   readonly isIdle: boolean;
   /** The statistics of each plan, ordered by the number of subscribers, largest first. */
   plans(): readonly PlanFigures[];
-  /** A GraphQL subscription as a source. Its results are texts of the `data` object. */
+  /** Creates a source from a GraphQL subscription. The results of the source are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
 }
 
-/** Provided by the plugin `live-queries`. */
+/** The service of the engine, provided by the plugin `live-queries`. */
 export const liveQueriesService = defineService<LiveQueries>("live-queries");
 
 // --- transports that send patches ------------------------------------------------------------------------------------
@@ -88,14 +90,14 @@ export interface LiveMessage {
 
 /** Computes the patches for one subscriber, from the result that was sent last. @rule X-PAT-1 */
 export interface LivePatcher {
-  /** Must be called once for each result, when it is sent. Returns undefined for an error, which is sent unchanged; the
-   *  next message then holds the whole result. */
+  /** Returns the message for a result. It must be called once for each result, when the result is sent. Undefined for
+   *  an error, which is sent unchanged; the next message then holds the whole result. */
   next(result: LiveResult): LiveMessage | undefined;
-  /** Called when the subscriber unsubscribes. */
+  /** Ends the patcher, because the subscriber unsubscribes. */
   close(): void;
 }
 
-/** Provided by the plugin `live-patches`. */
+/** The service that opens patchers, provided by the plugin `live-patches`. */
 export const livePatchesService = defineService<{ readonly open: () => LivePatcher }>("live-patches");
 
 // --- statistics ------------------------------------------------------------------------------------------------------
@@ -111,7 +113,7 @@ export interface CohortCounts {
   /** The number of distinct live queries that did not run when others of the cohort had changed. */
   skipped: number;
   /** The time from the notice of a change to the last result of the last run. Undefined before the first such run, or
-   *  without a listener of `live-run`. */
+   *  if `live-run` has no listener. */
   lagMs: number | undefined;
 }
 
@@ -156,12 +158,13 @@ export const liveRunSignal = defineSignal<LiveRun>("live-run");
 
 // --- changes ---------------------------------------------------------------------------------------------------------
 
-/** The text of a value as PostgreSQL prints it, or null for NULL. 0 if the change source did not report the value. */
+/** The text of a value as PostgreSQL prints it, or null if the value is NULL. 0 if the change source did not report the
+ *  value. */
 export type Cell = string | null | 0;
 
-/** The cells of a changed row before and after the change. `before` is null after an insert. It is empty if the old row
- *  was not reported; its identity (`REPLICA IDENTITY`) then equals that of the new row. `after` is null after a
- *  delete. */
+/** The cells of a changed row before and after the change. `before` is null after an insert. `before` is empty if the
+ *  old row was not reported; the identity of the old row (`REPLICA IDENTITY`) then equals that of the new row. `after`
+ *  is null after a delete. */
 export type RowChange = readonly [before: readonly Cell[] | null, after: readonly Cell[] | null];
 
 /** Changed rows of one relation, in the order of the changes. */
@@ -184,7 +187,7 @@ export interface ChangeFeedHandlers {
   /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
    *  `lagMs` is the time from the commit until the database sent it. */
   committed(xid: number, changes: ChangedKeys, lagMs?: number): void;
-  /** The column whose values the listener needs from changed rows of the relation. */
+  /** Returns the column whose values the listener needs from changed rows of the relation. */
   keyColumn(relation: string): string | undefined;
   /** Called when the feed ends without a call of `end`. */
   lost(reason: string): void;
@@ -198,7 +201,7 @@ export interface ChangeFeed {
  *  database cannot send changes: `wal_level` is not logical, a right is missing, or no slot is free @rule X-REP-2 */
 export type OpenChangeFeed = (handlers: ChangeFeedHandlers) => Promise<ChangeFeed>;
 
-/** Provided by the plugin `replication-changes`. */
+/** The service that opens change feeds, provided by the plugin `replication-changes`. */
 export const changeFeedService = defineService<{ readonly open: OpenChangeFeed }>("change-feed");
 
 // --- change sources --------------------------------------------------------------------------------------------------
@@ -224,8 +227,8 @@ export type Changed = (relation?: string, rows?: ChangedRows) => void;
 /** Stops watching. */
 export type Unwatch = () => void;
 
-/** Called once for all live queries of the same relations. The first tap that returns a function watches them;
- *  `undefined` means that the tap cannot watch these relations. */
+/** The hook by which change sources watch relations. It is called once for all live queries of the same relations. The
+ *  first tap that returns a function watches them; `undefined` means that the tap cannot watch these relations. */
 export const watchChangesHook = defineHook(
   "watchChanges",
   "live-queries",
@@ -249,8 +252,8 @@ export interface UpgradeTap {
   readonly refusal?: string;
 }
 
-/** Declared by the plugin `upgrades` and called for each upgrade. A tap returns `true` if it has accepted the
- *  upgrade. */
+/** The hook by which plugins accept upgrades. The plugin `upgrades` declares it and calls it for each upgrade. A tap
+ *  returns `true` if it has accepted the upgrade. */
 export const takeUpgradeHook = defineHook(
   "takeUpgrade",
   "upgrades",
@@ -259,8 +262,8 @@ export const takeUpgradeHook = defineHook(
 
 declare module "../../core/index.ts" {
   interface ApiMethods {
-    /** Accepts WebSocket upgrades of that server. Needed only if the server's listener hides this middleware. `mount`
-     *  is its mount path there, which distinguishes several apis on one server. */
+    /** Accepts WebSocket upgrades of that server. A call is needed only if the server's listener hides this middleware.
+     *  `mount` is the mount path of the middleware, which distinguishes several apis on one server. */
     attach(server: AnyServer, mount?: string): void;
   }
 }
