@@ -208,10 +208,10 @@ export const changeFeedService = defineService<{ readonly open: OpenChangeFeed }
 
 /** The relations and columns that live queries depend on. */
 export interface Interest {
-  /** The name (`schema.name`) of each relation that they read. The name of a function represents all relations that it
-   *  may read. */
+  /** The name (`schema.name`) of each relation that the live queries read. The name of a function represents all
+   *  relations that the function may read. */
   readonly relations: ReadonlySet<string>;
-  /** Whether they read anything whose relations are unknown, such as functions or foreign tables. */
+  /** Whether the live queries read anything whose relations are unknown, such as functions or foreign tables. */
   readonly isOpenEnded: boolean;
   /** For each relation, the columns whose values decide which live queries a changed row concerns. The list can grow. A
    *  source omits the columns that it does not know. */

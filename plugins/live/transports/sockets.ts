@@ -14,7 +14,7 @@ import { takeUpgradeHook, type Upgrade } from "../api.ts";
 export interface SocketProtocol {
   /** The name of the subprotocol. */
   readonly name: string;
-  /** Whether this protocol is used on the path when the client offers no subprotocol. @rule G-WS-19 */
+  /** Returns whether this protocol is used on the path when the client offers no subprotocol. @rule G-WS-19 */
   isDefaultOn(path: string): boolean;
   open(connection: Connection): Conversation;
 }
