@@ -1,5 +1,5 @@
-/** Refuses unknown names before PostgreSQL sees them. If no column has the name, PostgreSQL reads `"row"."name"` as a
- *  function of the row or a system column. @rule R-NAM-1 */
+/** Refuses unknown names before PostgreSQL sees them. PostgreSQL would read `"row"."name"` as a function of the row or
+ *  a system column. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
 import { findClosestNames } from "../../kernel/did-you-mean.ts";
 import { findBaseType, type Relation } from "../model/model.ts";
