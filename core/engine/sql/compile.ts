@@ -58,7 +58,7 @@ const isDocument = ({ media }: Envelope): boolean => media !== undefined && CORE
 const chooseJsonStyle = (plan: Plan, envelope: Envelope): JsonStyle =>
   plan.kind === "bundle" || plan.kind === "sequence" || isDocument(envelope) ? "compact" : "spaced";
 
-/** @rule R-SQL-1 */
+/** Compiles a plan and its envelope to a program. @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
   const isProven = parts.proof?.isProven(plan, envelope, parts.model) === true;
   const compiled = compileAny(plan, envelope, parts, isProven);
@@ -284,7 +284,7 @@ const compileStandalone = (
   );
 };
 
-/** @rule R-SQL-2 R-SQL-14 R-RPC-13 */
+/** Compiles a plan that calls a function for its own result. @rule R-SQL-2 R-SQL-14 R-RPC-13 */
 const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Program => {
   const row = compiler.alias("_rows");
   if (plan.returns === "rows" || plan.returns === "row") {

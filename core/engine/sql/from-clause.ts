@@ -22,11 +22,12 @@ export interface ReadOptions {
   readonly from?: { readonly from: Sql; readonly scope: Scope };
   /** The planner level of the condition that the rows belong to. */
   readonly level?: PlannerLevel;
-  /** An outer level groups by these rows, so JSON values in them need an equality. @rule R-AGG-2 */
+  /** True if an outer level groups by these rows, so that JSON values in the rows need an equality. @rule R-AGG-2 */
   readonly isCompared?: boolean;
-  /** An outer level groups by the columns of these rows, and adds their representations itself. @rule R-REP-2 */
+  /** True if an outer level groups by the columns of these rows, and adds the JSON representations itself. @rule
+   *  R-REP-2 */
   readonly isStored?: boolean;
-  /** Values whose domains have a JSON representation are returned as the text of that JSON. @rule R-REP-2 */
+  /** True if values whose domains have a JSON representation are returned as the text of that JSON. @rule R-REP-2 */
   readonly showsText?: boolean;
 }
 

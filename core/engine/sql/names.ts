@@ -17,7 +17,7 @@ const listShownColumns = (
   return routine !== undefined && callerVisibility.mayCall(routine) ? [...(columns?.keys() ?? [])] : [];
 };
 
-/** @throws RelApiError 42703 */
+/** Refuses the name of an unknown column of a row. @throws RelApiError 42703 */
 export const rejectColumn = (compiler: Compiler, scope: Scope, name: string): never => {
   const { relation, routine } = scope;
   const type = routine && findBaseType(compiler.model, routine.returns.type);
@@ -25,7 +25,7 @@ export const rejectColumn = (compiler: Compiler, scope: Scope, name: string): ne
   throw columnUnknown(row, name, findClosestNames(name, listShownColumns(compiler, scope)));
 };
 
-/** @throws RelApiError 42703 */
+/** Refuses the name of an unknown column in a conflict target. @throws RelApiError 42703 */
 export const rejectTargetColumn = (compiler: Compiler, relation: Relation, name: string): never => {
   throw targetColumnUnknown(relation.name, name, findClosestNames(name, listShownColumns(compiler, { relation })));
 };

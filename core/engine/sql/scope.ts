@@ -52,7 +52,7 @@ export interface CompiledValue {
   readonly type: PgType | undefined;
   /** The column that the value consists of. Undefined unless the value is a plain column. */
   readonly column: Column | undefined;
-  /** The oid of the type whose representations apply. @rule R-REP-2 */
+  /** The oid of the type whose JSON representation applies to the value. @rule R-REP-2 */
   readonly representedType?: number;
 }
 

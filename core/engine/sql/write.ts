@@ -420,7 +420,7 @@ const compileFound = (
   check: undefined,
 });
 
-/** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
+/** Compiles an update, whose values come from a payload or from assignments. @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
