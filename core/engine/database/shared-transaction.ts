@@ -71,7 +71,7 @@ export const createSharedTransaction =
       cancelling = connection.cancel();
     });
 
-    /** @throws RelApiError */
+    /** Sends the statements in one batch. Resolves with the result unless a statement failed. @throws RelApiError */
     const send = async (
       statements: readonly WireStatement[],
       isEnd = false,
