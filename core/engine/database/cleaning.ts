@@ -1,18 +1,20 @@
 /** The statements that remove the traces of user-defined code from a backend. On a connection with its own backend,
- *  they follow the transaction's Sync in the same write. So they are not part of the transaction, whose deferred
- *  triggers may need its settings, and the response does not wait for them. On a shared connection (sharing.ts), they
- *  are the last statements of the transaction. None of them is prepared, because the code may have deallocated prepared
- *  statements. */
+ *  these statements follow the transaction's Sync in the same write. They are outside the transaction, because deferred
+ *  triggers may need its settings and the response should not wait. On a shared connection (sharing.ts), they are the
+ *  last statements of the transaction. The cleaning after user code is not prepared, because that code may have
+ *  deallocated prepared statements. */
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
 import { plainStatement, ROLLBACK, unnamedStatement } from "./statements.ts";
 import { FollowingBatch, planUnprepared, type WireStatement } from "./wire.ts";
 
-/** `sequences`: no user code ran, but rows were written, so the sequence values would remain readable (`lastval`).
- *  `plans`: user code ran as an unknown role, so the plans of functions are discarded too (R-TX-14). */
+/** The kinds of cleaning. `sequences`: no user code ran, but written rows may leave sequence values that remain
+ *  readable (`lastval`). `all`: user code ran. `plans`: user code ran as an unknown role, so the cleaning also discards
+ *  the plans of functions (R-TX-14). */
 export type CleaningKind = "sequences" | "all" | "plans";
 
-/** Prepared, because the last statement of a transaction without user code may be this one. */
+/** Discards sequence values. The statement may be prepared, because it can be the last statement of a transaction
+ *  without user code. */
 export const FORGET_SEQUENCES = plainStatement("discard sequences");
 
 export const DISCARD_PLANS = unnamedStatement("discard plans");
@@ -21,7 +23,7 @@ export const DISCARD_PLANS = unnamedStatement("discard plans");
  *  values of other transactions. @rule R-TX-14 R-TX-15 */
 export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [DISCARD_PLANS, unnamedStatement("discard sequences")];
 
-/** The cleaning that a rollback performs too. */
+/** The part of the cleaning that a rollback performs too. */
 const TRANSACTIONAL: readonly WireStatement[] = [
   unnamedStatement("reset all"),
   unnamedStatement("discard temp"),
@@ -30,8 +32,8 @@ const TRANSACTIONAL: readonly WireStatement[] = [
   unnamedStatement("set session authorization default"),
 ];
 
-/** A rollback keeps advisory locks, and statements that functions have prepared by `PREPARE`. Statements that the
- *  protocol has prepared belong to relapi or to a pooler. */
+/** Removes the traces that a rollback keeps: advisory locks, and statements that functions have prepared by `PREPARE`.
+ *  Statements that the protocol has prepared remain, because they belong to relapi or to a pooler. */
 const unlockAndDeallocate = (hasPlpgsql: boolean): readonly WireStatement[] => [
   unnamedStatement("select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)"),
   ...(hasPlpgsql
@@ -55,15 +57,15 @@ end $$`),
 const CLEANING_WITH_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
 const CLEANING_WITHOUT_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
 
-/** Runs before the end of a transaction on a shared backend, after its deferred triggers, which need its settings.
- *  @rule R-TX-13 R-TX-15 */
+/** Returns the cleaning at the end of a transaction on a shared backend. Deferred triggers run first, because they need
+ *  the transaction's settings. @rule R-TX-13 R-TX-15 */
 export const buildFullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   unnamedStatement("set constraints all immediate"),
   ...(hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
 ];
 
-/** Replaces `rollback` on a shared backend after user code. The pooler keeps the backend until all of these statements
- *  are answered. */
+/** Returns the statements that replace `rollback` on a shared backend after user code. The pooler keeps the backend
+ *  until all of these statements are answered. */
 export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   ...ROLLBACK,
   ...unlockAndDeallocate(hasPlpgsql),
@@ -71,7 +73,8 @@ export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireSta
 
 const WITHOUT_JIT = unnamedStatement("select pg_catalog.set_config('jit', 'off', false)");
 
-/** `channels` are those of relapi's own listeners on a backend that all connections share. */
+/** Returns the cleaning on a backend of its own. `channels` are the channels of relapi's own listeners, if all
+ *  connections share one backend. */
 const buildCleaning = (
   kind: CleaningKind,
   { hasNoJit, sharing }: Backend,
@@ -90,7 +93,7 @@ const buildCleaning = (
 export interface Cleaner {
   /** Returns the batch to send after the one that ends the transaction. */
   createFollowingBatch(kind: CleaningKind): FollowingBatch;
-  /** Resolves after the last cleaning, with whether it succeeded. Undefined if none is running. */
+  /** Resolves after the last cleaning, with whether it succeeded. Undefined if no cleaning is running. */
   readonly lastCleaning: Promise<boolean> | undefined;
 }
 

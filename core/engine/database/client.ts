@@ -13,9 +13,9 @@ import { PreparedStatements } from "./prepared.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
-/** Loads pg with a temporary `navigator`, which pg uses to detect the runtime. Node 20 has none, so pg would create a
- *  `Response`, for which Node loads all of `fetch`. That is a sixth of the time that loading this package takes. Later
- *  versions of Node have a `navigator`. */
+/** Loads pg with a temporary `navigator`, by which pg detects the runtime. Node 20 has no `navigator`, so pg would
+ *  create a `Response`, for which Node loads all of `fetch`. Loading `fetch` takes a sixth of the time that loading
+ *  this package takes. */
 const loadPg = (): typeof Pg => {
   const load = createRequire(import.meta.url);
   if ("navigator" in globalThis) return load("pg") as typeof Pg;
@@ -56,10 +56,10 @@ export type Client = Pg.Client & {
   };
 };
 
-/** The system's default delay is two hours. */
+/** The delay of TCP keep-alive. The system's default of two hours would detect dead connections too late. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Adds `replication`, which pg's types omit. */
+/** Returns the configuration of pg's client, with `replication`, which pg's types omit. */
 const clientConfig = (
   to: Address,
   timeoutMs: number,
@@ -72,11 +72,12 @@ const clientConfig = (
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   if ("stream" in to)
-    return { ...common, stream: to.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
+    // pg's types require a net.Socket, but pg works with any stream
+    return { ...common, stream: to.stream as () => any, user: "postgres", database: "postgres", ssl: false };
   return { ...common, connectionString: to.url };
 };
 
-/** Creates a client. The connection string and `PGAPPNAME` override its `application_name`. @rule R-ADM-5 */
+/** Creates a client. The connection string and `PGAPPNAME` override the client's `application_name`. @rule R-ADM-5 */
 export const createClient = (
   to: Address,
   timeoutMs: number,
@@ -99,14 +100,14 @@ export const wrapClient = (
     hasEnded = true;
     for (const listener of endListeners) listener();
   };
-  // an error during a statement rejects that statement too; without a listener, Node would end the process
+  // without a listener, an error would end the process, although it also rejects the running statement
   client.on("error", notifyEnd);
   client.on("end", notifyEnd);
   let watch: ResultWatch | undefined;
   const watchStream = (): void => {
     watch = watchResults(client.connection.stream, refused);
   };
-  // before TLS only one byte arrives, and pg reads that itself
+  // before TLS only one byte arrives, which pg reads itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
   else client.connection.on("connect", watchStream);
   const parameters = new Map<string, string>();
@@ -127,22 +128,24 @@ export const wrapClient = (
         watch.doneCount = 0;
       }
       const follower = cleaning === undefined ? undefined : cleaner.createFollowingBatch(cleaning);
-      client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
+      // pg's types require pg's own Connection in `submit`
+      client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable);
     });
-  /** The driver accepts one statement at a time, but a listener sends several. */
+  /** The end of the last query, for which the next one waits, because the driver accepts only one query at a time. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
     prepared,
     backend: getChannels === undefined ? UNKNOWN_BACKEND : EMBEDDED_BACKEND,
     planOwner: undefined,
-    // after a failed statement in an open transaction, the cleaning fails too
+    // a batch follows a failed cleaning too: after a failed statement in an open transaction, the cleaning fails as
+    // well
     run: (plan, cleaning, long) =>
       cleaner.lastCleaning === undefined
         ? send(plan, cleaning, long)
         : cleaner.lastCleaning.then(() => send(plan, cleaning, long)),
     cleaner,
     query: async <Row>(text: string, values: readonly unknown[]) => {
-      // statements of core itself: the catalog may be of any size, and notifications never end
+      // only core sends these statements: the catalog may be of any size, and notifications never end
       limit(Number.POSITIVE_INFINITY);
       const asked = lastQuery.then(() => client.query(text, values as unknown[]));
       lastQuery = asked.catch(() => undefined); // the caller gets the error
@@ -155,8 +158,9 @@ export const wrapClient = (
     },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
-        limit(Number.POSITIVE_INFINITY); // its result never ends
-        client.query(new CopyBoth(text, take, reject) as Pg.Submittable); // pg's types ask for its own Connection in submit
+        limit(Number.POSITIVE_INFINITY); // the result of a copy has no end
+        // pg's types require pg's own Connection in `submit`
+        client.query(new CopyBoth(text, take, reject) as Pg.Submittable);
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
     cancel: () => (getChannels !== undefined ? Promise.resolve() : sendCancel(client)),
@@ -166,11 +170,11 @@ export const wrapClient = (
     onEnd: (listener) => {
       endListeners.push(listener);
     },
-    // the server may have closed its side, which pg reports later
+    // the stream is checked too, because pg reports later that the server has closed its side
     get isEnded() {
       return hasEnded || !client.connection.stream.writable;
     },
-    // a server that waits for the client is not silent
+    // a paused stream does not count, because the server then waits for the client
     isAwaitingResponse: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
     getReceivedBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
     get processId() {
@@ -187,7 +191,7 @@ export const wrapClient = (
         : { isStandby: standby === "on", isReadOnly: readOnly === "on" };
     },
     end: async () => {
-      // a network that drops packets never confirms the end
+      // a time limit is needed, because a network that drops packets never confirms the end
       const patience = setTimeout(() => client.connection.stream.destroy(), END_PATIENCE_MS);
       patience.unref();
       await client.end().catch(() => undefined); // the connection has ended in either case
@@ -204,10 +208,12 @@ const rowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const keepText = (text: unknown): unknown => text;
-const AS_TEXT = { getTypeParser: () => keepText } as unknown as Pg.CustomTypesConfig; // pg's types have overloads for each format
+// pg's types have overloads for each format, but every value arrives as text
+const AS_TEXT = { getTypeParser: () => keepText } as unknown as Pg.CustomTypesConfig;
 
 const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
-  command: command ?? "", // an empty text has no command
+  // the result of an empty text has no command
+  command: command ?? "",
   columns: fields.map(({ name }) => name),
   rows,
 });
@@ -220,7 +226,8 @@ const sendCancel = (client: Client): Promise<void> =>
   new Promise((resolve) => {
     const { processID, secretKey, ssl, host, port } = client;
     if (processID === null || secretKey === null) return resolve();
-    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection; // pg's types omit these members
+    // pg's types omit the members of RawConnection
+    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection;
     const patience = setTimeout(() => raw.stream.destroy(), CANCEL_PATIENCE_MS);
     const send = (): void => raw.cancel(processID, secretKey);
     raw.on("connect", () => {
@@ -240,30 +247,31 @@ const sendCancel = (client: Client): Promise<void> =>
 // --- limits ----------------------------------------------------------------------------------------------------------
 
 interface ResultWatch {
-  /** The number of bytes that messages up to the next ReadyForQuery may have in total. */
+  /** The largest total size in bytes of the messages up to the next ReadyForQuery. */
   limit: number;
-  /** Undefined if rows are not inspected. */
+  /** The reader of long rows. Undefined if rows are not inspected. */
   long: LongRows | undefined;
   /** The number of completed statements, counted while `long` is defined. */
   doneCount: number;
 }
 
-/** The limit of a single message. A text of twice this length still fits into a JavaScript string of half a
+/** The limit of a single message. Twice this length still fits into a JavaScript string, which has at most half a
  *  gigabyte. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 0x5a;
 const DATA_ROW = 0x44;
-/** CommandComplete and EmptyQueryResponse. */
+/** The types of messages that complete a statement: CommandComplete and EmptyQueryResponse. */
 const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
 
 /** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
- *  never assembled, and a long row is streamed. Call it after pg has added its listeners to the stream and before the
- *  first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no other code
- *  could catch them. `refused` is called for each result that exceeds the limit. */
+ *  never assembled, and a long row is streamed. Call this function after pg has added listeners to the stream, and
+ *  before the first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no
+ *  other code could catch these exceptions. `refused` is called for each result that exceeds the limit. */
 const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
-  const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // listeners of "data" have this type
+  // every listener of "data" takes a chunk
+  const readers = stream.listeners("data") as ((chunk: Buffer) => void)[];
   const watch: ResultWatch = { limit: MAX_MESSAGE_BYTES, long: undefined, doneCount: 0 };
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
@@ -300,7 +308,8 @@ const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
     return true;
   };
 
-  /** Returns false if the chunk exceeds a limit. Forwards it to pg, except incomplete headers and long rows. */
+  /** Forwards a chunk to pg, except incomplete headers and long rows. Returns false if a message in the chunk exceeds a
+   *  limit. */
   const take = (chunk: Buffer): boolean => {
     let at = 0;
     let passed = 0;
@@ -322,7 +331,8 @@ const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
         if (row !== undefined) passed = at;
       } else {
         if (headerBytes === 0 && at > passed) pass(chunk.subarray(passed, at));
-        header[headerBytes++] = chunk[at++] as number; // at is within its length
+        // the index is within the chunk
+        header[headerBytes++] = chunk[at++] as number;
         passed = at;
         if (headerBytes < HEADER_BYTES) continue;
         headerBytes = 0;

@@ -1,4 +1,4 @@
-/** The interface of connections to PostgreSQL. */
+/** Defines the interface of connections to PostgreSQL. */
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongRows } from "./long-row.ts";
@@ -12,28 +12,29 @@ export type Address =
   | {
       readonly stream: () => Duplex;
       readonly ready: Promise<void> | undefined;
-      /** Returns the channels that the cleaning keeps, because all connections share one backend. */
+      /** Returns the channels to which the cleaning listens again, because all connections share one backend. */
       readonly channels: () => readonly string[];
     };
 
 export interface Connection {
   readonly prepared: PreparedStatements;
-  /** Determined when the connection is opened, and again after it has lost prepared statements. */
+  /** The facts about the backend, which are read when the connection is opened, and again after it has lost prepared
+   *  statements. */
   backend: Backend;
   /** The role for which functions have planned statements on the connection. The database session keeps those plans for
-   *  the next caller. Undefined without such plans. @rule R-TX-14 */
+   *  the next caller. Undefined if there are no such plans. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
-  /** Sends one batch. Send the next one after the result has arrived. `cleaning` follows the batch and removes its
-   *  traces. `long` reads rows that are too long for memory. */
+  /** Sends one batch. Send the next batch after the result has arrived. `cleaning` follows the batch and removes the
+   *  batch's traces. `long` reads rows that are too long for memory. */
   run(plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult>;
-  /** Tells when the last cleaning has ended. */
+  /** The cleaner of the connection, which shows when the last cleaning has ended. */
   readonly cleaner: Pick<Cleaner, "lastCleaning">;
   /** Runs an ordinary query, with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs any number of statements. Returns the result of each, with values as text. */
   script(text: string): Promise<readonly ScriptResult[]>;
   /** Starts a copy in both directions, which continues until the connection ends. Rejects if the server refuses or ends
-   *  it. */
+   *  the copy. */
   copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;
   /** Sends data of the client within such a copy. */
   sendCopy(bytes: Buffer): void;
@@ -64,9 +65,9 @@ export interface Connection {
 
 /** The result of one statement of a script. */
 export interface ScriptResult {
-  /** `SELECT`, `CREATE`. */
+  /** The command of the statement, such as `SELECT` or `CREATE`. */
   readonly command: string;
-  /** Empty if the statement returns no rows. */
+  /** The names of the columns. The list is empty if the statement returns no rows. */
   readonly columns: readonly string[];
   /** The values in PostgreSQL's text format. */
   readonly rows: readonly (readonly (string | null)[])[];
@@ -75,7 +76,7 @@ export interface ScriptResult {
 export interface ConnectionOptions {
   /** The purpose of a connection that serves no requests, as part of its `application_name`. */
   readonly purpose?: string;
-  /** The connection also accepts commands of the replication protocol. */
+  /** True if the connection also accepts commands of the replication protocol. */
   readonly replicates?: boolean;
   /** The limit in bytes for the result of one batch. A larger result ends the connection. */
   readonly maxResultBytes?: number;
@@ -87,17 +88,18 @@ export interface ConnectionOptions {
 export interface DatabaseServer {
   /** The maximum number of connections. Undefined if the size of the pool is the only limit. */
   readonly maxCount: number | undefined;
-  /** @throws RelApiError `connection-failed` */
+  /** Opens a connection to the server. @throws RelApiError `connection-failed` */
   open(limits: Pick<ConnectionOptions, "maxResultBytes" | "refused">): Promise<Connection>;
   /** Resolves with whether a connection that has lost prepared statements leads to a pooler. @rule R-TX-15 */
   isPooled(connection: Connection): Promise<boolean>;
-  /** Detects dead connections of a pool. Returns a function that stops it. */
+  /** Detects dead connections of a pool. Returns a function that stops the detection. */
   watch(pool: WatchedPool): () => void;
 }
 
 export interface WatchedPool {
   /** Returns the open connections. */
   readonly connections: () => Iterable<Connection>;
-  /** Called because other connections may be dead too. With `isUnreachable`, no new connection can be opened either. */
+  /** Called if a connection is dead, because other connections may be dead too. With `isUnreachable`, the server
+   *  accepts no new connection either. */
   readonly onLost: (isUnreachable: boolean) => void;
 }

@@ -1,10 +1,11 @@
-/** The interface of the plugin that connects to PostgreSQL. Core pools the connections and runs transactions on them. */
+/** Defines the interface of the plugin that connects to PostgreSQL. Core pools the connections and runs transactions on
+ *  them. */
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
 import type { Sql } from "../sql/fragment.ts";
 import type { DatabaseServer } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 
-/** What core gives to the plugin. */
+/** The parts of core that the plugin receives. */
 export interface ConnectorParts {
   readonly options: ResolvedOptions;
   readonly logger: Logger;
@@ -14,10 +15,10 @@ export interface ConnectorParts {
 
 export interface Connector {
   readonly primary: DatabaseServer;
-  /** Opens a pool for each replica. Undefined if there are no replicas. */
+  /** Opens a pool for each replica. Returns undefined if there are no replicas. */
   openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-  /** Returns a function that stops listening. `missed` is called when notifications may have been lost. `unheard` is
-   *  called when none can arrive, until `missed` is called. */
+  /** Listens to notifications. Returns a function that stops listening. `missed` is called when notifications may have
+   *  been lost. `unheard` is called when no notification can arrive until `missed` is called. */
   listen(
     channel: string,
     heard: (payload: string) => void,
@@ -34,16 +35,16 @@ export interface Connector {
 }
 
 export interface Replicas {
-  /** Resolves when each replica was checked once, or the time limit has expired. */
+  /** Resolves when each replica was checked once, or a time limit has expired. */
   readonly firstCheck: Promise<void>;
-  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached.
-   *  Undefined if the primary has to answer. */
+  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached. Returns
+   *  undefined if the primary has to answer. */
   choose(position?: string): Pool | undefined;
-  /** Starts the checks. */
+  /** Starts the periodic checks of the replicas. */
   start(): void;
 }
 
-/** The reason for which notifications may be missing: the listener existed before its `LISTEN`, or the connection was
+/** The reason why notifications may be missing: the listener existed before its `LISTEN`, or the connection was
  *  lost. */
 export type Missed = "late" | "lost";
 
@@ -52,7 +53,7 @@ export interface ReplicationConnection {
   /** Runs `CREATE_REPLICATION_SLOT …`, or plain SQL, and returns its rows. @throws RelApiError of the server */
   command<Row = unknown>(command: Sql): Promise<readonly Row[]>;
   /** Runs `START_REPLICATION …`: a copy in both directions, which continues until the connection ends. Rejects if the
-   *  server refuses or ends it. */
+   *  server refuses or ends the copy. */
   copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
   /** Sends data of the client within that copy. */
   send(bytes: Buffer): void;

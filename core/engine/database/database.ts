@@ -1,4 +1,4 @@
-/** The database interface of core: transactions of requests, and queries of core itself. */
+/** Creates the database interface of core: transactions of requests, and queries of core itself. */
 import type { Caches } from "../../kernel/cache.ts";
 import type { CurrentState } from "../current.ts";
 import type { Logger } from "../../kernel/options.ts";
@@ -25,7 +25,7 @@ export interface Database {
   readonly execute: Execute;
   readonly runTransaction: Executor["runTransaction"];
   readonly transactionSender: Executor["transactionSender"];
-  /** Runs one statement as the login role, outside requests. Slots must be `fixed`. */
+  /** Runs one statement as the login role, outside requests. All slots of the statement must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Runs several statements in one read-only transaction with one snapshot, and with an empty search path. Statements
@@ -35,7 +35,7 @@ export interface Database {
   renew(): void;
   /** Returns the counts of the primary's pool. */
   counts(): PoolCounts;
-  /** Waits up to `patienceMs` for connections that are in use. */
+  /** Closes the connections, after a wait of up to `patienceMs` for connections in use. */
   close(patienceMs: number): Promise<void>;
 }
 
@@ -56,7 +56,8 @@ export const createDatabase = (
   ran: Signal<unknown> = createSignal(),
   troubles: HealthProblems = createHealthProblems(),
 ): Database => {
-  const { options } = current; // reloads do not change the options of connections
+  // these options are read once, because reloads do not change the options of connections
+  const { options } = current;
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   const pools: Pool[] = [];
   const openPool = (server: DatabaseServer): Pool => {
@@ -138,7 +139,7 @@ export const createDatabase = (
           let last: Promise<unknown> = Promise.resolve();
           const queryInOrder: Query = <Row>(statement: Sql) => {
             const rows = last.then(() => runStatement<Row>(connection, statement));
-            last = rows.catch(() => undefined); // the waiting request gets the error
+            last = rows.catch(() => undefined); // the caller that waits for the rows gets the error
             return rows;
           };
           const deferred: (() => void)[] = [];
@@ -147,12 +148,13 @@ export const createDatabase = (
           resolve(await work(queryInOrder, queryLater));
           for (const ask of deferred) ask();
           await last;
-          // user code may have run (`dbPreConfig`)
+          // cleaning is necessary, because the function of `dbPreConfig` is user code
           await cleanSharedConnection(connection);
           await connection.query("commit", []);
           await cleanConnection(connection);
         });
-        whole.catch(reject); // only reads ran, so the error does not affect a result that was already returned
+        // only reads ran, so the error does not affect a result that was already returned
+        whole.catch(reject);
       });
     },
     renew: () => {

@@ -1,5 +1,5 @@
-/** Runs a transaction: settings, pre-request function, statements and end in one round trip, or in two if rows are
- *  checked first. */
+/** Runs a transaction: settings, pre-request function, statements and end in one round trip. If rows are checked before
+ *  the end, there are two round trips. */
 import type { CurrentState } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
@@ -33,9 +33,9 @@ export interface ExecutorParts {
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: HealthProblems;
-  /** Called with the text of every statement of a request, with `logQuery`. */
+  /** Logs the text of each statement of a request. Undefined unless statements are logged. */
   readonly logStatement?: (text: string) => void;
-  /** Notified of each transaction. */
+  /** The signal that reports each ended transaction. */
   readonly endedSignal: Signal<unknown>;
 }
 
@@ -47,7 +47,7 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** Returns the run with the rows of its list from another source, if that source accepts them. @rule X-INS-1 */
+/** Returns the run with the rows of its list from another source, if that source accepts the rows. @rule X-INS-1 */
 const replaceRowSource = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
@@ -59,10 +59,11 @@ const replaceRowSource = (run: Execution["programs"][number]): Execution["progra
   return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...values] };
 };
 
-/** The attempts on one connection: the first, one with a new plan, and one without prepared statements. */
+/** The largest number of attempts on one connection: the first, one with a new plan, and one without prepared
+ *  statements. */
 const MAX_TRIES = 3;
 
-/** @rule R-TX-1 R-TX-4 R-TX-6 */
+/** Creates the executor of all transactions. @rule R-TX-1 R-TX-4 R-TX-6 */
 export const createExecutor = (parts: ExecutorParts): Executor => {
   const { current, primary, replicas, warn, endedSignal } = parts;
   const transactions = createTransactions(parts);
@@ -72,7 +73,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let hasWarnedOfPooler = false;
 
-  /** Sends the statements in one write, and resolves with their one result. */
+  /** Sends the statements in one write, and resolves with the result of the batch. */
   const send = async (
     connection: Connection,
     statements: readonly WireStatement[],
@@ -85,7 +86,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     return result;
   };
 
-  /** Interprets the result of a transaction's first batch, and sends the end if it is separate. */
+  /** Interprets the result of a transaction's first batch, and sends the end if the batch did not contain it. */
   const conclude = async (
     connection: Connection,
     transaction: Transaction,
@@ -102,7 +103,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const rollBack = (connection: Connection, { template }: Transaction): Promise<unknown> =>
     send(connection, template.rollback, false, template.cleaning);
 
-  /** @throws BatchFailure, or RelApiError for a check that failed before */
+  /** Rolls back after a failed statement. @throws BatchFailure, or RelApiError for a check that failed before the
+   *  statement */
   const failTransaction = async (
     connection: Connection,
     transaction: Transaction,
@@ -123,7 +125,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     throw new BatchFailure(result, statements.slice(failedAt), failedAt - firstEffect, path);
   };
 
-  /** Rows are checked before the transaction ends. @throws BatchFailure, or RelApiError of a check */
+  /** Checks rows, and then ends the transaction. @throws BatchFailure, or RelApiError of a check */
   const checkAndEnd = async (
     connection: Connection,
     transaction: Transaction,
@@ -148,17 +150,18 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     return rows;
   };
 
-  /** Discards plans that functions made for another role: some rights are checked only while planning.
+  /** Discards plans that functions made for another role, because PostgreSQL checks some rights only while planning.
    *  @throws RelApiError @rule R-TX-14 */
   const discardForeignPlans = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await send(connection, DISCARD_PLANS, prepares);
       if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS, -1);
     }
-    connection.planOwner = owner === UNKNOWN_ROLE ? undefined : owner; // the cleaning discards what it leaves
+    // plans of an unknown role need no record, because the cleaning discards them
+    connection.planOwner = owner === UNKNOWN_ROLE ? undefined : owner;
   };
 
-  /** Handles a connection whose prepared statements differ from the record: a pooler has changed the backend, or
+  /** Handles a connection whose prepared statements differ from the record. Either a pooler has changed the backend, or
    *  user-defined code has deallocated statements. */
   const handleLostStatements = async (pool: Pool, connection: Connection): Promise<void> => {
     connection.prepared.markAllUncertain();
@@ -169,8 +172,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     );
   };
 
-  /** Runs the execution, and repeats it after a lost connection. `record` is defined if the signal has listeners.
-   *  `onRows` is called with rows whose body has not arrived yet. */
+  /** Runs an execution, and runs it again after a lost connection if the retry policy allows that. `record` is defined
+   *  if the signal has listeners. `onRows` is called with rows whose body has not arrived yet. */
   const execute = async (
     execution: Execution,
     record?: TransactionRecord,
@@ -249,7 +252,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           }
         }
       } catch (error) {
-        // after an internal error, it is unknown what was sent and what the connection still waits for
+        // after an internal error, the state of the connection is unknown: it may still wait for a response
         const isUnderstood = error instanceof BatchFailure ? !isFatal(error.result.error) : isRelApiError(error);
         isReusable ||= !connection.isEnded && isUnderstood;
         throw error;
@@ -330,10 +333,10 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
 const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
-/** A failed attempt, with the facts that decide whether it is repeated. Only this file sees it. */
+/** A failed attempt, with the facts that decide whether the transaction is repeated. No other file sees this error. */
 class BatchFailure {
   readonly result: FailedBatch;
-  /** The statement that failed, and those after it. */
+  /** The failed statement and the statements after it. */
   readonly statements: readonly WireStatement[];
   /** The position of the failed statement, counted from the first statement of a write that may have an effect. */
   readonly positionFromEffect: number;
@@ -347,7 +350,8 @@ class BatchFailure {
   }
 }
 
-/** Returns whether the server has other prepared statements than the record. Functions may raise the same SQLSTATEs. */
+/** Returns whether the server has other prepared statements than the record. The SQLSTATE is not sufficient, because
+ *  functions may raise the same ones. */
 const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): boolean => {
   if (isInFunction(error)) return false;
   const state = readSqlstate(error);

@@ -6,8 +6,8 @@ const PROBLEM_NAME = "database";
 /** The time for which the problem is reported after the last refused statement. */
 const PROBLEM_LIFETIME_MS = 15_000;
 
-/** Returns a function that inspects errors of statements. It logs the problem once, until no statement has failed for a
- *  while. @rule R-ADM-7 */
+/** Returns a function that inspects errors of statements. The function logs the problem once, until no statement has
+ *  failed for a while. @rule R-ADM-7 */
 export const createFullDiskReporter = (
   troubles: HealthProblems,
   warn: (message: string, facts: Readonly<Record<string, unknown>>) => void,

@@ -1,10 +1,11 @@
-/** The interfaces between a connection and a plugin that reads a long row while it arrives. */
+/** Defines the interfaces between a connection and a plugin that reads a long row while it arrives. */
 
 /** Reads the long rows of one batch while they arrive. */
 export interface LongRows {
   /** The size above which `open` is called for a row. */
   readonly aboveBytes: number;
-  /** Returns the row, or undefined if it is read as usual. `statement` is the index of its statement in the batch. */
+  /** Returns the long row, or undefined if pg should read the row as usual. `statement` is the index of the row's
+   *  statement in the batch. */
   open(statement: number, bytes: number, reader: RowReader): LongRow | undefined;
 }
 
@@ -19,9 +20,9 @@ export interface RowReader {
 
 /** A row that is arriving. */
 export interface LongRow {
-  /** Returns the number of bytes of the chunk that belong to the row. */
+  /** Reads the chunk from the position `at`. Returns the number of bytes of the chunk that belong to the row. */
   take(chunk: Buffer, at: number): number;
-  /** Defined at the end of the row: the bytes of its message that are still to be passed to pg. */
+  /** The number of bytes of the row's message that pg still has to read. Undefined before the end of the row. */
   readonly remainingBytes: number | undefined;
   /** Called if the connection has ended. */
   fail(): void;

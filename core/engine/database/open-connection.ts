@@ -1,13 +1,13 @@
 /** Opens one connection to PostgreSQL. */
 import type { Address, Connection, ConnectionOptions } from "./connection.ts";
 
-/** @throws the error of connecting */
+/** Opens a connection to the address. @throws the error of connecting */
 export const openConnection = async (
   to: Address,
   timeoutMs: number,
   kind: ConnectionOptions = {},
 ): Promise<Connection> => {
-  // loads pg too, only when it is needed
+  // this import also loads pg, which is not needed before the first connection
   const [{ createClient, wrapClient: wrap }] = await Promise.all([
     import("./client.ts"),
     "stream" in to ? to.ready : undefined,

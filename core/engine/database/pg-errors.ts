@@ -1,4 +1,5 @@
-/** Converts errors of PostgreSQL and of its connections to RelApiErrors. This is the only file that reads them. */
+/** Converts errors of PostgreSQL and of its connections to RelApiErrors. This is the only file that reads such
+ *  errors. */
 import { connectionFailed, connectionLost, isRelApiError, RelApiError } from "../../kernel/errors.ts";
 import type { Json } from "../plan/plan.ts";
 
@@ -17,7 +18,7 @@ interface PgError {
   readonly where?: string;
   /** The function in the server's source that reported the error. */
   readonly routine?: string;
-  /** The file of that function. */
+  /** The source file of the function that reported the error. */
   readonly file?: string;
 }
 
@@ -34,7 +35,8 @@ export const isDatabaseError = (error: unknown): error is RelApiError => isRelAp
 
 /** Returns whether the server has ended the connection with the error. */
 export const isFatal = (error: unknown): boolean =>
-  isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the severity is localised
+  // the code is checked too, because the server translates the severity
+  isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0"));
 
 /** Returns whether an administrator, a shutdown or a timeout has ended the session. The server reports it during the
  *  running statement, but not for a transaction that is already committed. */
@@ -73,7 +75,8 @@ const chooseStatus = (code: string, message: string, isOfValue: boolean): number
     case "21000":
       return message.endsWith("requires a WHERE clause") ? 400 : 500;
     case "22023":
-      return /^role .* does not exist$/s.test(message) ? 401 : 400; // role "x" does not exist
+      // an example is: role "x" does not exist
+      return /^role .* does not exist$/s.test(message) ? 401 : 400;
   }
   switch (code.slice(0, 2)) {
     case "08":
@@ -107,13 +110,13 @@ const chooseStatus = (code: string, message: string, isOfValue: boolean): number
 const VALUE_READERS = /^(?:hstore_|lwgeom_|geography_|gserialized_|lwin_|ltree_|ltxtquery_|_int_bool|tsquery\.)/;
 const PARAMETER_ERRORS = /^unnamed portal (?:with )?parameter /;
 
-/** Returns whether the error concerns an unreadable value, although its code is that of an internal error or of SQL.
- *  @rule R-ERR-3 G-DBE-8 */
+/** Returns whether the error concerns an unreadable value, although the error has the code of an internal or an SQL
+ *  error. @rule R-ERR-3 G-DBE-8 */
 const isUnreadable = ({ file = "", where = "" }: PgError): boolean =>
   VALUE_READERS.test(file) || PARAMETER_ERRORS.test(where);
 
-/** Removes the schema of built-in functions from the message. Compiled statements contain it, requests do not. @rule
- *  R-ERR-6 */
+/** Removes the schema of built-in functions from the message, because compiled statements contain that schema and
+ *  requests do not. @rule R-ERR-6 */
 const buildMessage = ({ message, routine, where }: PgError): string =>
   routine === "ParseFuncOrColumn" && where === undefined
     ? message.replace("function pg_catalog.", "function ")
@@ -122,7 +125,8 @@ const buildMessage = ({ message, routine, where }: PgError): string =>
 /** Converts an error of a running statement. `path` is the position of the statement in the request. @rule R-ERR-3
  *  G-DBE-1 */
 export const convertStatementError = (error: unknown, path?: string): RelApiError => {
-  if (isRelApiError(error)) return error; // thrown by relapi for a result that exceeds the limit
+  // relapi has thrown this error for a result that exceeds the limit
+  if (isRelApiError(error)) return error;
   if (!isPgError(error)) return connectionLost(errorText(error), error);
   const status = chooseStatus(error.code, error.message, isUnreadable(error));
   return new RelApiError({
@@ -138,7 +142,7 @@ export const convertStatementError = (error: unknown, path?: string): RelApiErro
   });
 };
 
-/** Converts an error of connecting. The driver's text becomes the details. @rule R-ERR-1 */
+/** Converts an error of connecting. The text of the driver becomes the error's details. @rule R-ERR-1 */
 export const convertConnectionError = (error: unknown): RelApiError =>
   connectionFailed(errorText(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
@@ -146,13 +150,14 @@ const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
 /** Matches the codes of Node and OpenSSL: `SELF_SIGNED_CERT_IN_CHAIN`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
 const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INVALID_CA/;
 
-/** Returns the reason why no attempt can succeed until the configuration changes. */
+/** Returns the reason why no attempt to connect can succeed until the configuration changes. Undefined if an attempt
+ *  may succeed. */
 export const classifyLoginRefusal = (error: unknown): "login" | "certificate" | undefined => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return undefined;
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
   const { code = "", syscall } = (cause ?? {}) as { readonly code?: string; readonly syscall?: string };
-  // a missing file of the connection string; a missing socket fails in another system call
+  // `open` fails for a file that the connection string names; a missing socket fails in another system call
   return CERTIFICATE.test(code) || (syscall === "open" && code !== "") ? "certificate" : undefined;
 };
 
@@ -163,8 +168,8 @@ export const isInFunction = (error: unknown): boolean =>
 /** Returns whether PL/pgSQL's RAISE reported the error, so that user code chose the message. */
 export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 
-/** Returns whether the hint may name columns or tables that the caller may not see. For an unknown one inside a
- *  function, the server suggests others. @rule R-NAM-3 */
+/** Returns whether the hint may name columns or tables that the caller may not see. The server suggests such names for
+ *  an unknown name inside a function. @rule R-NAM-3 */
 const mayNameHiddenObjects = (error: PgError): boolean =>
   (error.code === "42703" || error.code === "42P01") && !isRaised(error);
 
@@ -194,7 +199,8 @@ export const isTimedOut = (error: unknown): boolean =>
 export const isUnreachable = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "connection-lost" && error.facts["isUnreachable"] === true;
 
-/** Node combines the failures of several addresses into one error without a message. */
+/** Returns the message of an error. Node combines the failures of several addresses into one error without a
+ *  message. */
 const errorText = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(errorText).join("; ");
   return error instanceof Error ? error.message : String(error);

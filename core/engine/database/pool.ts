@@ -1,4 +1,4 @@
-/** A pool of connections, which limits their number and lifetime. */
+/** Creates pools of connections, which limit the number and lifetime of their connections. */
 import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import { isTimedOut, TIMED_OUT, connectionTimedOut } from "./pg-errors.ts";
@@ -26,7 +26,7 @@ export interface PoolCounts {
   /** The number of open connections that are not idle. */
   readonly inUse: number;
   readonly waiting: number;
-  /** The number of acquisitions given up since the start. */
+  /** The number of acquisitions that have timed out since the start. */
   readonly timeouts: number;
   /** The number of results that exceeded the limit since the start. */
   readonly refused: number;
@@ -36,15 +36,15 @@ export interface PoolCounts {
 }
 
 export interface Pool {
-  /** Returns an idle connection immediately, preferably one of `owner`, or waits for one. @throws RelApiError
-   *  `pool-timeout`, `connection-failed` */
+  /** Returns an idle connection immediately, preferably a connection with plans of `owner`, or waits for a connection.
+   *  @throws RelApiError `pool-timeout`, `connection-failed` */
   acquire(owner?: PlanOwner): Connection | Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
-  /** The sharing of the last opened or checked connection, which is likely to be that of the next one. Undefined if the
+  /** The sharing of the last opened or checked connection, which the next connection probably has too. Undefined if the
    *  connection has its own backend. @rule R-TX-15 */
   readonly sharing: Sharing | undefined;
   /** Checks the backend of a connection that has lost prepared statements. If it differs from the original backend, the
-   *  connection leads to a pooler and counts as shared. Resolves with whether it does. */
+   *  connection leads to a pooler and counts as shared. Resolves with whether the connection leads to a pooler. */
   recheck(connection: Connection): Promise<boolean>;
   /** Closes connections opened before now as they become idle. @rule R-SC-4 */
   renew(): void;
@@ -52,7 +52,7 @@ export interface Pool {
   readonly isClosed: boolean;
   /** Ends all connections and their running statements. */
   abandon(): void;
-  /** Waits up to `patienceMs` for connections in use, then cancels their statements. */
+  /** Closes all connections. Waits up to `patienceMs` for connections in use, then cancels their statements. */
   close(patienceMs: number): Promise<void>;
 }
 
@@ -72,10 +72,10 @@ interface Waiter {
 const SWEEP_MS = 5000;
 /** The time after a lost connection in which other idle connections are checked before their use. */
 const LIVENESS_CHECK_MS = 1000;
-/** The time between two warnings of an exhausted pool. */
+/** The shortest time between two warnings of an exhausted pool. */
 const QUIET_MS = 60_000;
 
-/** @rule R-ADM-5 */
+/** Creates a pool. @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
   const { server, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
   const all = new Map<Connection, PooledConnection>();
@@ -121,7 +121,8 @@ export const createPool = (options: PoolOptions): Pool => {
 
   const openOrWait = (): Promise<Connection> => (all.size + openingCount < maxCount ? open() : wait());
 
-  /** @rule R-HST-7 */
+  /** Returns an idle connection after a check that the server responds on it, or waits for a connection. @rule
+   *  R-HST-7 */
   const acquireAlive = async (owner: PlanOwner | undefined): Promise<Connection> => {
     for (let kept = acquireIdle(owner); kept !== undefined; kept = acquireIdle(owner)) {
       if (!isStale(kept, Date.now()) && (await isAlive(kept))) return kept.connection;
@@ -155,15 +156,15 @@ export const createPool = (options: PoolOptions): Pool => {
       return connection;
     } catch (error) {
       openingCount--;
-      // the waiting callers have waited as long, and would wait for another timeout
+      // waiters would wait for another timeout, because the server has not responded since the attempt began
       if (isTimedOut(error) && heardAtMs < beganAtMs) failWaiters(error);
-      // waiting requests then fail as fast, or find the database available again
+      // the next attempt fails as fast, or finds the database available again
       serveNext();
       throw error;
     }
   };
 
-  /** Returns the most recently used connection. For a request that runs user code, it prefers one with plans of the
+  /** Returns the most recently used connection. A request that runs user code prefers a connection with plans of the
    *  same role, or without plans. */
   const acquireIdle = (owner: PlanOwner | undefined): PooledConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
@@ -180,7 +181,8 @@ export const createPool = (options: PoolOptions): Pool => {
   /** Opens a connection for the longest waiter after a slot became free. */
   const serveNext = (): void => {
     if (waiters.length === 0 || isClosed || all.size + openingCount >= maxCount) return;
-    const waiter = waiters.shift() as Waiter; // checked above
+    // the list of waiters is not empty
+    const waiter = waiters.shift() as Waiter;
     open().then(
       (connection) => give(waiter, connection),
       (error: unknown) => {
@@ -206,7 +208,8 @@ export const createPool = (options: PoolOptions): Pool => {
       const waiter: Waiter = { give: resolve, fail: reject, timer: undefined };
       waiter.timer = setTimeout(() => {
         const at = waiters.indexOf(waiter);
-        if (at === -1) return; // being served: the timeout of connecting applies
+        // a connection is being opened for this waiter, so the timeout of connecting applies
+        if (at === -1) return;
         waiters.splice(at, 1);
         timeouts++;
         warnOfExhaustion();
@@ -247,7 +250,7 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     release: (connection, isReusable) => {
       const kept = all.get(connection);
-      if (kept === undefined) return; // the connection has ended
+      if (kept === undefined) return; // the pool has dropped the connection
       const now = Date.now();
       if (isReusable) heardAtMs = performance.now();
       else suspectConnections();
@@ -295,7 +298,8 @@ export const createPool = (options: PoolOptions): Pool => {
         warn("closing connections that are still in use", { count: all.size });
         for (const kept of all.values()) {
           drop(kept);
-          cancelled.push(kept.connection.cancel()); // a server notices disconnections only later
+          // the running statement is cancelled, because the server notices the disconnection only later
+          cancelled.push(kept.connection.cancel());
         }
       }, patienceMs);
       await new Promise<void>((resolve) => {

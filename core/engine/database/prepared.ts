@@ -1,22 +1,22 @@
-/** Tracks the prepared statements of a connection, and plans those of each batch. The server stores text, parse tree
- *  and plan of each statement, many times the size of its text. */
+/** Tracks the prepared statements of a connection, and decides which statements of a batch are prepared. For each
+ *  prepared statement, the server stores text, parse tree and plan, many times the size of the text. */
 import { readSqlstate } from "./pg-errors.ts";
 import { planUnprepared, type WirePlan, type WireResult, type WireStatement } from "./wire.ts";
 
 /** The owner of plans that user code makes as an unknown role, because earlier code in the transaction may have
- *  switched it. */
+ *  switched the role. */
 export const UNKNOWN_ROLE = Symbol("unknown role");
 
-/** The database role for which functions plan statements on a connection; "" for the login role. */
+/** The database role for which functions plan statements on a connection. "" represents the login role. */
 export type PlanOwner = string | typeof UNKNOWN_ROLE;
 
 export class PreparedStatements {
   size = 0;
-  /** The bytes of their SQL. */
+  /** The bytes of the prepared statements' SQL. */
   bytes = 0;
   /** The bytes of all SQL parsed on the connection, prepared or not. */
   parsedBytes = 0;
-  /** Names whose state is unknown. They are closed before they are used again. */
+  /** The names whose state on the server is unknown. Each name is closed before it is used again. */
   readonly uncertain = new Set<string>();
   private readonly sizes = new Map<string, number>();
 
@@ -38,7 +38,8 @@ export class PreparedStatements {
   use(name: string, text: string): void {
     const size = this.sizes.get(name) ?? Buffer.byteLength(text);
     this.delete(name);
-    this.sizes.set(name, size); // as the most recently used
+    // the statement moves to the end of the map, as the most recently used
+    this.sizes.set(name, size);
     this.size++;
     this.bytes += size;
   }
@@ -51,21 +52,21 @@ export class PreparedStatements {
     this.bytes -= size;
   }
 
-  /** Marks all names as doubtful, because other code may have prepared or deallocated statements. */
+  /** Marks the state of all names as unknown, because other code may have prepared or deallocated statements. */
   markAllUncertain(): void {
     for (const name of this.sizes.keys()) this.uncertain.add(name);
     this.sizes.clear();
     this.size = this.bytes = 0;
   }
 
-  /** Returns the names, the least recently used first. */
+  /** Returns the names of the prepared statements, the least recently used first. */
   names(): Iterable<string> {
     return this.sizes.keys();
   }
 }
 
-/** The connection is replaced once this multiple of the limit on prepared SQL has been parsed on it. The server keeps
- *  the type of every row that it has ever built, for the lifetime of the connection. @rule R-BND-6 */
+/** The multiple of the limit on prepared SQL after which a connection is replaced, counted in parsed SQL. The server
+ *  keeps the type of each row that it has built for the lifetime of the connection. @rule R-BND-6 */
 export const PARSED_MULTIPLE = 16;
 
 export interface PreparedLimits {
@@ -73,12 +74,12 @@ export interface PreparedLimits {
   readonly maxBytes: number;
 }
 
-/** The SQLSTATEs after which a statement that counted as prepared is not, or has another result. */
+/** The SQLSTATEs that mean that a recorded statement is not prepared, or now has another result. */
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
-/** Plans the messages of a batch, and records the statements that it prepares. Call `recordFailure` after a failure.
- *  `firstEffect` is the index of the first statement that must not be repeated. Before it, the later statements must be
- *  known to be prepared. */
+/** Plans the messages of a batch, and records the statements that the batch prepares. Call `recordFailure` after a
+ *  failure. `firstEffect` is the index of the first statement that must not be repeated. Before that statement runs,
+ *  all later ones must be known to be prepared. */
 export type PlanBatch = (
   prepared: PreparedStatements,
   statements: readonly WireStatement[],
@@ -87,11 +88,11 @@ export type PlanBatch = (
 ) => WirePlan;
 
 const MAX_NAMES = 20_000;
-/** The largest share of the limit for one statement. */
+/** The largest share of the limit on prepared SQL that one statement may use. */
 const LARGEST_SHARE = 1 / 8;
 
-/** Creates the planner for all connections of an api. It prepares statements that were used before and are small
- *  enough. @rule R-BND-6 */
+/** Creates the planner for all connections of an api. The planner prepares statements that were used before and are
+ *  small enough. @rule R-BND-6 */
 export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): PlanBatch => {
   const usedOnce = new Set<string>();
 
@@ -103,7 +104,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
     return false;
   };
 
-  /** Adds the names of the statements to close. */
+  /** Removes the least recently used statements from the record, and adds their names to `closes`. */
   const evictStatements = (prepared: PreparedStatements, sent: readonly WireStatement[], closes: string[]): void => {
     for (const name of prepared.names()) {
       if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
@@ -115,7 +116,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
 
   return (prepared, statements, prepares, firstEffect = Infinity) => {
     if (!prepares) return planUnprepared(statements);
-    // fast path: all statements are prepared, and none needs to be closed
+    // the usual case is decided quickly: all statements are prepared, and no statement needs to be closed
     if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
       return {
         statements,
@@ -139,7 +140,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       }
       sent.push(statement);
       if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
-      // closing a missing statement is not an error
+      // a close is harmless, because closing a missing statement is not an error
       if (!isKnown && (prepared.uncertain.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
     }
     if (prepared.size > maxCount || prepared.bytes > maxBytes) evictStatements(prepared, sent, closes);
@@ -147,11 +148,13 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
   };
 };
 
-/** Returns the statements after the first effect, which must be described before it. */
+/** Returns the names of the statements after the first effect. The batch describes them before that effect, so that a
+ *  missing one causes no repetition. */
 const listDescribedNames = (statements: readonly WireStatement[], firstEffect: number): WirePlan["described"] => {
   const names: string[] = [];
   for (let i = firstEffect + 1; i < statements.length; i++) {
-    const { name } = statements[i] as WireStatement; // i is within its length
+    // the index is within the length
+    const { name } = statements[i] as WireStatement;
     if (name !== "") names.push(name);
   }
   return names.length === 0 ? undefined : { before: firstEffect, names };
@@ -174,7 +177,8 @@ export const recordFailure = (
     if (name === "" || i < failedAt) return;
     const isParsed = parses[i] === true;
     const isUncertain = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
-    if (isParsed || isUncertain) prepared.delete(name); // after the failure, it was never parsed
+    // the server skips the messages after a failure, so it has not parsed this statement
+    if (isParsed || isUncertain) prepared.delete(name);
     if (isUncertain && (i === failedAt || !isParsed)) prepared.uncertain.add(name);
   });
 };

@@ -6,7 +6,7 @@ import type { CurrentState } from "../current.ts";
 import type { Program, ProgramCheck } from "../sql/program.ts";
 import type { WireRow } from "./wire.ts";
 
-/** Adds an explanation if the settings of the caller's role may have caused the error. */
+/** Adds an explanation if settings of the caller's role may have caused that error. */
 export const explainError = (
   error: RelApiError,
   { session, settings = [] }: Execution,
@@ -51,7 +51,7 @@ export const runChecks = (
   }
 };
 
-/** Returns the path of a failing check. Undefined if the check holds. */
+/** Returns the path of a failing check, or undefined if the check holds. */
 const findFailure = (
   check: ProgramCheck,
   program: Program,
@@ -71,7 +71,8 @@ const createCheckError = ({ kind, message }: ProgramCheck, path = "$"): Error =>
       ? stepWroteNothing(message, path)
       : stepRefused(message, path);
 
-/** A transaction's record, filled in during its run. A class, because one is created for each transaction. */
+/** The record of a transaction, which is filled in during the run. The record is a class, because each transaction
+ *  creates one. */
 export class TransactionRecord implements EndedTransaction {
   readonly execution: Execution;
   readonly askedAtMs = performance.now();

@@ -6,20 +6,20 @@ import { isFatal, isInterrupted, isPgError, isRecoveryConflict, isUnreachable } 
 /** The outcome of earlier attempts. */
 export interface Attempts {
   readonly count: number;
-  /** The number of attempts that were lost without an error of the server. A statement that crashes the server is lost
-   *  only once in this way: all connections end with it, and new ones fail until the server has recovered. */
+  /** The number of attempts that were lost without an error of the server. A crash of the server counts only once: all
+   *  connections end with the crash, and new ones fail until the server has recovered. */
   readonly silentCount: number;
   readonly pauseMs: number;
 }
 
 export interface ConnectionLoss {
   readonly error: unknown;
-  /** The connection could not be opened. */
+  /** True if the connection could not be opened. */
   readonly isOpening: boolean;
-  /** The attempt ran on a replica, so the primary can run the transaction instead. */
+  /** True if the attempt ran on a replica, so that the primary can run the transaction instead. */
   readonly isReplica: boolean;
   readonly isRead: boolean;
-  /** The server ended the session before any of its statements ran. */
+  /** True if the server ended the session before any statement of the transaction ran. */
   readonly hasNoEffect: boolean;
 }
 
@@ -28,13 +28,13 @@ const MAX_COUNT = 6;
 const MAX_SILENT = 3;
 const PAUSE_MS = 10;
 
-/** Returns undefined if the error is final. @rule R-HST-7 */
+/** Returns the record for a further attempt, or undefined if the error is final. @rule R-HST-7 */
 export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATTEMPT): Attempts | undefined => {
   const count = attempts.count + 1;
   if (count > MAX_COUNT) return undefined;
   if (loss.isOpening) {
     if (loss.isReplica) return { ...attempts, count, pauseMs: 0 };
-    // the server ended the session during the login; an absent server would still be absent after a short pause
+    // a retry helps if the server ended the session during the login; an absent server would still be absent
     return hasEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;
@@ -45,8 +45,8 @@ export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATT
   return silentCount > MAX_SILENT ? undefined : { count, silentCount, pauseMs: 0 };
 };
 
-/** Returns whether the connection was lost. A result that exceeds the limit also ends its connection, but a retry would
- *  fail again. */
+/** Returns whether the connection was lost. A result that exceeds the limit does not count: it also ends the
+ *  connection, but a retry would fail again. */
 const isConnectionLoss = (error: unknown): boolean =>
   isRelApiError(error)
     ? error.code === "connection-lost" && error.facts["isFinal"] !== true

@@ -1,11 +1,11 @@
-/** Reports roles to which the login role could switch when the schema was loaded, and no longer can. */
+/** Reports roles to which the login role could switch when the schema was loaded, but no longer can. */
 import type { CurrentState } from "../current.ts";
 import { readSqlstate } from "./pg-errors.ts";
 import type { WireStatement } from "./wire.ts";
 
 const QUIET_MS = 60_000;
 
-/** Matches the first statement of a transaction, which switches the role. */
+/** Returns whether the statement sets a transaction's settings, and therefore switches the role. */
 const isSettingsStatement = ({ text }: Pick<WireStatement, "text">): boolean =>
   text.startsWith("select pg_catalog.num_nonnulls(pg_catalog.set_config(");
 
@@ -25,7 +25,7 @@ export const createLostRoleReporter = (
     )
       return;
     const { model } = current;
-    // other roles come from tokens, which may name any role
+    // other roles are not reported, because tokens may name any role
     if (model?.roles.get(role)?.isAssumable !== true) return;
     const nowMs = Date.now();
     if (nowMs - (toldAtMs.get(role) ?? 0) < QUIET_MS) return;

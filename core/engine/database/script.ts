@@ -1,4 +1,4 @@
-/** Scripts of an administrator: several statements in one text. */
+/** Runs scripts of an administrator: several statements in one text. */
 import type { Connection, ScriptResult } from "./connection.ts";
 
 /** The options of a script. */
@@ -8,8 +8,8 @@ export interface ScriptOptions {
   readonly onDisconnect?: (listener: () => void) => () => void;
 }
 
-/** Runs the script in one transaction, unless the script ends it. Calls `cleanUp` before the commit. @throws the error of
- *  the server, after a rollback */
+/** Runs the script in one transaction, unless the script itself ends that transaction. Calls `cleanUp` before the
+ *  commit. @throws the error of the server, after a rollback */
 export const runScript = async (
   connection: Connection,
   text: string,
@@ -24,7 +24,8 @@ export const runScript = async (
     await connection.query("commit", []);
     return results;
   } catch (error) {
-    if (!connection.isEnded) await connection.query("rollback", []).catch(() => undefined); // the first error counts
+    // the caller gets the first error, so an error of the rollback is ignored
+    if (!connection.isEnded) await connection.query("rollback", []).catch(() => undefined);
     throw error;
   } finally {
     stop?.();

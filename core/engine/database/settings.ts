@@ -1,5 +1,6 @@
 /** Compiles the first statement of each transaction, which sets the search path, the role, the settings of session
- *  plugins, and others. All apply only to the transaction. Names are part of its text, and values are bound. */
+ *  plugins, and others. All settings apply only to the transaction. Names are part of the statement's text, and values
+ *  are bound. */
 import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, ident, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
@@ -13,15 +14,15 @@ export interface SessionSettings {
   /** The names in one text, which `splitNames` reads. */
   readonly names: string;
   readonly values: readonly string[];
-  /** The settings that apply even if no user-defined code runs. */
+  /** The settings that are necessary even if no user-defined code runs. */
   readonly withoutUserCode: Omit<SessionSettings, "withoutUserCode">;
 }
 
-/** PostgreSQL's functions take at most a hundred arguments. */
+/** The largest number of calls in one statement, because PostgreSQL's functions take at most a hundred arguments. */
 const MAX_CALLS_PER_STATEMENT = 90;
 
-/** Compiles a statement that sets all values. It returns only the number of settings, so the result is short. No call
- *  is skipped, because arguments are evaluated in order. */
+/** Compiles a statement that sets all values. The statement returns only the number of settings, so the result is
+ *  short. PostgreSQL skips no call, and evaluates the arguments in order. */
 export const compileSettings = (names: readonly string[]): string => {
   const calls = names.map((name, i) => sql`pg_catalog.set_config(${literal(name)}, ${slot({ param: i })}, true)`);
   const sums: Sql[] = [];
@@ -30,13 +31,13 @@ export const compileSettings = (names: readonly string[]): string => {
   return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
 };
 
-/** Joins the names in one text; none contains a NUL. */
+/** Joins the names to one text. The separator is NUL, which no name contains. */
 const listNames = (names: Iterable<string>): string => [...names].join("\u0000");
 export const splitNames = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
-/** Returns the search path. `login` is the login role's own path, if it still applies. */
+/** Returns the search path. `login` is the login role's own path, if that path still applies. */
 export const buildSearchPath = (own: readonly string[], login: readonly string[] | undefined): string =>
-  // without duplicates, because each name costs a catalog look-up in every transaction
+  // duplicates are removed, because each name costs a catalog look-up in every transaction
   toStatement(join((login === undefined ? own : [...new Set([...own, ...login])]).map((name) => ident(name)))).text;
 
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
@@ -47,7 +48,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
       settings.set(name, value);
       if (spec.isForUserCode !== true) own.set(name, value);
     }
-  // as the name of a role, "none" would make the caller the login role
+  // a role named "none" is refused, because `set role none` would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
   for (const text of settings.values()) rejectNul(text);

@@ -1,4 +1,4 @@
-/** Runs several executions in one transaction, so that each sees the writes of the previous ones. */
+/** Runs several executions in one transaction, so that each execution sees the writes of the previous ones. */
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
@@ -26,9 +26,9 @@ interface SharedTransactionParts {
   readonly ran: Signal<unknown>;
 }
 
-/** Resets the session before each execution: it starts with the settings of the connection and without temporary
- *  tables. It starts as the login role, because only superusers may change some settings of a role. `reset all`
- *  includes such settings, but not the two roles. @rule R-TX-16 */
+/** Resets the session before each execution, to the connection's settings, without temporary tables. The reset runs as
+ *  the login role, because only superusers may change some settings of a role. `reset all` includes such settings, but
+ *  not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
   unnamedStatement("reset all"),
   unnamedStatement("discard temp"),
@@ -39,7 +39,7 @@ const AS_LOGIN: readonly WireStatement[] = [
 /** Repeats a setting that `reset all` reverts. */
 const WITHOUT_JIT = unnamedStatement("set local jit to off");
 
-/** A read-only execution is a subtransaction, whose end restores the right to write. */
+/** Begins a subtransaction for a read-only execution. The end of the subtransaction restores the right to write. */
 const SAVEPOINT = unnamedStatement("savepoint relapi_execution");
 const UNDO = unnamedStatement("rollback to savepoint relapi_execution");
 const RELEASE = unnamedStatement("release savepoint relapi_execution");
@@ -47,7 +47,8 @@ const RELEASE = unnamedStatement("release savepoint relapi_execution");
 const always = (): boolean => true;
 const never = (): boolean => false;
 
-/** Prepares no statement, because user-defined code may run before every statement except the first. @rule R-TX-16 */
+/** Runs a transaction without prepared statements, because user-defined code may run before every statement except the
+ *  first. @rule R-TX-16 */
 export const createSharedTransaction =
   ({
     current,
@@ -70,7 +71,7 @@ export const createSharedTransaction =
       cancelling = connection.cancel();
     });
 
-    /** @throws RelApiError */
+    /** Sends the statements in one batch. Resolves with the result unless a statement failed. @throws RelApiError */
     const send = async (
       statements: readonly WireStatement[],
       isEnd = false,
@@ -94,7 +95,8 @@ export const createSharedTransaction =
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
       const record = ran.hasListeners ? new TransactionRecord(execution) : undefined;
-      if (record !== undefined) record.beganAtMs = record.askedAtMs; // the connection already exists
+      // the transaction has not waited for a connection, because the connection already exists
+      if (record !== undefined) record.beganAtMs = record.askedAtMs;
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
       const { statements, template } = transactions.build(execution, { prepares: false, sharing, isNested: true });
@@ -135,7 +137,8 @@ export const createSharedTransaction =
         unnamedStatement(buildBeginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
-      connection.planOwner = undefined; // the cleaning discards the plans
+      // the connection keeps no plans of user code, because the cleaning discards them
+      connection.planOwner = undefined;
       let last: Promise<unknown> = Promise.resolve();
       const runInOrder = (execution: Execution): Promise<readonly ResultRow[]> => {
         const rows = last.then(() => run(execution));

@@ -1,13 +1,13 @@
-/** Connections through a pooler in transaction mode. Such a connection is shared: each transaction may run on another
- *  backend, on which other clients ran before and will run afterwards. So no statement is prepared, and each
+/** Describes connections through a pooler in transaction mode. Such a connection is shared: each transaction may run on
+ *  another backend, which other clients use before and afterwards. Therefore, no statement is prepared, and each
  *  transaction removes earlier traces and its own. */
 
-/** The facts on which the cleaning after user code depends. There is one object per combination, so they can be
+/** The facts on which the cleaning after user code depends. There is one object per combination, so the objects can be
  *  compared by identity. */
 export interface Sharing {
-  /** `jit` has its default, so each transaction switches it off. */
+  /** True if `jit` has its default, so that each transaction must switch `jit` off. */
   readonly setsJit: boolean;
-  /** The login role may use PL/pgSQL, which removes the traces that need dynamic SQL. */
+  /** True if the login role may use PL/pgSQL, by which the cleaning runs dynamic SQL. */
   readonly hasPlpgsql: boolean;
 }
 
@@ -16,18 +16,19 @@ const ALL_SHARINGS: readonly Sharing[] = [false, true].flatMap((setsJit) =>
 );
 
 export const findSharing = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
-  ALL_SHARINGS.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing; // it has all combinations
+  // the list has all combinations
+  ALL_SHARINGS.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing;
 
 /** The facts about the backend of a new connection. */
 export interface Backend {
   readonly isShared: boolean;
-  /** `jit` was switched off for the connection. */
+  /** True if `jit` was switched off for the whole connection. */
   readonly hasNoJit: boolean;
-  /** The facts for its transactions if it is shared, or turns out to be. */
+  /** The facts for transactions, if the connection is shared or later proves to be shared. */
   readonly sharing: Sharing;
 }
 
-/** A backend about which nothing was asked. */
+/** A backend about which no facts were read. */
 export const UNKNOWN_BACKEND: Backend = {
   isShared: false,
   hasNoJit: false,
@@ -41,6 +42,6 @@ export const EMBEDDED_BACKEND: Backend = {
   sharing: findSharing(false, true),
 };
 
-/** Returns undefined if the connection has its own backend. */
+/** Returns the sharing of a connection, or undefined if the connection has its own backend. */
 export const getSharing = ({ backend }: { readonly backend: Backend }): Sharing | undefined =>
   backend.isShared ? backend.sharing : undefined;

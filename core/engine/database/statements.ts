@@ -1,4 +1,4 @@
-/** The names of prepared statements, and the statements that many transactions share. */
+/** Names prepared statements, and builds the statements that many transactions share. */
 import { createHash } from "node:crypto";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { WireStatement } from "./wire.ts";
@@ -8,9 +8,10 @@ import type { WireStatement } from "./wire.ts";
 export const nameStatement = (text: string): string =>
   `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/** Returns the name of a prepared statement, which contains the role. PostgreSQL checks some rights only while it plans
- *  a statement: to use the schemas that it names, and to execute an inlined function. SQL does not begin with `[`.
- *  `role` is the database role, or undefined for the login role. @rule R-TX-11 */
+/** Returns the name of a prepared statement, which contains the role. PostgreSQL checks some rights only while
+ *  planning: the use of schemas, and the execution of inlined functions. These names differ from those of
+ *  `nameStatement`, because SQL does not begin with `[`. `role` is the database role, or undefined for the login role.
+ *  @rule R-TX-11 */
 export const nameOwnedStatement = (text: string, role: string | undefined): string =>
   nameStatement(JSON.stringify([role ?? null, text]));
 
@@ -29,8 +30,8 @@ const ISOLATIONS: ReadonlySet<string> = new Set([
   "serializable",
 ]);
 
-/** Returns the `begin`. The isolation level comes from settings of roles and functions; an unknown one counts as the
- *  default. */
+/** Returns the text of `begin`. The isolation level comes from settings of roles and functions. An unknown level counts
+ *  as the default. */
 export const buildBeginText = (isolation: string | undefined, isReadOnly: boolean): string => {
   const level = isolation?.toLowerCase().trim() ?? "read committed";
   return `begin isolation level ${ISOLATIONS.has(level) ? level : "read committed"} ${isReadOnly ? "read only" : "read write"}`;

@@ -1,5 +1,5 @@
-/** A transaction without its values: its settings, the statements of its programs, its end, and what it may leave
- *  behind. Transactions that differ in nothing but values share one. */
+/** Builds the templates of transactions. A template has the settings, the statements, the end and the necessary
+ *  cleaning, but no values. Transactions that differ only in values share one template. */
 import {
   definePartMemberQuestions,
   defineMemberQuestions,
@@ -36,15 +36,16 @@ import {
 } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
-/** How a transaction is sent. */
+/** The way in which a transaction is sent. */
 export interface SendOptions {
-  /** Statements are prepared, which they never are on shared connections. */
+  /** True if statements are prepared. Statements on shared connections are never prepared. */
   readonly prepares: boolean;
-  /** The sharing of the pool that it is sent to. Undefined if the connection has a backend of its own. */
+  /** The sharing of the pool that the transaction is sent to. Undefined if the connection has a backend of its own. */
   readonly sharing: Sharing | undefined;
-  /** Another transaction is open, and begins and ends this one. */
+  /** True if the statements run within another transaction, which has its own begin and end. */
   readonly isNested?: true;
-  /** False if no user-defined code runs, so that nothing is set for it. The default is true. @rule R-TX-17 */
+  /** False if no user-defined code runs, so that the settings for such code are omitted. The default is true. @rule
+   *  R-TX-17 */
   readonly runsUserCode?: boolean;
 }
 
@@ -63,12 +64,12 @@ export interface TemplateSource {
 export interface TemplateStatement extends WireStatement {
   /** The index of the program that the statement belongs to. Undefined for a statement without parameters. */
   readonly program?: number;
-  /** Where its values come from. */
+  /** The sources of the statement's values. */
   readonly slots?: readonly Slot[];
 }
 
 export interface TransactionTemplate {
-  /** The statements in front of the settings. */
+  /** The statements that precede the settings. */
   readonly opening: readonly WireStatement[];
   readonly settingsText: string;
   readonly settingsName: string;
@@ -84,15 +85,15 @@ export interface TransactionTemplate {
   readonly checkedEnd: readonly WireStatement[];
   /** The statements that replace the end after a failure. */
   readonly rollback: readonly WireStatement[];
-  /** The role as which user code runs. Undefined if none runs. */
+  /** The role as which user code runs. Undefined if no user code runs. */
   readonly owner: PlanOwner | undefined;
   /** The index of the first statement of the programs. */
   readonly offset: number;
-  /** The transaction has no begin and commit: one Sync makes all of it one transaction. */
+  /** True if the transaction has no begin and commit, because one Sync makes all statements one transaction. */
   readonly isImplicit: boolean;
-  /** The session state that it may leave behind on a connection with a backend of its own. */
+  /** The cleaning that the transaction needs on a connection with its own backend. */
   readonly cleaning: CleaningKind | undefined;
-  /** Its last statement cleans up, so only a failure leaves something behind. */
+  /** True if the last statement of the transaction cleans up, so that only a failure leaves traces. */
   readonly cleansItself: boolean;
 }
 
@@ -114,12 +115,12 @@ const PREPARES = sendingQuestion("prepares");
 const IS_NESTED = sendingQuestion("isNested");
 const DATABASE_ROLE = templateQuestion("database role", ({ execution }) => execution.session.databaseRole);
 const CALLER = templateQuestion("role", ({ execution }) => execution.session.role);
-/** The execution checks the rows before the transaction ends. */
+/** Asks whether the execution checks the rows before the transaction ends. */
 const HAS_CHECK = templateQuestion("has check", ({ execution }) => execution.check !== undefined);
 const SETTING_COUNT = templateQuestion("setting count", ({ settings }) => settings.length);
 const PROGRAM_COUNT = templateQuestion("program count", ({ execution }) => execution.programs.length);
 
-/** One question for each member of a list, made when it is first asked. */
+/** Returns a function that creates the question about each member of a list, when that question is first asked. */
 const indexedQuestions = <Answer>(
   name: string,
   at: (source: TemplateSource, i: number) => Answer,
@@ -129,9 +130,10 @@ const indexedQuestions = <Answer>(
 };
 
 const settingNameQuestion = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
-const programQuestion = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program); // asked below the count
+// the index is below the number of programs
+const programQuestion = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program);
 
-/** The name of the pre-request function, if it is called. */
+/** Returns the name of the pre-request function. Undefined if the transaction does not call one. */
 const findPreRequest = (ask: Ask<TemplateSource>): string | undefined => {
   const { dbPreRequest } = ask(OPTIONS);
   return dbPreRequest === "" || ask(SKIPS_PRE_REQUEST) === true ? undefined : dbPreRequest;
@@ -141,9 +143,9 @@ const NO_SETTINGS: readonly DatabaseSetting[] = [];
 const NO_STATEMENTS: readonly WireStatement[] = [];
 const NO_VALUES: WireStatement["values"] = [];
 
-/** It has no name, because user-defined code may have deallocated prepared statements. */
+/** Ends a transaction. The statement is unnamed, because user-defined code may have deallocated prepared statements. */
 export const COMMITTED: readonly WireStatement[] = [unnamedStatement("commit")];
-/** Deferred constraints are checked before the rollback. */
+/** Rolls a transaction back, after a check of deferred constraints, which may fail. */
 export const ROLLED_BACK: readonly WireStatement[] = [unnamedStatement("set constraints all immediate"), ...ROLLBACK];
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
@@ -187,14 +189,14 @@ const buildSettings = (
   };
 };
 
-/** The statements of the programs, and who runs user code in them. */
+/** The statements of the programs, and the role as which they run user code. */
 interface TransactionBody {
   readonly statements: readonly TemplateStatement[];
   readonly owner: PlanOwner | undefined;
 }
 
-/** Nothing is prepared behind user code: it may have switched the role (a function may `set role`), and the name of a
- *  prepared statement contains the role. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
+/** Builds the statements between the settings and the end. Statements after user code are not prepared. That code may
+ *  have switched the role, which the name of a prepared statement contains. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
 const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): TransactionBody => {
   const role = ask(DATABASE_ROLE);
   const preRequest = findPreRequest(ask);
@@ -220,12 +222,13 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
   return { statements, owner };
 };
 
-/** @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
+/** Builds the template from the answers to cache questions. @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15 G-SES-1 G-SES-2
+ *  G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
 const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[]): TransactionTemplate => {
   const model = ask(MODEL);
   const isReadOnly = ask(ACCESS) === "read only";
   const end = ask(END);
-  // the login role's default must not apply (R-TX-3)
+  // a default of the login role must not apply to other roles (R-TX-3)
   const isolation =
     ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
   const sharing = ask(SHARING);
@@ -234,8 +237,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingNameQuestion(i)));
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programQuestion(i)));
   const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);
-  // On a backend that changes, cleaning after user code is part of the transaction. The transaction must stay open after
-  // a failure, because the backend is gone with its end.
+  // On a backend that changes, cleaning after user code is part of the transaction. The transaction must stay open
+  // after a failure, because its end releases the backend.
   const runsUserCode = preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
   const cleanedSharing = !isNested && runsUserCode ? sharing : undefined;
   const isImplicit =
@@ -254,7 +257,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
   const { statements, owner } = buildBody(ask, programs, setsRole);
   const cleaning: CleaningKind | undefined =
-    sharing !== undefined // what follows may run on another backend
+    sharing !== undefined // a cleaning afterwards may run on another backend
       ? undefined
       : owner !== undefined
         ? owner === UNKNOWN_ROLE

@@ -1,4 +1,4 @@
-/** The statements of a transaction: its template, filled with the values of the execution. */
+/** Builds the statements of a transaction: the template, filled with the values of the execution. */
 import type { Caches } from "../../kernel/cache.ts";
 import { missingSessionVariable } from "../../kernel/errors.ts";
 import type { Session } from "../../kernel/session.ts";
@@ -16,14 +16,14 @@ import { memoize } from "../../kernel/memoize.ts";
 export interface Transaction {
   readonly template: TransactionTemplate;
   readonly statements: readonly WireStatement[];
-  /** The index of the first statement that may have an effect. A write that has reached it never runs again. Undefined
-   *  if the transaction only reads. */
+  /** The index of the first statement that may have an effect. A write that has reached this statement never runs
+   *  again. Undefined if the transaction only reads. */
   readonly firstEffect: number | undefined;
   readonly sending: SendOptions;
 }
 
-/** Returns the values of a statement's parameters. `path` is its position in the request. @throws RelApiError
- *  `missing-session-variable`, `22021`, `22P05` @rule G-FIL-7 R-ERR-7 */
+/** Returns the values of a statement's parameters. `path` is the position of the statement in the request. @throws
+ *  RelApiError `missing-session-variable`, `22021`, `22P05` @rule G-FIL-7 R-ERR-7 */
 export const fillSlots = (
   slots: readonly Slot[],
   values: readonly SentValue[],
@@ -57,7 +57,7 @@ const readRequestSettings = ({ requestSettings, settings = [] }: Execution): rea
   ...settings,
 ];
 
-/** The parts that transactions are built with. */
+/** The parts of core from which transactions are built. */
 export interface TransactionParts {
   readonly current: CurrentState;
   readonly caches: Caches;
@@ -65,7 +65,7 @@ export interface TransactionParts {
 }
 
 export interface Transactions {
-  /** @throws RelApiError when a session variable is missing */
+  /** Builds the transaction of an execution. @throws RelApiError if a session variable is missing */
   build(execution: Execution, sending: SendOptions): Transaction;
 }
 
@@ -114,7 +114,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   };
 };
 
-/** Returns a row for each program, with the columns of all its statements. */
+/** Returns a row for each program, with the columns of all statements of the program. */
 export const mergeRows = (
   execution: Execution,
   rows: readonly (WireRow | undefined)[],
@@ -128,10 +128,12 @@ export const mergeRows = (
     for (let turn = 1; turn <= statements.length; turn++) {
       // the main statement comes last, so its columns replace those of the others
       const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
-      const { columns } = statements[i] as ProgramStatement; // i is within its length
+      // the index is within the length
+      const { columns } = statements[i] as ProgramStatement;
       const row = rows[at + i];
       if (row !== undefined)
-        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null; // column is within its length
+        // the index is within the length
+        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null;
     }
     at += statements.length;
     found.push(merged);

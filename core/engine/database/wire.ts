@@ -1,31 +1,33 @@
-/** Sends several statements in one write, up to one ReadyForQuery. To pg such a batch is a query. The columns are known,
- *  so a Describe only asks whether a prepared statement exists. Values are returned as the text of PostgreSQL. */
+/** Sends several statements in one write, up to one ReadyForQuery. For pg, such a batch is a query. The columns are
+ *  known, so a Describe only asks whether a prepared statement exists. Values are returned as the text of
+ *  PostgreSQL. */
 import { serialize } from "pg-protocol";
 import type { SentValue } from "../sql/fragment.ts";
 
 export interface WireStatement {
   readonly text: string;
-  /** The name of the prepared statement; "" if it is not prepared. */
+  /** The name of the prepared statement, or "" if the statement is not prepared. */
   readonly name: string;
   readonly values: readonly SentValue[];
-  /** Its rows have one column, and are joined by line feeds. By default, only the first row is returned. */
+  /** True if the rows have one column and line feeds join them to one text. By default, only the first row is
+   *  returned. */
   readonly isMultiRow?: boolean;
-  /** Returns the row of a statement without rows, from the number of rows that it has written. */
+  /** Returns the row of a statement without rows, from the number of written rows. */
   readonly rowOf?: (count: string) => WireRow;
 }
 
 /** The messages of one batch, in the order in which they are sent. */
 export interface WirePlan {
   readonly statements: readonly WireStatement[];
-  /** Whether the text of each statement is sent. */
+  /** One value per statement: true if the text of the statement is sent. */
   readonly parses: readonly boolean[];
-  /** The names of prepared statements to close first. */
+  /** The names of the prepared statements that are closed first. */
   readonly closes: readonly string[];
   /** The prepared statements that must exist. Otherwise the batch fails before the statement of that index. */
   readonly described?: { readonly before: number; readonly names: readonly string[] };
 }
 
-/** Plans a batch in which nothing is prepared. */
+/** Plans a batch without prepared statements. */
 export const planUnprepared = (statements: readonly WireStatement[]): WirePlan => ({
   statements: statements.map((statement) => ({ ...statement, name: "" })),
   parses: statements.map(() => true),
@@ -35,7 +37,7 @@ export const planUnprepared = (statements: readonly WireStatement[]): WirePlan =
 export type WireRow = readonly (string | null)[];
 
 /** The result of a batch. After an error, `failedAt` is the index of the statement that failed, or the number of
- *  statements if all had succeeded. `rows` are the rows of the statements before it. */
+ *  statements if all had succeeded. `rows` are the rows of the statements before that one. */
 export type WireResult =
   | { readonly rows: readonly (WireRow | undefined)[] }
   | { readonly error: unknown; readonly failedAt: number; readonly rows: readonly (WireRow | undefined)[] };
@@ -49,13 +51,13 @@ interface WireConnection {
   sendCopyFail(message: string): void;
 }
 
-/** The protocol counts values in two bytes. */
+/** The largest number of values in a statement, because the protocol counts values in two bytes. */
 const MAX_VALUES = 0xffff;
 
-/** Messages up to this total are copied into one buffer, because one short write costs less than several. */
+/** The total size up to which messages are copied into one buffer, because one short write costs less than several. */
 const MAX_JOINED_BYTES = 64 * 1024;
 
-/** The serializer sends a Buffer in the binary format, and a string in the text format. */
+/** Converts a value for the serializer, which sends a Buffer in the binary format and a string in the text format. */
 const toSerializable = (value: SentValue): string | Buffer | null => {
   if (value === null || typeof value === "string") return value;
   if ("json" in value) return value.json;
@@ -80,7 +82,7 @@ const encodeBatch = ({ statements, parses, closes, described }: WirePlan): reado
   return messages;
 };
 
-/** A batch as `pg.Client.query` takes it: pg calls the `handle…` methods with the messages of the server. */
+/** A batch in the form that `pg.Client.query` takes: pg calls the `handle…` methods with the messages of the server. */
 export class WireBatch {
   private plan: WirePlan;
   private readonly onResult: (result: WireResult) => void;
@@ -91,7 +93,7 @@ export class WireBatch {
   private readonly rows: (WireRow | undefined)[] = [];
   private at = 0;
 
-  /** `follower` is sent in the same write. `enqueue` passes it to pg once this batch is sent. */
+  /** Creates a batch. `follower` is sent in the same write. `enqueue` passes it to pg once this batch is sent. */
   constructor(
     plan: WirePlan,
     done: (result: WireResult) => void,
@@ -123,7 +125,7 @@ export class WireBatch {
       this.rows[this.at] = [`${first[0]}\n${message.fields[0]}`];
   }
 
-  /** `INSERT 0 100`. */
+  /** Completes a statement. `text` ends with the number of rows: `INSERT 0 100`. */
   handleCommandComplete({ text }: { readonly text: string }): void {
     const rowOf = this.plan.statements[this.at]?.rowOf;
     if (rowOf !== undefined) this.rows[this.at] = rowOf(text.slice(text.lastIndexOf(" ") + 1));
@@ -143,11 +145,11 @@ export class WireBatch {
   }
 
   handleError(error: unknown): void {
-    if (!this.isSent) this.follower?.handleError(error); // pg does not know the follower yet
+    if (!this.isSent) this.follower?.handleError(error); // the error also ends the follower, which pg does not know yet
     this.onResult({ error, failedAt: this.at, rows: this.rows });
   }
 
-  /** A batch contains no copy. If the server expects one, it is refused. */
+  /** A batch contains no copy. If the server expects a copy, the batch refuses the copy. */
   handleCopyInResponse(connection: WireConnection): void {
     connection.sendCopyFail("no data");
   }
@@ -157,7 +159,8 @@ export class WireBatch {
   handleRowDescription(): void {}
 }
 
-/** A batch whose bytes are created and sent together with those of the previous batch. Its rows are ignored. */
+/** A batch whose bytes are created and sent together with those of the previous batch. The rows of the batch are
+ *  ignored. */
 export class FollowingBatch {
   private readonly createPlan: () => WirePlan;
   private readonly onEnd: (error?: unknown) => void;

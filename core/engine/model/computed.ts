@@ -1,11 +1,11 @@
-/** Computed fields: functions of a row that are used like its columns. */
+/** Finds computed fields: functions of a row that are used like columns. */
 import { findRoutines, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
-/** Functions by row type, then by name. */
+/** The computed fields by the oid of the row type, then by name. */
 type ComputedFields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 
-/** The row type of a relation and those of its ancestors, or a composite type that a function returns. */
+/** The row types of a relation and its ancestors, or a composite type that a function returns. */
 export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 
 const indexComputedFields = memoize((model: Model): ComputedFields => {
@@ -22,9 +22,8 @@ const indexComputedFields = memoize((model: Model): ComputedFields => {
 
 const listRowTypes = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 
-/** Returns the computed field `name` of the rows: a function whose only parameter without a default has their type, or
- *  an ancestor's. The nearest ancestor wins. The first schema of the search path that contains one wins. @rule
- *  R-CMP-1 */
+/** Returns the computed field `name` of the rows: a function whose only parameter without a default has the type of the
+ *  rows or of an ancestor. The nearest ancestor wins, and then the first schema of the search path. @rule R-CMP-1 */
 export const findComputedField = (
   model: Model,
   row: RowTypes,
@@ -42,7 +41,7 @@ export const findComputedField = (
   return undefined;
 };
 
-/** Returns the overload of a computed field that takes these rows. `fits` is a further condition on it. */
+/** Returns the overload of a computed field that takes these rows. `fits` is a further condition on the overload. */
 export const findRowRoutine = (
   model: Model,
   name: QualifiedName,

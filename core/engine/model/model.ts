@@ -1,4 +1,4 @@
-/** The model of the database, as the `introspect` taps read it. */
+/** Defines the model of the database, which the `introspect` taps read. */
 import type {
   AclItem,
   Column,
@@ -16,19 +16,19 @@ import { memoize } from "../../kernel/memoize.ts";
 
 export type * from "./objects.ts";
 
-/** The database objects that requests can use. Frozen; each load creates a new value. */
+/** The database objects that requests can use. The model is frozen, and each load creates a new one. */
 export interface Model {
-  /** Grows by one with each load of this process. It is part of cache keys. */
+  /** The number of the load in this process, which is part of cache keys. */
   readonly version: number;
   /** The exposed schemas in configured order. */
   readonly schemas: readonly string[];
   readonly schemaComments: ReadonlyMap<string, string>;
   /** The owner and ACL of the exposed schemas, for USAGE. */
   readonly schemaAcls: ReadonlyMap<string, { readonly owner: string; readonly acl: readonly AclItem[] }>;
-  /** The relations of the exposed schemas, and the targets of relationships; without partitions. The key is
+  /** The relations of the exposed schemas and the targets of relationships, without partitions. The key is
    *  `nameKey`. */
   readonly relations: ReadonlyMap<string, Relation>;
-  /** All overloads by `nameKey`. */
+  /** All overloads of each function, by `nameKey`. */
   readonly routines: ReadonlyMap<string, readonly Routine[]>;
   readonly types: ReadonlyMap<number, PgType>;
   readonly roles: ReadonlyMap<string, Role>;
@@ -43,14 +43,14 @@ export interface Model {
   /** The shadowed names: built-in operators and functions for which user code defines others on built-in types, so that
    *  PostgreSQL may choose those. `::` represents casts between such types. @rule R-TX-10 */
   readonly shadowedNames: ReadonlySet<string>;
-  /** `server_version_num`. */
+  /** The version of the server, as in `server_version_num`. */
   readonly serverVersion: number;
-  /** The visibility of roles whose rights come from metadata, by surface. Their statements run as the login role
-   *  (G-PRM-3). */
+  /** The visibility of roles whose rights come from metadata, by surface. Statements of these roles run as the login
+   *  role (G-PRM-3). */
   readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Visibility>>;
   /** Settings for all transactions of a session's role, whichever database role runs them. */
   readonly callerSettings?: ReadonlyMap<string, CallerSettings>;
-  /** Facts that plugins share with each other, by plugin name. */
+  /** Facts that plugins share with other plugins, by plugin name. */
   readonly pluginFacts: Readonly<Record<string, unknown>>;
 }
 
@@ -58,8 +58,8 @@ export interface Model {
  *  @rule X-SES-2 */
 export interface CallerSettings {
   readonly settings: readonly (readonly [name: string, value: string])[];
-  /** Explains how the settings caused a database error. Returns undefined if they did not. It is not called if the
-   *  request has set one of them itself. */
+  /** Explains how the settings caused a database error. Returns undefined if the settings did not. The function is not
+   *  called if the request itself has set one of these settings. */
   readonly explain?: (error: {
     readonly code: string;
     readonly message: string;
@@ -96,7 +96,7 @@ const indexRelationships = memoize(
 export const relationshipOf = (relation: Relation, id: string): Relationship | undefined =>
   indexRelationships(relation).get(id);
 
-/** Returns the type without its domains. */
+/** Returns the base type of a type: the type itself, or the type under all domains. */
 export const findBaseType = (model: Model, oid: number): PgType | undefined => {
   let type = model.types.get(oid);
   for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++)
@@ -107,8 +107,8 @@ export const findBaseType = (model: Model, oid: number): PgType | undefined => {
 /** Returns whether the column accepts values, because the database does not generate them. @rule G-GEN-7 */
 export const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
 
-/** Returns the columns that accept values; for a view, those that it passes on. If a view's triggers handle only some
- *  writes, its columns are unknown, so all are returned. @rule G-GEN-7 G-GEN-12 */
+/** Returns the columns that accept values. A view accepts the columns that it passes on. If a view's triggers handle
+ *  only some writes, its columns are unknown, so all are returned. @rule G-GEN-7 G-GEN-12 */
 export const listWritableColumns = (relation: Relation): readonly Column[] => {
   const passing = relation.columns.filter((column) => column.isUpdatable);
   return (passing.length === 0 ? relation.columns : passing).filter(takesValues);

@@ -1,4 +1,4 @@
-/** The database objects in the model: types, columns, relations, relationships, functions, roles. */
+/** Defines the database objects in the model: types, columns, relations, relationships, functions, roles. */
 
 /** The name of a relation, function or type, with its schema. */
 export interface QualifiedName {
@@ -20,13 +20,13 @@ export type TypeKind = "base" | "array" | "composite" | "domain" | "enum" | "ran
 export interface PgType {
   readonly oid: number;
   readonly schema: string;
-  /** `typname`, e.g. `int4`, `_text`. */
+  /** The name of the type, as in `pg_type.typname`: `int4`, `_text`. */
   readonly name: string;
-  /** The text for a cast, schema-qualified and quoted where needed (`integer`, `"sea".mood`, `text[]`). It comes from
-   *  the catalog, so it may enter SQL as text. */
+  /** The text for a cast, schema-qualified and quoted where needed (`integer`, `"sea".mood`, `text[]`). The catalog
+   *  wrote this text, so SQL may contain it unchanged. */
   readonly sqlName: string;
   readonly kind: TypeKind;
-  /** `typcategory`: N number, S string, B boolean, D date, … */
+  /** The category, as in `pg_type.typcategory`: N number, S string, B boolean, D date, … */
   readonly category: string;
   /** The oid of an array's element type. */
   readonly element?: number;
@@ -38,7 +38,7 @@ export interface PgType {
   readonly labels?: readonly string[];
   /** The attributes of a composite type in order. */
   readonly attributes?: readonly { readonly name: string; readonly type: number }[];
-  /** The relation, if the composite type is a row type. */
+  /** The relation whose row type the composite type is. */
   readonly relation?: QualifiedName;
   readonly comment?: string;
 }
@@ -47,28 +47,28 @@ export interface PgType {
 export interface Column {
   readonly name: string;
   readonly position: number;
-  /** An oid in `Model.types`. */
+  /** The oid of the column's type in `Model.types`. */
   readonly type: number;
-  /** The declared type with modifiers, as `format_type` prints it with an empty search path. It may enter SQL as
-   *  text. */
+  /** The declared type with modifiers, as `format_type` prints it with an empty search path. SQL may contain this text
+   *  unchanged. */
   readonly sqlType: string;
-  /** Includes NOT NULL of the column's domain. */
+  /** True if the column or its domain is NOT NULL. */
   readonly notNull: boolean;
-  /** The default as SQL, in the form of R-SC-2 (identity BY DEFAULT as `nextval(...)`). Undefined for generated
-   *  columns. */
+  /** The default as SQL, in the form that R-SC-2 describes (identity BY DEFAULT as `nextval(...)`). Undefined for
+   *  generated columns. */
   readonly default?: string;
-  /** For a view column without a default, the default of the table's column, which the database uses for omitted
-   *  values. */
+  /** The default of the table's column behind a view column without a default. The database uses this default for
+   *  omitted values. */
   readonly baseDefault?: string;
   readonly identity?: "always" | "by default";
-  /** The column is GENERATED ALWAYS AS (…) STORED. */
+  /** True if the column is GENERATED ALWAYS AS (…) STORED. */
   readonly isGenerated: boolean;
-  /** The column of a view shows a table column whose values are always generated, by an identity or an expression. */
+  /** True if the column of a view shows a table column whose values an identity or an expression always generates. */
   readonly isBaseGenerated?: true;
   readonly maxLength?: number;
   readonly comment?: string;
   readonly acl: readonly AclItem[];
-  /** `pg_column_is_updatable`; true for plain tables. */
+  /** The result of `pg_column_is_updatable`. True for plain tables. */
   readonly isUpdatable: boolean;
 }
 
@@ -83,7 +83,7 @@ export interface UniqueKey {
 export interface ConflictTarget {
   /** The columns in the index or in its expressions. */
   readonly columns: readonly string[];
-  /** The expressions of the index as SQL. */
+  /** The columns and expressions of the index, as SQL. */
   readonly expressions: readonly string[];
   /** The condition of a partial index as SQL. */
   readonly predicate?: string;
@@ -104,38 +104,38 @@ export type RelationKind = "table" | "partitioned" | "view" | "materialized" | "
 export interface Relation extends QualifiedName {
   readonly oid: number;
   readonly kind: RelationKind;
-  /** The oid of its row type. */
+  /** The oid of the relation's row type. */
   readonly rowType: number;
-  /** The row types of the tables that it inherits from or is a partition of, nearest first. Its rows are also rows of
-   *  those tables. */
+  /** The row types of the tables of which the relation is a child or a partition, nearest first. Rows of the relation
+   *  are also rows of those tables. */
   readonly ancestorTypes?: readonly number[];
   readonly owner: string;
   readonly acl: readonly AclItem[];
   readonly comment?: string;
   readonly columns: readonly Column[];
-  /** The columns of the primary key, derived for views (R-REL-7). Empty without a key. */
+  /** The columns of the primary key, which is derived for views (R-REL-7). The list is empty without a key. */
   readonly primaryKey: readonly string[];
-  /** The unique constraints of the relation itself; empty for views. */
+  /** The unique constraints of the relation itself. The list is empty for views. */
   readonly uniqueKeys: readonly UniqueKey[];
-  /** The conflict targets for columns with exactly one such unique index and no other. @rule R-UPS-6 */
+  /** The conflict targets for columns that have exactly one such index, and no other unique index. @rule R-UPS-6 */
   readonly conflictTargets?: readonly ConflictTarget[];
   readonly foreignKeys: readonly ForeignKey[];
-  /** `pg_relation_is_updatable(oid, true)`. */
+  /** The writes that `pg_relation_is_updatable(oid, true)` allows. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };
   /** The effect of rules on writes, including rules of the table that a view shows. `returning`: another statement
    *  replaces the write, and returns its rows. `separate`: the write cannot be part of another statement. `nothing`:
    *  the write has no effect. @rule R-WRT-7 */
   readonly rules?: Readonly<Partial<Record<"insert" | "update" | "delete", "returning" | "separate" | "nothing">>>;
-  /** Inserts cannot use `ON CONFLICT` with the primary key: a view with triggers, a relation with rules, or a
+  /** True if inserts cannot use `ON CONFLICT` with the primary key, because of a view's triggers, rules, or a
    *  deferrable key. @rule R-PUT-6 */
   readonly refusesConflict?: true;
   readonly hasRowSecurity: boolean;
-  /** Defined only for tables. `read`: for any role, a read runs no user code and contacts no other server. `write`: the
-   *  same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and tables that its
-   *  keys cascade to. Undefined if this is not certain. @rule R-TX-10 */
+  /** The accesses that are proven for any role. `read`: a read runs no user code and contacts no other server. `write`:
+   *  the same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and tables that
+   *  keys cascade to. Undefined for other relations than tables, or if this is not certain. @rule R-TX-10 */
   readonly provenAccess?: "read" | "write";
-  /** Columns may contain nulls although they are NOT NULL. Child tables may have dropped the constraint, and foreign
-   *  tables do not check it. @rule X-PLN-1 */
+  /** True if NOT NULL columns may contain nulls. Child tables may have dropped the constraint, and foreign tables do
+   *  not check it. @rule X-PLN-1 */
   readonly mayHideNulls?: true;
   /** All relationships whose source is this relation, in no particular order. */
   readonly relationships: readonly Relationship[];
@@ -155,25 +155,26 @@ export interface Relationship {
   readonly isToOne: boolean;
   readonly source: QualifiedName;
   readonly target: QualifiedName;
-  /** The source and target columns of a direct relationship. Empty with a junction or a function. */
+  /** The source and target columns of a direct relationship. The list is empty with a junction or a function. */
   readonly columns: readonly ColumnPair[];
-  /** The name of the foreign key constraint; "" for computed and manual relationships. */
+  /** The name of the foreign key constraint, or "" for computed and manual relationships. */
   readonly constraint: string;
-  /** The source has the foreign key. This distinguishes the two directions of a one-to-one key and of a self
-   *  reference. */
+  /** True if the source has the foreign key. The value distinguishes the two directions of a one-to-one key and of a
+   *  self reference. */
   readonly isOwnKey: boolean;
   readonly junction?: {
     readonly relation: QualifiedName;
     readonly sourceConstraint: string;
     readonly targetConstraint: string;
-    /** Pairs of source column and junction column. */
+    /** The pairs of source column and junction column. */
     readonly source: readonly ColumnPair[];
-    /** Pairs of target column and junction column. */
+    /** The pairs of target column and junction column. */
     readonly target: readonly ColumnPair[];
   };
   /** The function of one row behind a computed relationship (R-REL-9). */
   readonly routine?: QualifiedName;
-  /** The relationship comes from metadata, so it may match several rows even if it is to-one (G-REL-1). */
+  /** True if the relationship comes from metadata. A to-one relationship from metadata may match several rows
+   *  (G-REL-1). */
   readonly isManual?: boolean;
 }
 
@@ -182,15 +183,15 @@ export type Volatility = "immutable" | "stable" | "volatile";
 
 /** A parameter that a function declares. */
 export interface RoutineParameter {
-  /** Empty for an unnamed parameter. */
+  /** The name of the parameter, which is empty for an unnamed parameter. */
   readonly name: string;
   readonly type: number;
-  /** The type as `format_type` prints it, without length limits (R-RPC-4). It may enter SQL as text. */
+  /** The type as `format_type` prints it, without length limits (R-RPC-4). SQL may contain this text unchanged. */
   readonly sqlType: string;
   readonly mode: "in" | "inout" | "variadic";
   readonly hasDefault: boolean;
-  /** The default as SQL, only for functions with a variadic parameter, because calls by name must state the defaults
-   *  that they use. */
+  /** The default as SQL. Defined only for functions with a variadic parameter, because calls by name must state the
+   *  defaults that they use. */
   readonly default?: string;
 }
 
@@ -209,17 +210,17 @@ export interface Routine extends QualifiedName {
     /** `scalar` includes enums, arrays and domains on scalars. `composite` is a row type or OUT/TABLE columns. `record`
      *  has no known columns. */
     readonly kind: "scalar" | "composite" | "record" | "void";
-    /** The relation whose row type is returned, also through a domain. */
+    /** The relation whose row type the function returns, also through a domain. */
     readonly relation?: QualifiedName;
     /** The OUT, INOUT and TABLE columns, or the attributes of the composite type. */
     readonly columns: readonly { readonly name: string; readonly type: number }[];
-    /** The function is declared with OUT, INOUT or TABLE parameters. */
+    /** True if the function declares OUT, INOUT or TABLE parameters. */
     readonly hasOutParameters: boolean;
   };
   readonly isStrict: boolean;
-  /** `prorows`. */
+  /** The estimated number of rows, as in `pg_proc.prorows`. */
   readonly rows: number;
-  /** The `SET` clauses as pairs of name and value. */
+  /** The function's `SET` clauses as pairs of name and value. */
   readonly settings: readonly (readonly [name: string, value: string])[];
 }
 
@@ -227,27 +228,27 @@ export interface Routine extends QualifiedName {
 export interface Role {
   readonly name: string;
   readonly isSuperuser: boolean;
-  /** The roles whose rights it inherits, including itself, transitively. */
+  /** The roles whose rights the role inherits, transitively and including itself. */
   readonly inherits: readonly string[];
-  /** The login role may `SET ROLE` to it. */
+  /** True if the login role may `SET ROLE` to this role. */
   readonly isAssumable: boolean;
   /** The settings of `ALTER ROLE … SET` that may be applied per request (docs/reference/rest/transactions.md). */
   readonly settings: readonly (readonly [name: string, value: string])[];
   readonly isolation?: string;
 }
 
-/** The functions behind implicit casts from and to a domain (R-REP). The key is the domain's oid. */
+/** The functions behind implicit casts from and to a domain (R-REP). The key of the map is the domain's oid. */
 export interface Representation {
   readonly toJson?: QualifiedName;
   readonly fromJson?: QualifiedName;
   readonly fromText?: QualifiedName;
 }
 
-/** An aggregate over a row type or `anyelement` that returns a media-type domain, or a function that does (R-MED-4). */
+/** An aggregate over a row type or `anyelement`, or a function, that returns a media-type domain (R-MED-4). */
 export interface MediaHandler {
   readonly mediaType: string;
   readonly aggregate: QualifiedName;
-  /** Undefined if the aggregate accepts `anyelement`. */
+  /** The relation whose rows the handler accepts. Undefined if the handler accepts `anyelement`. */
   readonly relation?: QualifiedName;
   readonly isBytea: boolean;
 }

@@ -1,4 +1,4 @@
-/** Rights that the grants of the database give. */
+/** Determines the rights that the grants of the database give. */
 import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -16,7 +16,8 @@ const LETTERS: Readonly<Record<Privilege, RegExp>> = {
 };
 
 const ANY_PRIVILEGE = /[^*]/;
-/** SELECT, INSERT, UPDATE and REFERENCES. All others apply only to whole relations. */
+/** Matches the privileges that columns can have: SELECT, INSERT, UPDATE and REFERENCES. All others apply only to whole
+ *  relations. */
 const COLUMN_PRIVILEGES = /[rawx]/;
 
 /** Returns whether the role has one of the privileges. Ownership, membership, PUBLIC and superuser count. */
@@ -51,8 +52,8 @@ export const mayUseColumn = (
   mayUseRelation(model, role, relation, privilege) ||
   hasPrivilege(model, role, relation.owner, column.acl, LETTERS[privilege]);
 
-/** Returns whether the role has a privilege on the column, or one on the whole relation that columns can have too.
- *  @rule R-OAS-2 */
+/** Returns whether the role has a privilege on the column, or a privilege on the whole relation that columns can have
+ *  too. @rule R-OAS-2 */
 const hasRightOnColumn = (model: Model, role: string, relation: Relation, column: Column): boolean =>
   hasPrivilege(model, role, relation.owner, relation.acl, COLUMN_PRIVILEGES) ||
   hasPrivilege(model, role, relation.owner, column.acl, ANY_PRIVILEGE);

@@ -1,4 +1,4 @@
-/** The columns that PostgreSQL adds to each table besides the declared ones. */
+/** Finds the columns that PostgreSQL adds to each table besides the declared ones. */
 import { findColumn, type Relation } from "./model.ts";
 
 /** The types of the system columns. */
@@ -11,8 +11,8 @@ const SYSTEM_COLUMNS: ReadonlyMap<string, string> = new Map([
   ["cmax", "cid"],
 ]);
 
-/** Returns the type of a system column. Undefined if the name is not a system column, or the relation is a view. @rule
- *  R-NAM-7 */
+/** Returns the type of a system column. Returns undefined if the name is not a system column, or the relation is a
+ *  view. @rule R-NAM-7 */
 export const findSystemColumnType = (relation: Relation | undefined, name: string): string | undefined =>
   relation === undefined || relation.kind === "view" || findColumn(relation, name) !== undefined
     ? undefined

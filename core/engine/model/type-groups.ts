@@ -1,4 +1,4 @@
-/** The types that a declared part accepts: names of base types, or groups of types. */
+/** Matches the types that a declared part accepts: names of base types, or groups of types. */
 import type { PgType } from "./model.ts";
 
 export interface AcceptedTypes {

@@ -1,4 +1,4 @@
-/** Builds conditions for plans: on a column, and on the rows of a relation wherever a plan uses them. */
+/** Builds conditions for plans: on a column, and on the rows of a relation wherever a plan uses these rows. */
 import { findRelation, type Model, type Relation } from "../model/model.ts";
 import type { Comparison, Expression, Plan, Predicate } from "./plan.ts";
 import { isLookup, resolveLookup } from "./lookups.ts";
@@ -12,13 +12,13 @@ export const compareColumn = (
 ): Comparison => ({ kind: "compare", left: { kind: "column", name }, operator, ...right });
 
 /** Returns the condition for the rows of the relation that the plan may use, or undefined for all rows. `way` is the
- *  path to the rows, if they do not come from the relation itself. The rule may throw to refuse the plan. */
+ *  path to the rows. Undefined if the read names the relation itself. The rule may throw to refuse the plan. */
 export type RowRule = (relation: Relation, way: PlanPath | undefined) => Predicate | undefined;
 
 type Filtered = { readonly where?: Predicate };
 
-/** Returns the plan without the rows that the rule excludes. They are not read, embedded, aggregated, updated, deleted,
- *  or updated by an upsert, and no filter or order uses them. Rows that the plan itself has written are still returned.
+/** Returns the plan without the rows that the rule excludes. The plan does not read, embed, aggregate, update, upsert
+ *  or delete these rows, and uses them in no filter or order. Rows that the plan itself has written are still returned.
  *  @rule X-ROW-1 */
 export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRule): P => {
   const addCondition = <Node extends object>(

@@ -1,4 +1,4 @@
-/** The nodes of a plan that read rows of another relation. */
+/** Finds the nodes of a plan that read rows of another relation. */
 import { relationshipOf, type QualifiedName, type Relation } from "../model/model.ts";
 import type { Expression, Predicate } from "./plan.ts";
 

@@ -1,38 +1,40 @@
-/** The common form of the requests of all surfaces: plain, frozen JSON. A plan refers to bound values by index
- *  (`ValueRef`), and the values are passed separately. So equal plans share one statement, whatever the values. */
+/** Defines plans, the common form of the requests of all surfaces: plain, frozen JSON. A plan refers to bound values by
+ *  index (`ValueRef`), and the values are passed separately. Therefore, equal plans share one statement, whatever the
+ *  values. */
 import type { ColumnPair, QualifiedName } from "../model/model.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export type JsonObject = Readonly<Record<string, Json>>;
 
-/** A value that is known only when the statement runs. `type` is the sqlName of a model type to cast to; without it,
- *  the database infers the type from the position (R-FLT-3). `apply` is a declared function that is applied to it
- *  (`PlanFunction`), e.g. GeoJSON to geometry. */
+/** A value that is known only when the statement runs. `type` is the sqlName of a model type to cast to. Without
+ *  `type`, the database infers the type from the position (R-FLT-3). `apply` is a declared function that converts the
+ *  value (`PlanFunction`), such as GeoJSON to geometry. */
 export type ValueRef =
   /** An index into the request's values. */
   | { readonly param: number; readonly type?: string; readonly apply?: string }
-  /** A session variable in lower case: `x-session-user-id`. With `missing: "null"`, it is NULL instead of an error. */
+  /** A session variable in lower case: `x-session-user-id`. With `missing: "null"`, a missing variable is NULL instead
+   *  of an error. */
   | { readonly session: string; readonly type?: string; readonly apply?: string; readonly missing?: "null" }
   /** All session variables as a JSON object (G-SES-5). */
   | { readonly session: true; readonly type: string }
-  /** A value fixed by schema or metadata, which is part of the key. */
+  /** A value that schema or metadata fix, which is part of the cache key. */
   | { readonly constant: string | null; readonly type?: string; readonly apply?: string }
   /** A column of the row that an earlier step of the same `Sequence` wrote. */
   | { readonly step: number; readonly column: string; readonly type: string };
 
 /** One step of a path into a JSON value. */
 export interface PathKey {
-  /** `#>` takes a text[], a whole path at once, and returns json. */
+  /** The arrow `#>` takes a whole path at once, as a text[], and returns json. */
   readonly arrow: "->" | "->>" | "#>";
   readonly key: ValueRef;
 }
 
 /** A value computed from one row. */
 export type Expression =
-  /** A column of the current row. `of: "root"` means the row of the outermost predicate, or of the nearest one with
-   *  `isRoot` (column comparison with `$`). A name that is not a column is refused (R-NAM-1) and never reaches the
-   *  database. `isUnknown` means that the name is refused for the rows of any relation. */
+  /** A column of the current row. `of: "root"` means the row of the outermost predicate, or of the nearest predicate
+   *  with `isRoot` (column comparison with `$`). A name that is not a column is refused (R-NAM-1) and never reaches the
+   *  database. With `isUnknown`, the name is refused whatever the relation. */
   | {
       readonly kind: "column";
       readonly name: string;
@@ -40,16 +42,16 @@ export type Expression =
       readonly of?: "root";
       readonly isUnknown?: true;
     }
-  /** A function of the row, with its arguments besides the row. */
+  /** A call of a function of the row, with the function's arguments besides the row. */
   | {
       readonly kind: "computed";
       readonly routine: QualifiedName;
       readonly arguments?: readonly RoutineArgument[];
       readonly path?: readonly PathKey[];
     }
-  /** A cast. `type` is the sqlName of a model type, or a name lexed by R-LEX-7. */
+  /** A cast. `type` is the sqlName of a model type, or a name that the rule R-LEX-7 allows. */
   | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
-  /** A declared function of `of`, with further `operands`. */
+  /** A declared function that is applied to `of`, with further `operands`. */
   | {
       readonly kind: "apply";
       readonly function: string;
@@ -63,9 +65,9 @@ export type Expression =
       readonly of: Expression;
       readonly operands: readonly ValueRef[];
     }
-  /** NULL if `when` is false (cells that a parent role's filter hides, G-PRM-14). */
+  /** A value that is NULL if `when` is false (cells that a parent role's filter hides, G-PRM-14). */
   | { readonly kind: "masked"; readonly of: Expression; readonly when: Predicate }
-  /** A column of the one related row, NULL without one. */
+  /** A value of the one related row, which is NULL without a related row. */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate; readonly value: Expression }
   /** An aggregate over the related rows. `fn` is `count`, `sum`, `bool_and`, … */
   | {
@@ -97,11 +99,11 @@ export type Expression =
       readonly embed: string;
       readonly name: string;
       readonly path?: readonly PathKey[];
-      /** The name of the embedded row in messages, by default that of the embed. @rule R-NAM-1 */
+      /** The name of the embedded row in messages. By default, the name of the embed. @rule R-NAM-1 */
       readonly row?: string;
     };
 
-/** A further operand of a declared function, besides the value that it is applied to. */
+/** A further operand of a declared function, besides the value that the function is applied to. */
 export type ApplyOperand = ValueRef | { readonly expression: Expression };
 
 /** An argument of a call. */
@@ -109,7 +111,8 @@ export interface RoutineArgument {
   /** Undefined for a positional argument. */
   readonly name?: string;
   readonly value: ValueRef;
-  /** The argument is the current row instead of the value. Without such an argument, the row is the first one. */
+  /** True if the argument is the current row instead of the value. Without such an argument, the row is the first
+   *  argument. */
   readonly isRow?: boolean;
 }
 
@@ -143,10 +146,10 @@ export type Predicate =
   /** Some row of another relation satisfies `where` (G-FIL-9). */
   | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate }
   /** The row comes after a position in an order, given by one value per term. A null value means that the term is null
-   *  there. @rule X-PLN-9 */
+   *  at the position. @rule X-PLN-9 */
   | { readonly kind: "beyond"; readonly order: readonly OrderBy[]; readonly values: readonly (ValueRef | null)[] }
-  /** Some row of an earlier step of the same `Sequence` has the same values. The pairs are the own column and the
-   *  column of that row (X-SEQ-1). */
+  /** Some row of an earlier step of the same `Sequence` has the same values. Each pair is a column of the current row
+   *  and a column of the earlier row (X-SEQ-1). */
   | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] }
   /** The row has one of these keys (X-SEQ-5). */
   | ({ readonly kind: "keys" } & Keys);
@@ -154,7 +157,7 @@ export type Predicate =
 /** Columns and lists of their values, by which rows are found. */
 export interface Keys {
   readonly columns: readonly string[];
-  /** One value per column. */
+  /** The keys, with one value per column. */
   readonly values: readonly (readonly ValueRef[])[];
 }
 
@@ -162,10 +165,10 @@ export interface Keys {
 export interface Comparison {
   readonly kind: "compare";
   readonly left: Expression;
-  /** Any operator that `compileFilter.for(operator)` compiles. */
+  /** The name of an operator, which `compileFilter.for(operator)` compiles. */
   readonly operator: string;
   readonly operand?: Operand;
-  /** A keyword operand selects syntax and is part of the key (`null`, `true`). */
+  /** A keyword operand (`null`, `true`), which selects syntax and is part of the cache key. */
   readonly keyword?: string;
   readonly quantifier?: "any" | "all";
   /** The second operand of operators that have one (the language of full text search). */
@@ -181,9 +184,9 @@ export interface OrderBy {
 
 /** One key of the rows that a read returns. */
 export type Output =
-  /** Every column, in order (R-SEL-2). Representations apply. */
+  /** Every column in order, with JSON representations (R-SEL-2). */
   | { readonly kind: "all" }
-  /** One value. `isOfAll` means that it belongs to a selection of all columns. */
+  /** One value. `isOfAll` means that the value belongs to a selection of all columns. */
   | { readonly kind: "value"; readonly as: string; readonly value: Expression; readonly isOfAll?: true }
   /** The same text in every row (`__typename`). */
   | { readonly kind: "constant"; readonly as: string; readonly value: string }
@@ -203,7 +206,7 @@ export type Output =
       readonly as: string;
       readonly of: readonly Output[];
       readonly cap?: number;
-      /** The first `cap` rows, in reverse order. */
+      /** True if the list contains the first `cap` rows in reverse order. */
       readonly isReversed?: boolean;
     }
   /** The number of rows that the read's write, or all steps of its sequence, have written (G-INS-4). */
@@ -215,15 +218,15 @@ export type Output =
 /** Related rows inside a row. */
 export interface Embed {
   readonly kind: "embed";
-  /** The output key. */
+  /** The key of the related rows in the output. */
   readonly as: string;
-  /** The name that filters, orders and null tests of the parent use. Unique in its read. */
+  /** The name that filters, orders and null tests of the parent use. The name is unique in the parent's read. */
   readonly id: string;
-  /** Any mode that `compileEmbed.for(mode)` compiles: `nest`, `aggregate`, a plugin's own. */
+  /** The embedding mode: `nest`, `aggregate`, or any other mode that `compileEmbed.for(mode)` compiles. */
   readonly mode: string;
   readonly via: EmbedSource;
   readonly join: "left" | "inner";
-  /** The embed joins and filters, but adds no key (R-EMB-13). */
+  /** True if the embed joins and filters, but adds no key to the output (R-EMB-13). */
   readonly isHidden?: boolean;
   readonly read: Read;
 }
@@ -237,8 +240,8 @@ export type EmbedSource =
 export type ReadFrom =
   | { readonly relation: QualifiedName }
   | { readonly call: RoutineCall }
-  /** Rows written by the read's write, or by steps of its sequence. They have the relation's row type. `isCurrent`
-   *  reads their current state, which is found by the primary key if there is one (X-SEQ-4). */
+  /** Rows written by the read's write, or by steps of its sequence, with the relation's row type. `isCurrent` reads the
+   *  current state of the rows, by the primary key if the relation has one (X-SEQ-4). */
   | { readonly written: QualifiedName; readonly steps?: readonly number[]; readonly isCurrent?: true };
 
 /** Rows and the outputs that are returned from them. */
@@ -247,7 +250,7 @@ export interface Read {
   readonly from: ReadFrom;
   /** `rows` returns the outputs of each row, `aggregate` returns outputs over all rows (G-AGG). */
   readonly shape: "rows" | "aggregate";
-  /** The name of its rows in messages, by default that of the relation or function. @rule R-NAM-1 */
+  /** The name of the read's rows in messages. By default, the name of the relation or function. @rule R-NAM-1 */
   readonly row?: string;
   readonly output: readonly Output[];
   readonly where?: Predicate;
@@ -260,11 +263,11 @@ export interface Read {
   readonly having?: Predicate;
   readonly limit?: ValueRef;
   readonly offset?: ValueRef;
-  /** The row limit (DB_MAX_ROWS, permission limits). The smaller of it and `limit` applies. In an aggregate read, it
-   *  applies only to `nodes`. */
+  /** The row limit (DB_MAX_ROWS, permission limits). The smaller of `cap` and `limit` applies. In an aggregate read,
+   *  `cap` applies only to `nodes`. */
   readonly cap?: number;
-  /** Values that a plugin leaves for its own tap of `transformPlan`, by plugin name. No other code reads them. @rule
-   *  X-ROW-2 */
+  /** Values that plugins leave for their own taps of `transformPlan`, by plugin name. No other code reads the notes.
+   *  @rule X-ROW-2 */
   readonly notes?: Readonly<Record<string, ValueRef>>;
 }
 
@@ -274,12 +277,12 @@ export interface RoutineCall {
   /** The oid of the overload. */
   readonly oid: number;
   readonly arguments: readonly RoutineArgument[];
-  /** A JSON text that contains the arguments instead. With `object` it is one object; with `array`, the first object of
-   *  an array counts. `names` are the parameters that it provides. */
+  /** A JSON text that contains the arguments instead. With `object`, the text is one object; with `array`, the first
+   *  object of an array counts. `names` are the parameters that the text provides. */
   readonly payload?: { readonly json: ValueRef; readonly shape: "object" | "array"; readonly names: readonly string[] };
 }
 
-/** A column of a written row. Without a value, the column has its default. */
+/** A column of a written row, and its value. Without a value, the column has its default. */
 export interface Cell {
   readonly column: string;
   readonly value?: ValueRef;
@@ -289,7 +292,7 @@ export interface Cell {
 export type WriteRows =
   /** A JSON text of an object or an array, whose columns `json_to_record[set]` reads. With `missing: "default"`, an
    *  absent key has the default. With `"computed-default"`, the default is computed for every row, so that each row
-   *  takes a number of a sequence (R-INS-4). */
+   *  takes its own number from a sequence (R-INS-4). */
   | {
       readonly payload: ValueRef;
       readonly shape: "object" | "array";
@@ -302,9 +305,9 @@ export type WriteRows =
 /** A column that is read from a payload. */
 export interface PayloadColumn {
   readonly name: string;
-  /** A declared function that is applied to the value, which is read as text (GeoJSON input). */
+  /** A declared function that converts the value, which the statement reads as text (GeoJSON input). */
   readonly apply?: string;
-  /** The value is a text that contains the document of a JSON column. */
+  /** True if the value is a text that contains the document of a JSON column. */
   readonly isText?: true;
 }
 
@@ -312,7 +315,7 @@ export interface PayloadColumn {
 export interface OnConflict {
   /** The conflict target: columns, or a constraint by name. */
   readonly target: { readonly columns: readonly string[] } | { readonly constraint: string };
-  /** The updated columns. Empty for DO NOTHING. */
+  /** The updated columns. An empty list means DO NOTHING. */
   readonly update: readonly string[];
   /** Columns with fixed values in the update (column presets of updates). */
   readonly set?: readonly Cell[];
@@ -323,9 +326,10 @@ export interface OnConflict {
 }
 
 interface Write {
-  /** A condition on each written row after the write. If it is false, the whole request fails (G-PRM-9). */
+  /** A condition on each written row after the write. If the condition is false, the whole request fails (G-PRM-9). */
   readonly check?: Predicate;
-  /** The checks are a separate statement after the write, so they read other rows in their state after the write. */
+  /** True if a separate statement after the write makes the checks, so that they read other rows in their state after
+   *  the write. */
   readonly checksAfter?: true;
   /** A read of the written rows (`from: { written }`). If undefined, only their number is returned. */
   readonly returning?: Read;
@@ -336,7 +340,7 @@ export interface Insert extends Write {
   readonly kind: "insert";
   readonly into: QualifiedName;
   readonly rows: WriteRows;
-  /** Columns with fixed values in every row (column presets of inserts). They override `rows`. */
+  /** Columns with fixed values in every row (column presets of inserts). These values override `rows`. */
   readonly set?: readonly Cell[];
   readonly onConflict?: OnConflict;
   /** Only rows of the payload whose key equals these values are written (PUT). */
@@ -346,7 +350,7 @@ export interface Insert extends Write {
 /** The change of one column by an update. */
 export interface Assignment {
   readonly column: string;
-  /** Any operator that a declared update operator compiles: `set`, `inc`, `append`, … */
+  /** The name of a declared update operator: `set`, `inc`, `append`, … */
   readonly operator: string;
   readonly operand: ValueRef;
 }
@@ -359,7 +363,7 @@ export interface Update extends Write {
   /** The new values come either from a JSON payload (its first object) or from `assignments`. */
   readonly payload?: Extract<WriteRows, { readonly payload: ValueRef }>;
   readonly assignments?: readonly Assignment[];
-  /** In a sequence, an update without assignments finds and locks its rows for later steps (X-SEQ-2). */
+  /** True if an update without assignments in a sequence finds and locks its rows for later steps (X-SEQ-2). */
   readonly locks?: true;
 }
 
@@ -389,21 +393,21 @@ export interface Bundle {
 /** One key of a bundle: a constant, a read, or a further bundle. */
 export type BundleField =
   | { readonly as: string; readonly value: string }
-  /** A read. With `one`, it is the first row as an object, or null. */
+  /** A read. With `isOne`, the value is the first row as an object, or null. */
   | { readonly as: string; readonly read: Read; readonly isOne?: boolean }
   /** The value of a declared statement (`StatementSpec`). */
   | { readonly as: string; readonly statement: string; readonly arguments: Readonly<Record<string, ValueRef>> }
   | { readonly as: string; readonly bundle: Bundle };
 
-/** Writes that build on each other's rows: one statement each, in order, before the result is read. They are nested
- *  inserts, and writes whose results follow relationships. */
+/** Writes that build on each other's rows: one statement each, in order, before the result is read. Sequences are
+ *  nested inserts, and writes whose results follow relationships. */
 export interface Sequence {
   readonly kind: "sequence";
   readonly steps: readonly SequenceStep[];
-  /** Reads `{ written, steps }`. */
+  /** The read of the rows that the steps wrote: `from` is `{ written, steps }`. */
   readonly result: Read;
   readonly isOne?: boolean;
-  /** The error of a later, contradictory part of the request. The steps run only because their own errors take
+  /** The error of a later, contradictory part of the request. The steps run only because errors of the steps take
    *  precedence (G-NST-11). */
   readonly refusal?: Refusal;
 }
@@ -418,45 +422,47 @@ export interface Refusal {
 
 /** One step of a sequence. */
 export interface SequenceStep {
-  /** A read here has no outputs: it finds whole rows for later steps (X-SEQ-2). */
+  /** The write of the step. A read has no outputs, because the read only finds whole rows for later steps (X-SEQ-2). */
   readonly write: Insert | Update | Delete | Read;
   /** The position in the request, for database errors. */
   readonly path?: string;
   readonly requires?: readonly StepRequirement[];
-  /** The earlier step whose rows this step writes again. They count once (X-SEQ-4). */
+  /** The earlier step whose rows this step writes again. Rows of both steps count once (X-SEQ-4). */
   readonly rewrittenStep?: number;
 }
 
-/** A step needs a row of an earlier step, or of itself. Without one, the request fails with this message and path
- *  (G-NST-6). */
+/** A requirement that an earlier step, or the step itself, has a row. Otherwise the request fails with this message and
+ *  path (G-NST-6). */
 export interface StepRequirement {
   readonly step: number;
-  /** The step must instead have at most this number of rows (X-SEQ-3). */
+  /** The largest number of rows that the step may have, as the requirement instead of a row (X-SEQ-3). */
   readonly atMost?: number;
-  /** The step must instead have the same number of rows as this earlier step (X-SEQ-3). */
+  /** The earlier step whose number of rows the step must have, as the requirement instead of a row (X-SEQ-3). */
   readonly sameCountAs?: number;
-  /** The step must instead have a row for each of these keys. `paths` are their positions in the request (X-SEQ-5). */
+  /** The keys that each need a row of the step, as the requirement instead of a row. `paths` are the positions of the
+   *  keys in the request (X-SEQ-5). */
   readonly keys?: Keys & { readonly paths: readonly string[] };
   readonly message: string;
   readonly path: string;
 }
 
-/** The contents of a statement's one row. It is part of the cache key. */
+/** The contents of the one row that a statement returns. The envelope is part of the cache key. */
 export interface Envelope {
-  /** Any media type for which `compileMedia.for(media)` compiles the body. Undefined for a statement without a body. */
+  /** The media type, for which `compileMedia.for(media)` compiles the body. Undefined for a statement without a
+   *  body. */
   readonly media?: string;
   /** Options for the media type's compiler (`{ stripped: true }`). */
   readonly mediaOptions?: Json;
   /** The form of values whose domain has a JSON representation. `stored` is the value itself, which rows of the
-   *  relation's row type need. `text` is the text of the JSON, in which a string has no quotation marks. Undefined for
-   *  the JSON. */
+   *  relation's row type need. `text` is the text of the JSON, without the quotation marks of a string. Undefined for
+   *  the JSON itself. */
   readonly domains?: "stored" | "text";
   readonly count?: "exact" | "planned" | "estimated";
-  /** The N of R-CNT-3. */
+  /** The number of rows up to which an estimated count is exact (N in R-CNT-3). */
   readonly countCap?: number;
-  /** The key columns for `Location`, filled if exactly one row was written. */
+  /** The key columns for the `Location` header, which needs exactly one written row. */
   readonly location?: readonly string[];
-  /** Counts the inserted rows separately from the updated ones (R-UPS-4). */
+  /** True if inserted rows are counted separately from updated ones (R-UPS-4). */
   readonly countInserted?: boolean;
   /** A declared wrapper around the whole statement, whose result replaces the body. */
   readonly wrapper?: { readonly name: string; readonly options?: Json };

@@ -1,4 +1,5 @@
-/** The only functions that traverse plans. They track the relation of each node, on which relationship ids depend. */
+/** Traverses plans; no other code does. The functions track the relation of each node, because relationship ids are
+ *  unique only within a relation. */
 import {
   nameKey,
   findRelation,
@@ -34,22 +35,22 @@ import type {
   WriteRows,
 } from "./plan.ts";
 
-/** The position of a node. */
+/** The position of a node in a plan. */
 export interface PlanScope {
   /** The relation of the current row. Undefined if the row belongs to no relation. */
   readonly relation: Relation | undefined;
-  /** The relation of the outermost predicate (`of: "root"`). */
+  /** The relation of the outermost predicate's row (`of: "root"`). */
   readonly root: Relation | undefined;
-  /** The read returns one row (by key, or along a to-one relationship), not a list. */
+  /** True if the read returns one row (by key, or along a to-one relationship), not a list. */
   readonly isOne?: boolean;
-  /** The path to the rows of an embed's read. */
+  /** The path to the rows of an embed's read. Undefined for other reads. */
   readonly path?: PlanPath;
 }
 
 /** A path from a row to rows of another relation: along a relationship, or by a function of the row. */
 export interface PlanPath {
   readonly from: Relation;
-  /** Also the function of a computed relationship. */
+  /** The function of the row, including the function of a computed relationship. */
   readonly routine?: QualifiedName;
 }
 
@@ -59,18 +60,18 @@ export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
 /** The field of a bundle that a declared statement answers. */
 type StatementField = Extract<BundleField, { readonly statement: string }>;
 
-/** Functions that replace nodes. Each is called after the parts of its node have been mapped. */
+/** Functions that replace nodes. Each function is called after the parts of its node have been mapped. */
 export interface PlanMapper<Scope extends PlanScope = PlanScope> {
   /** Extends the scope of the rows that a node reads, before they are traversed. `around` is the scope of the node
-   *  itself; undefined for outermost reads and writes. Required if `Scope` extends `PlanScope`. */
+   *  itself. Undefined for outermost reads and writes. Required if `Scope` extends `PlanScope`. */
   readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
-  /** `scope.relation` is the relation of the read's rows. */
+  /** Replaces a read. `scope.relation` is the relation of the read's rows. */
   readonly read?: (read: Read, scope: Scope) => Read;
   readonly insert?: (insert: Insert, scope: Scope) => Insert;
   readonly update?: (update: Update, scope: Scope) => Update;
   readonly delete?: (remove: Delete, scope: Scope) => Delete;
   readonly call?: (call: RoutineCall) => RoutineCall;
-  /** `scope.relation` is the parent's relation. */
+  /** Replaces an embed. `scope.relation` is the parent's relation. */
   readonly embed?: (embed: Embed, scope: Scope) => Embed;
   readonly predicate?: (predicate: Predicate, scope: Scope) => Predicate;
   readonly expression?: (expression: Expression, scope: Scope) => Expression;
@@ -79,7 +80,7 @@ export interface PlanMapper<Scope extends PlanScope = PlanScope> {
   readonly value?: (ref: ValueRef) => ValueRef;
 }
 
-/** Like `PlanMapper`, but the functions only inspect the nodes. */
+/** Functions that inspect nodes, without replacing them as those of `PlanMapper` do. */
 export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
   readonly [Node in Exclude<keyof PlanMapper, "extendScope">]?: (
     ...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>
@@ -92,7 +93,7 @@ export const mapPlan = <P extends Plan, Scope extends PlanScope = PlanScope>(
   model: Model,
   mapper: PlanMapper<Scope>,
 ): P =>
-  // a mapper keeps the kind of a node, and its own `extendScope` returns the scopes that it takes
+  // the casts are safe: a mapper keeps the kind of a node, and takes only scopes that its own `extendScope` returns
   mapAny(plan, { model, mapper: mapper as unknown as PlanMapper }) as P;
 
 /** Calls the visitor for each node, after the node's parts. */
@@ -112,7 +113,8 @@ export const visitPlan = <Scope extends PlanScope = PlanScope>(
       return node;
     };
   }
-  mapPlan(plan, model, mapper as PlanMapper); // same names and arguments; the result is the node itself
+  // the functions have the same names and arguments, and return the node itself
+  mapPlan(plan, model, mapper as PlanMapper);
 };
 
 interface Walk {
@@ -140,7 +142,8 @@ const mapAny = (plan: Plan, walk: Walk): Plan => {
   }
 };
 
-/** Limits do not apply to the rows that a step finds, so they do not count as a list. */
+/** Maps the write of a step. Limits do not apply to the rows that a step finds, so these rows do not count as a
+ *  list. */
 const mapStep = (write: SequenceStep["write"], walk: Walk): SequenceStep["write"] =>
   write.kind === "read" ? mapRead(write, walk, { isOne: true }) : mapWrite(write, walk);
 
@@ -162,7 +165,7 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
     }),
   });
 
-/** `embed` is the embed that the read belongs to, and the scope around it. */
+/** Maps a read. `embed` is the embed that the read belongs to, and the scope around that embed. */
 const mapRead = (
   read: Read,
   walk: Walk,
@@ -457,7 +460,7 @@ const buildScope = (rows: PlanScope, node: PlanSource, around: PlanScope | undef
 const mapOptional = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);
 
-/** Returns the same object if no member changed. */
+/** Maps the members of an object. Returns the same object if no member changed. */
 const mapRecord = <Member>(
   record: Readonly<Record<string, Member>>,
   map: (member: Member) => Member,
@@ -468,7 +471,7 @@ const mapRecord = <Member>(
     : Object.fromEntries(members.map(([name, , after]) => [name, after]));
 };
 
-/** Returns the same list if no item changed. */
+/** Maps the items of a list. Returns the same list if no item changed. */
 const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {
   let next: Item[] | undefined;
   list.forEach((item, i) => {
@@ -479,8 +482,8 @@ const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readon
   return next ?? list;
 };
 
-/** Returns the same node if no part changed. Otherwise returns a copy with its keys in their old order, on which plan
- *  keys depend. */
+/** Returns the same node if no part changed. Otherwise returns a copy with the keys in their old order, on which cache
+ *  keys of plans depend. */
 const withChanges = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   for (const name of Object.keys(parts) as (keyof Node)[])
     if (parts[name] !== node[name]) return withDifferentParts(node, parts);
@@ -490,6 +493,7 @@ const withChanges = <Node extends object>(node: Node, parts: Partial<Node>): Nod
 const withDifferentParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   const next = { ...node };
   for (const name of Object.keys(parts) as (keyof Node)[])
-    if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // its value is not undefined
+    // the value was compared with undefined
+    if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name];
   return next;
 };

@@ -1,5 +1,5 @@
-/** Compiles reads such as `{ aggregate { count sum { … } } nodes { … } }`, which return one object over all their
- *  rows. */
+/** Compiles reads such as `{ aggregate { count sum { … } } nodes { … } }`, which return one object over all rows of the
+ *  read. */
 import type { Expression, Output, Predicate, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
@@ -30,9 +30,9 @@ const buildUnpagedRead = ({ from, row, where, distinctOn }: Read): Read => ({
   distinctOn,
 });
 
-/** Returns a scalar subquery with the object as `json`. It has three levels: the rows, with the columns that aggregates
- *  and node lists need; the aggregates over them; the object. `affected` is the number of written rows, if it differs
- *  from the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
+/** Returns a scalar subquery with the object as `json`. The subquery has three levels: the rows, with the columns that
+ *  aggregates and node lists need; the aggregates over these rows; the object. `affected` is the number of written
+ *  rows. Undefined if that number is the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
 export const compileAggregateRead = (
   compiler: Compiler,
   read: Read,
@@ -46,7 +46,7 @@ export const compileAggregateRead = (
   const overRows: { readonly as: string; readonly sql: Sql }[] = [];
   const objects: Sql[] = [];
   let isNumbered = false;
-  // the input of a distinct aggregate may be sorted for it, and other aggregates would see that order
+  // PostgreSQL may sort the input of a distinct aggregate, and other aggregates would see that order
   const isSorted = hasDistinct(read.output);
 
   const compileArgument = (value: Expression): Sql => {
@@ -93,7 +93,7 @@ export const compileAggregateRead = (
           output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
         const rows = sql`array_agg(${ident(inner, as)}${order})${within}`;
         if (output.isReversed !== true) return addAggregate(sql`coalesce(array_to_json(${rows}), '[]')`);
-        // reversed afterwards, because the other aggregates would see an order of this one
+        // the list is reversed afterwards, because other aggregates would see an order inside this aggregate
         const turned = ident(compiler.alias("_u"));
         return sql`coalesce((select array_to_json(array_agg(${turned}.e order by ${turned}.n desc)) from pg_catalog.unnest(${addAggregate(rows)}) with ordinality as ${turned} (e, n)), '[]')`;
       }
@@ -109,7 +109,7 @@ export const compileAggregateRead = (
     sql`(${join([sql`select ${object} from (${from}) as ${ident(outer)}`, ...objects], " ")})`;
   if (overRows.length === 0) return select(sql`select`);
   const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, options).sql;
-  // numbered above the sorted rows: a window in the same level would number them before they are sorted
+  // rows are numbered above the sorted level, because a window in the same level would number them before the sort
   const numbered = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
   const aggregates = join(overRows.map((one) => sql`${one.sql} as ${ident(one.as)}`));
   return select(sql`select ${aggregates} from (${numbered}) as ${ident(inner)}`);

@@ -1,7 +1,8 @@
 import { catalogText, join, sql, type Sql } from "./fragment.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 
-/** Compiles `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-OUT-3 G-AGG-3 G-AGP-2 R-AGG-1 X-AGG-1 */
+/** Compiles the call of an aggregate function: `count(*)`, `sum(x)`, `count(distinct (a, b))`. @rule G-OUT-3 G-AGG-3
+ *  G-AGP-2 R-AGG-1 X-AGG-1 */
 export const compileAggregateCall = (
   { registry }: Compiler,
   fn: string,
@@ -14,7 +15,7 @@ export const compileAggregateCall = (
   const name = catalogText(spec.name);
   if (of.length === 0) return sql`${name}(*)`;
   const distinct = isDistinct ? sql`distinct ` : sql``;
-  // a function of any columns takes several as one row value; other functions take them as arguments
+  // an aggregate over any columns takes several columns as one row value; other aggregates take them as arguments
   const argument = of.length > 1 && spec.predicate?.columns !== 2 ? sql`(${join(of)})` : join(of);
   return sql`${name}(${distinct}${argument})`;
 };

@@ -16,15 +16,15 @@ export const compileRoutineArguments = (compiler: Compiler, given: readonly Rout
   return join(row === undefined || given.some((argument) => argument.isRow) ? parts : [row, ...parts]);
 };
 
-/** Returns the overload of a call. */
+/** Returns the overload that a call names by its oid. */
 export const requireRoutine = (compiler: Compiler, call: RoutineCall): Routine => {
   const routine = compiler.model.routines.get(nameKey(call.routine))?.find((one) => one.oid === call.oid);
   if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;
 };
 
-/** Compiles the arguments `"b" => $2, variadic "c" => $3`. With a variadic parameter, PostgreSQL finds the function
- *  only if all parameters are named, so defaults are written out. @rule R-RPC-5 R-SQL-14 */
+/** Compiles the arguments `"b" => $2, variadic "c" => $3`. PostgreSQL finds a variadic function only if all parameters
+ *  are named, so the arguments include the defaults. @rule R-RPC-5 R-SQL-14 */
 const compileNamedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
@@ -38,7 +38,7 @@ const compileNamedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>
 const isNamed = (argument: RoutineArgument): argument is RoutineArgument & { readonly name: string } =>
   argument.name !== undefined;
 
-/** Compiles the call, and the FROM item of its arguments if they are one JSON text. @rule R-SQL-14 */
+/** Compiles a call, and the FROM item of the call's arguments if one JSON text contains them. @rule R-SQL-14 */
 export const compileCall = (
   compiler: Compiler,
   call: RoutineCall,
@@ -80,7 +80,7 @@ export const compileCall = (
   return { call: sql`${quoteQualifiedName(routine)}(${passed})`, from };
 };
 
-/** Compiles a function's rows as a FROM item. */
+/** Compiles the rows that a function returns as a FROM item. */
 export const compileCallSource = (
   compiler: Compiler,
   call: RoutineCall,

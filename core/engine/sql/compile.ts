@@ -40,7 +40,7 @@ export interface CompileParts {
   readonly model: Model;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
-  /** If undefined, no plan counts as proven. */
+  /** Decides whether a plan is proven. Undefined if no plan counts as proven. */
   readonly proof?: PlanProof | undefined;
   readonly visibility?: () => Visibility;
 }
@@ -58,7 +58,7 @@ const isDocument = ({ media }: Envelope): boolean => media !== undefined && CORE
 const chooseJsonStyle = (plan: Plan, envelope: Envelope): JsonStyle =>
   plan.kind === "bundle" || plan.kind === "sequence" || isDocument(envelope) ? "compact" : "spaced";
 
-/** @rule R-SQL-1 */
+/** Compiles a plan and its envelope to a program. @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
   const isProven = parts.proof?.isProven(plan, envelope, parts.model) === true;
   const compiled = compileAny(plan, envelope, parts, isProven);
@@ -114,7 +114,7 @@ const compileRead = (
 ): Program => {
   if (isDocument(envelope) || read.shape === "aggregate") {
     const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE);
-    // sent as text anyway; a cast would make two more copies
+    // the server sends json as text, and a cast would make two more copies
     return compileSingleStatement(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
@@ -144,7 +144,7 @@ const compileRead = (
   const fragment = sql`select ${compileSelectList(columns)} from (${rows.sql}) as ${ident(row)}${join(parts, "")}`;
   const main = wrapStatement(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return buildProgram(compiler, [main], 0);
-  // the planner's number comes from EXPLAIN of the count's own query (R-CNT-2)
+  // the planner's number comes from an EXPLAIN of the query that would count the rows (R-CNT-2)
   const plan = sql`explain (format json) ${compileCountRows(createCountCompiler(), read)}`;
   return buildProgram(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
@@ -162,7 +162,7 @@ const compileBundleText = (compiler: Compiler, bundle: Bundle): Sql =>
     }),
   );
 
-/** Compiles a declared statement, whose relations are unknown. @rule X-GQL-3 */
+/** Compiles a declared statement. The statement's relations are unknown, so the program is open-ended. @rule X-GQL-3 */
 const compileStatement = (compiler: Compiler, name: string, given: Readonly<Record<string, ValueRef>>): Sql => {
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
@@ -246,13 +246,13 @@ const compileWritePlan = (
 const needsOwnStatement = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
   rules?.[kind] === "separate" || rules?.[kind] === "nothing";
 
-/** The properties of a read of all rows. */
+/** The properties that a read of all rows has. */
 const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
 
-/** Returns the body as a function of the number of rows, if it depends on nothing else. */
+/** Returns a function from the number of rows to the body. Undefined if the body depends on anything else. */
 const buildCountedBody = (read: Read | undefined, { media }: Envelope): ((count: string) => string) | undefined => {
   if (read === undefined) return () => "";
-  // no property selects among the rows
+  // a read without other properties does not select among the rows
   if (read.shape !== "aggregate" || media !== DOCUMENT || Object.keys(read).length > ALL_ROWS.length) return undefined;
   const members: (readonly [before: string, value: string | undefined])[] = [];
   for (const one of read.output) {
@@ -262,8 +262,8 @@ const buildCountedBody = (read: Read | undefined, { media }: Envelope): ((count:
   return (count) => `{${members.map(([before, value = count]) => before + value).join(",")}}`;
 };
 
-/** Compiles a write without a CTE, whose rows would only be counted. The server reports the number of written rows,
- *  unless a rule changes it. @rule R-SQL-16 */
+/** Compiles a write whose rows are only counted, as a statement without a CTE. The server reports the number of written
+ *  rows, unless a rule changes that number. @rule R-SQL-16 */
 const compileStandalone = (
   compiler: Compiler,
   standalone: Sql,
@@ -284,7 +284,7 @@ const compileStandalone = (
   );
 };
 
-/** @rule R-SQL-2 R-SQL-14 R-RPC-13 */
+/** Compiles a plan that calls a function for its own result. @rule R-SQL-2 R-SQL-14 R-RPC-13 */
 const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Program => {
   const row = compiler.alias("_rows");
   if (plan.returns === "rows" || plan.returns === "row") {
@@ -305,7 +305,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : compileWindow(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
-  // called once although it is read twice (R-RPC-14)
+  // the function is called only once, although its result is read twice (R-RPC-14)
   const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
   const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
   const all = called ?? sql`${values} as _v`;
@@ -317,7 +317,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     ...(counts
       ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }]
       : []),
-    // counts the whole row, so that a function is called even if nothing reads its value
+    // the count reads the whole row, so that the function is called even if nothing else reads its value
     { name: "page_total", sql: sql`count(${ident(row)}.*)` },
     {
       name: "body",
@@ -352,7 +352,7 @@ const compileCallRows = (
   let options: ReadOptions = {};
   let total: Sql | undefined = counts ? sql`count(*)` : undefined;
   if (counts && isLimited && "call" in read.from) {
-    // called once although it is read twice (R-RPC-14)
+    // the function is called only once, although its result is read twice (R-RPC-14)
     const source = compileCallSource(compiler, read.from.call);
     const cte = ident(compiler.alias("_called"));
     head = sql`with ${cte} as materialized (select ${ident(source.scope.row)}.* from ${source.from}) `;

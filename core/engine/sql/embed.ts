@@ -1,4 +1,4 @@
-/** Compiles embeds: creates the context of a mode's compiler and calls it. */
+/** Compiles embeds: creates the context for the compiler of an embedding mode and calls that compiler. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
 import { findRowRoutine } from "../model/computed.ts";
 import { findRelation, relationshipOf, type Relation, type Routine } from "../model/model.ts";
@@ -31,7 +31,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     "relationship" in via
       ? findRelation(compiler.model, requireRelationship(parent, via.relationship).target)
       : findRoutineTarget(compiler, embed, parent);
-  // the rows of a list become JSON
+  // only to-one values can be text, because the rows of a list become JSON
   const showsText = use.showsText && isToOne;
   const createReadOptions = (): ReadOptions => {
     if ("relationship" in via)
@@ -52,7 +52,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       showsText,
     };
   };
-  // a to-one read is limited to one row only if the relationship itself does not guarantee that
+  // a to-one read needs a limit of one row only if the relationship itself does not guarantee one row
   const isCertainlyOne =
     "relationship" in via &&
     requireRelationship(parent, via.relationship).isManual !== true &&

@@ -18,7 +18,7 @@ export interface EnvelopeColumn {
 export const compileResultColumns = ({ registry }: Compiler): readonly EnvelopeColumn[] =>
   registry.resultColumns.map(({ name, compile }) => ({ name, sql: compile() }));
 
-/** Compiles the body text of rows with the alias `rowAlias`. Plugins compile the media types. */
+/** Compiles the body text of rows with the alias `rowAlias`. Plugins compile all media types except those of core. */
 export const compileBody = (
   compiler: Compiler,
   envelope: Envelope,
@@ -28,7 +28,7 @@ export const compileBody = (
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
     ...facts,
     model: compiler.model,
-    // the row itself, even if one of its columns has the name of the alias
+    // this form means the row itself, even if a column has the name of the alias
     row: sql`(${ident(facts.rowAlias)}.*)`,
     object:
       facts.areOutputsNamed && facts.outputs.includes("") ? buildRowObject(facts.rowAlias, facts.outputs) : undefined,
@@ -42,9 +42,9 @@ export const compileBody = (
 const buildRowObject = (row: string, outputs: readonly string[]): Sql =>
   buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? UNNAMED : as) })));
 
-/** Compiles the total: `count(*)` if nothing limits the read of an exact count, otherwise a subquery that counts its rows
- *  without the page. `estimated` counts at most one more than the cap. Undefined if this statement has no count. @rule
- *  R-CNT-1 R-CNT-3 */
+/** Compiles the total: `count(*)` if nothing limits an exactly counted read, otherwise a subquery that counts the rows
+ *  without the page. The count mode `estimated` counts at most one row more than the cap. Returns undefined if the
+ *  statement has no count. @rule R-CNT-1 R-CNT-3 */
 export const compileTotal = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
   if (envelope.count === undefined || envelope.count === "planned") return undefined;
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
@@ -57,8 +57,8 @@ export const compileTotal = (compiler: Compiler, read: Read, envelope: Envelope)
   return sql`(select count(*) from (${limited}) as _c)`;
 };
 
-/** Compiles a JSON array of the key's values as text, as filters read them. It is NULL unless exactly one row was
- *  written. @rule R-WRT-2 */
+/** Compiles a JSON array of the key's values, as text that filters can read. The array is NULL unless exactly one row
+ *  was written. @rule R-WRT-2 */
 export const compileLocation = (
   compiler: Compiler,
   { name, relation }: Pick<CompiledWrite, "name" | "relation">,

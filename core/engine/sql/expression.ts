@@ -44,7 +44,8 @@ const findType = ({ model }: Compiler, name: string): PgType | undefined => inde
 
 const ARROWS = { "->": sql`->`, "->>": sql`->>`, "#>": sql`#>` } as const;
 
-/** Compiles `->` and `->>`, directly on json and jsonb, otherwise on `to_jsonb` of the value. @rule R-SEL-6 */
+/** Compiles a path of `->` and `->>`. Values of json and jsonb are read directly, other values through `to_jsonb`.
+ *  @rule R-SEL-6 */
 const followPath = (
   compiler: Compiler,
   start: Sql,
@@ -52,7 +53,7 @@ const followPath = (
   declared: Column | undefined,
   path: readonly PathKey[],
 ): CompiledValue => {
-  // a domain over json counts as a different type, so this checks the declared type
+  // a domain over json needs `to_jsonb` too, so the declared type decides
   const own = declared === undefined ? type : compiler.model.types.get(declared.type);
   const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
   const steps = path.map(({ arrow, key }) => sql`${ARROWS[arrow]}${compileValue(compiler, key)}`);
@@ -64,8 +65,8 @@ const followPath = (
   };
 };
 
-/** Returns the row, cast to the type of the ancestor that the function takes, because several ancestors may have
- *  functions of that name. @rule R-CMP-1 */
+/** Returns the row, cast to the row type that the function takes, because several ancestors of the relation may have
+ *  functions of one name. @rule R-CMP-1 */
 const castRowToAncestor = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
   const ancestor = routine?.parameters.find(({ type }) => scope.relation?.ancestorTypes?.includes(type) === true);
   const type = ancestor === undefined ? undefined : model.types.get(ancestor.type);
@@ -75,8 +76,8 @@ const castRowToAncestor = ({ model }: Compiler, scope: Scope, routine: Routine |
     : sql`(${compileRow(scope)})::${ident(type.schema, type.name)}`;
 };
 
-/** Returns whether the expression has bound path keys. PostgreSQL uses an index on the expression only if it knows
- *  them. @rule X-PLN-6 */
+/** Returns whether the expression has bound path keys. PostgreSQL uses an index on the expression only if the planner
+ *  knows the path keys. @rule X-PLN-6 */
 export const hasPath = (expression: Expression): boolean =>
   (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
 
@@ -120,7 +121,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)
         return { sql: call, type, column: undefined, representedType: routine?.returns.type };
-      // the arrows of a URL apply to it as to any value that is not a plain json column (R-SEL-6)
+      // the arrows of a URL treat a computed field as any value that is not a plain json column (R-SEL-6)
       return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
     }
     case "cast":
@@ -153,7 +154,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const operands = expression.operands.map((ref, i) => {
         const { type } = (spec ?? first).operands[i] ?? {};
         const declared = type === undefined ? inner.type : findType(compiler, type);
-        return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef); // the reference with a type
+        // the copy of a reference with a type is a reference
+        return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef);
       });
       return {
         sql: (spec ?? first).compile(inner.sql, operands, compiler.model),
@@ -221,7 +223,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
           findClosestNames(expression.name, embed.keys),
         );
       let result = sql`${embed.row}.${ident(expression.name)}`;
-      // applied directly, without to_jsonb (R-ORD-4)
+      // the path applies to the value directly, without to_jsonb (R-ORD-4)
       for (const step of expression.path ?? []) {
         const key = compileValue(compiler, step.key);
         result = step.arrow === "->>" ? sql`${result}->>${key}` : sql`${result}->${key}`;
@@ -232,8 +234,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
   }
 };
 
-/** Returns the type of the column under a key of an embed's rows. Undefined if the value is computed, or has a
- *  representation. */
+/** Returns the type of the column that an output key of an embed's rows shows. Returns undefined if the value is
+ *  computed, or has a JSON representation. */
 const findKeyType = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
   const given = output.find((one) => "as" in one && one.as === key);
@@ -257,9 +259,9 @@ const findAggregateType = (compiler: Compiler, fn: string, of: PgType | undefine
   return returns === undefined ? undefined : returns === "argument" ? of : findType(compiler, returns);
 };
 
-/** Returns whether the value is certainly not null, so that its order needs no position of nulls. That position would
- *  exclude an index with another one. NOT NULL is not reliable for domains, foreign tables and child tables. @rule
- *  X-PLN-1 */
+/** Returns whether the value is certainly not null, so that its order needs no `nulls first` or `nulls last`. An
+ *  explicit position of nulls excludes indexes with another position. NOT NULL is not reliable for domains, foreign
+ *  tables and child tables. @rule X-PLN-1 */
 export const isNeverNull = ({ model }: Compiler, { column }: CompiledValue, { relation, isStored }: Scope): boolean =>
   isStored === true &&
   column?.notNull === true &&

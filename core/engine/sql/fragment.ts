@@ -1,5 +1,5 @@
-/** SQL text with interpolations. Each is a quoted identifier, another fragment, or a bound value, but never text from
- *  outside. */
+/** Builds SQL text with interpolations. Each interpolation is a quoted identifier, another fragment, or a bound value,
+ *  but never text from outside. */
 
 import { tooManyValues } from "../../kernel/errors.ts";
 
@@ -12,12 +12,13 @@ export type SentValue = BoundValue | JsonList;
 /** A JSON list of objects that a plugin may send in another form (X-INS-1). */
 export interface JsonList {
   readonly json: string;
-  /** Returns undefined if an object has a value that is neither a scalar nor null. It is not called for a list that is
-   *  longer than `MAX_LIST_LENGTH`. */
+  /** Returns the rows, or undefined if an object has a value that is neither a scalar nor null. Callers do not use this
+   *  function for a list that is longer than `MAX_LIST_LENGTH`. */
   rows(): readonly TextRow[] | undefined;
 }
 
-/** The length of JSON up to which a list may be sent as values. Both forms are in memory at the same time. */
+/** The length of JSON up to which a list may be sent as values. The limit exists because both forms are in memory at
+ *  the same time. */
 export const MAX_LIST_LENGTH = 64 * 1024;
 
 /** The values of an object by their keys, as PostgreSQL reads them. */
@@ -29,12 +30,13 @@ export type Slot =
   | { readonly param: number; readonly isJson?: true }
   /** A session variable by lower-case name. A missing variable is an error unless `optional` is true. */
   | { readonly session: string; readonly optional?: boolean }
-  /** All session variables as a JSON object, under each of these prefixes too (G-SES-5). */
+  /** All session variables as a JSON object, which also contains each variable under each of these prefixes
+   *  (G-SES-5). */
   | { readonly sessionJson: readonly string[] }
-  /** A part of the plan itself, the same for every run. */
+  /** A value that is a part of the plan itself, and the same for every run. */
   | { readonly fixed: BoundValue };
 
-/** Returns the value itself, or the text of a list. */
+/** Returns the bound value itself, or the JSON text of a list. */
 export const getBoundValue = (sent: SentValue): BoundValue =>
   sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
 
@@ -48,12 +50,14 @@ export interface Sql {
   readonly parts: readonly (Chunk | Sql)[];
 }
 
-const createFragment = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as Sql; // the brand exists only in types
+// the brand exists only in types, so the cast is safe
+const createFragment = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as Sql;
 
 const isSql = (value: unknown): value is Sql =>
   typeof value === "object" && value !== null && Array.isArray((value as { parts?: unknown }).parts);
 
-/** `sql` and `join` copy short fragments and reference longer ones, so that nesting takes linear time. */
+/** The number of parts up to which `sql` and `join` copy a fragment. Longer fragments are referenced, so that nesting
+ *  takes linear time. */
 const MAX_COPIED_PARTS = 8;
 
 const appendChunks = (parts: (Chunk | Sql)[], fragment: Sql): void => {
@@ -67,7 +71,8 @@ export const flattenFragment = (fragment: Sql): readonly Chunk[] => {
   const pending: (Chunk | Sql)[] = [fragment];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (!isSql(part)) chunks.push(part);
-    else for (let i = part.parts.length - 1; i >= 0; i--) pending.push(part.parts[i] as Chunk | Sql); // i < length
+    // the index is below the length
+    else for (let i = part.parts.length - 1; i >= 0; i--) pending.push(part.parts[i] as Chunk | Sql);
   }
   return chunks;
 };
@@ -105,8 +110,8 @@ export const value = (bound: BoundValue, type?: string): Sql => slot({ fixed: bo
 export const slot = (source: Slot, type?: string): Sql =>
   createFragment(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
 
-/** Creates a fragment of text that the catalog wrote (type names, default expressions). It must never contain text from
- *  a request. */
+/** Creates a fragment of text that the catalog wrote (type names, default expressions). The text must never come from a
+ *  request. */
 export const catalogText = (text: string): Sql => createFragment([text]);
 
 /** Joins fragments with a separator. */
@@ -119,15 +124,15 @@ export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
   return createFragment(parts);
 };
 
-/** Creates a string constant in the text itself. It is for names of the schema in the output, which must be part of the
- *  plan key. */
+/** Creates a string constant in the text itself. The constant is for output names from the schema, which must be part
+ *  of the plan key. */
 export const literal = (text: string): Sql => {
   const clean = text.replaceAll("\u0000", "");
   const body = clean.replaceAll("'", "''");
   return createFragment([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
 };
 
-/** Creates a whole number in the text itself. @throws TypeError if it is not a safe integer */
+/** Creates a whole number in the text itself. @throws TypeError if the number is not a safe integer */
 export const integer = (number: number): Sql => {
   if (!Number.isSafeInteger(number)) throw new TypeError("integer() takes a whole number");
   return createFragment([String(number)]);

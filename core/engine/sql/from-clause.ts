@@ -8,7 +8,7 @@ import type { RelatedRows } from "./related.ts";
 import { badPlan, lookUpRelation, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileCurrentRows, compileWrittenRows } from "./value.ts";
 
-/** The origin of the rows, if the read itself does not determine it. */
+/** The origin of a level's rows, if the read itself does not determine the origin. */
 export interface ReadOptions {
   /** The rows of the parent's relationship. */
   readonly related?: RelatedRows;
@@ -18,19 +18,20 @@ export interface ReadOptions {
   readonly returned?: readonly string[];
   /** The outermost scope of predicates, for a nested level. */
   readonly root?: Scope;
-  /** A complete FROM item with its scope (computed rows). */
+  /** A complete FROM item with its scope, for rows that a computed field returns. */
   readonly from?: { readonly from: Sql; readonly scope: Scope };
   /** The planner level of the condition that the rows belong to. */
   readonly level?: PlannerLevel;
-  /** An outer level groups by these rows, so JSON values in them need an equality. @rule R-AGG-2 */
+  /** True if an outer level groups by these rows, so that JSON values in the rows need an equality. @rule R-AGG-2 */
   readonly isCompared?: boolean;
-  /** An outer level groups by the columns of these rows, and adds their representations itself. @rule R-REP-2 */
+  /** True if an outer level groups by the columns of these rows, and adds the JSON representations itself. @rule
+   *  R-REP-2 */
   readonly isStored?: boolean;
-  /** Values whose domains have a JSON representation are returned as the text of that JSON. @rule R-REP-2 */
+  /** True if values whose domains have a JSON representation are returned as the text of that JSON. @rule R-REP-2 */
   readonly showsText?: boolean;
 }
 
-/** A FROM item, its row, and the condition that selects its rows. */
+/** A FROM item, the scope of its row, and the condition that selects its rows. */
 export interface FromClause {
   readonly from: Sql;
   readonly scope: Scope;
@@ -44,7 +45,7 @@ export const compileFromClause = (compiler: Compiler, source: ReadFrom, options:
   if ("relation" in source) {
     const relation = lookUpRelation(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
-    // uses the relation's own name if possible, so that database messages contain it
+    // the relation's own name is used if possible, so that database messages contain that name
     const from =
       row === source.relation.name
         ? quoteQualifiedName(source.relation)

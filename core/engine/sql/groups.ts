@@ -1,5 +1,5 @@
-/** Compiles objects in the rows of a grouped read: the groups are a level of their own, and the objects are built
- *  around it. A subquery among the aggregates would prevent parallel aggregation, and run for each group. */
+/** Compiles objects in the rows of a grouped read: the groups are a level of their own, and an outer level builds the
+ *  objects. A subquery among the aggregates would prevent parallel aggregation, and run for each group. */
 import type { Output, Read } from "../plan/plan.ts";
 import { ident, literal, sql, type Sql } from "./fragment.ts";
 
@@ -17,8 +17,8 @@ const isFlat = (output: Output): boolean =>
 export const hasObjects = ({ output }: Read): boolean =>
   output.some(({ kind }) => kind === "object") && output.every(isFlat);
 
-/** Splits the read into groups and objects. `row` is the alias of the groups. `buildGroupObject` builds an object of its
- *  members. @rule X-PLN-3 */
+/** Splits the read into groups and objects. `row` is the alias of the groups. `buildGroupObject` builds an object from
+ *  the object's members. @rule X-PLN-3 */
 export const flattenGroups = (
   read: Read,
   row: string,
@@ -30,7 +30,8 @@ export const flattenGroups = (
     if (output.kind === "object") return { as, sql: buildGroupObject(output.of.map(buildMember)) };
     if (output.kind === "constant") return { as, sql: sql`${literal(output.value)}::text` };
     const name = `g${flat.length}`;
-    flat.push({ ...output, as: name } as Output); // a value or an aggregate
+    // the output is a value or an aggregate, which both have a name
+    flat.push({ ...output, as: name } as Output);
     return { as, sql: ident(row, name) };
   };
   const members = read.output.map(buildMember);

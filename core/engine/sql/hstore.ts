@@ -1,15 +1,15 @@
-/** Reads JSON objects as values of `hstore`, because responses contain its values in this form. @rule R-BODY-10
+/** Reads JSON objects as values of `hstore`, because responses contain `hstore` values as objects. @rule R-BODY-10
  *  G-TYP-41 */
 import { findBaseType, type Model, type PgType } from "../model/model.ts";
 import { catalogText, ident, sql, type Sql } from "./fragment.ts";
 
-/** Returns the type of the extension for the type itself and for domains over it. */
+/** Returns the `hstore` type if the given type is `hstore` or a domain over `hstore`. */
 export const findHstoreType = (model: Model, type: number): PgType | undefined => {
   const base = findBaseType(model, type);
   return base?.name === "hstore" && base.kind === "base" ? base : undefined;
 };
 
-/** Reads an object, or a string in the type's own syntax. */
+/** Compiles the conversion of JSON: of an object, or of a string in the syntax of `hstore`. */
 export const compileHstoreFromJson = (
   { schema, sqlName }: PgType,
   json: Sql,
@@ -21,6 +21,6 @@ export const compileHstoreFromJson = (
   else (${json} #>> '{}')::${catalogText(sqlName)}
 end`;
 
-/** Reads a text in either form. */
+/** Compiles the conversion of a text, which is a JSON object or in the syntax of `hstore`. */
 export const compileHstoreFromText = (hstore: PgType, text: Sql): Sql =>
   sql`case when ${text} ~ '^\\s*[{]' then ${compileHstoreFromJson(hstore, sql`${text}::json`)} else ${text}::${catalogText(hstore.sqlName)} end`;

@@ -7,7 +7,7 @@ import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface JsonRows {
-  /** The FROM item. */
+  /** The FROM item of the rows. */
   readonly from: Sql;
   /** One row as an argument of an aggregate or of row_to_json. */
   readonly element: Sql;
@@ -15,12 +15,12 @@ export interface JsonRows {
   readonly object: Sql;
 }
 
-/** Compiles the rows of a read, ready to become JSON. If a key is not a valid identifier, the object is built from
- *  text. */
+/** Compiles the rows of a read for JSON. If a key is not a valid identifier, the object of each row is built from its
+ *  members. */
 export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
-    // every field was skipped (G-DOC-12), but the rows remain
+    // directives have skipped every field (G-DOC-12), but the rows remain
     const nothing = sql`'{}'::json`;
     return {
       from: sql`(${compileRows(compiler, read, options).sql}) as ${ident(row)}`,
@@ -28,7 +28,7 @@ export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOpt
       object: nothing,
     };
   }
-  /** The names that are not valid identifiers, by their replacements. */
+  /** The names that are not valid identifiers, by the identifiers that replace them. */
   const oddNames = new Map<string, string>();
   const output = read.output.map((each, i) => {
     if (each.kind === "all" || !isInvalidName(each.as)) return each;
@@ -37,7 +37,7 @@ export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOpt
   });
   const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, options);
   const from = sql`(${rows.sql}) as ${ident(row)}`;
-  // an embed of columns may have one with an empty name
+  // a flat embed may have a column with an empty name
   if (oddNames.size === 0 && !rows.keys.includes(""))
     return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
   const object = buildObject(
@@ -52,7 +52,7 @@ export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOpt
   return sql`(select coalesce(${compileArray(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
-/** Compiles the first row as an object, as a scalar subquery; NULL without one. */
+/** Compiles the first row as an object, as a scalar subquery that is NULL without rows. */
 export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   const rows = compileJsonRows(compiler, read, place);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;

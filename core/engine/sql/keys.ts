@@ -5,7 +5,7 @@ import { catalogText, ident, join, sql, type Sql } from "./fragment.ts";
 import { badPlan, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** Compiles a FROM item with a row per key: its columns, and `number` from 1 on. */
+/** Compiles a FROM item with a row per key, which has the key's columns and `number`, the position from 1 on. */
 const compileKeyRows = (
   compiler: Compiler,
   { columns, values }: Keys,
@@ -34,7 +34,7 @@ export const compileHasKey = (compiler: Compiler, keys: Keys, { relation, row }:
   return sql`exists (select 1 from ${compileKeyRows(compiler, keys, relation, key)} where ${compileKeyMatch(keys, key, ident(row))})`;
 };
 
-/** A write by keys. */
+/** The rows of a write that finds its rows by keys. */
 interface WrittenRows {
   readonly relation: Relation;
   /** The CTE of the written rows. */
@@ -43,8 +43,8 @@ interface WrittenRows {
   readonly before?: Sql;
 }
 
-/** Compiles the number of the first key without a written row, or null. A row that was found but not written may belong
- *  to any key, so the number is 1. */
+/** Compiles the number of the first key without a written row, or null. Returns 1 if a row was found but not written,
+ *  because that row may belong to any key. */
 export const compileMissingKey = (compiler: Compiler, keys: Keys, write: WrittenRows): Sql => {
   const { relation, name, before } = write;
   const [key, row] = [compiler.alias("_k"), compiler.alias("_r")];

@@ -6,7 +6,7 @@ import { ident, join, sql, type Sql } from "./fragment.ts";
 import type { CompiledValue, Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** The operators in these conditions. */
+/** The operators that keyset conditions use. */
 export const COMPARISONS: readonly string[] = ["<", "<=", "=", ">", ">="];
 
 /** The operators by which a type orders its values. */
@@ -18,11 +18,12 @@ interface Comparisons {
 
 const DEFAULT_COMPARISONS: Comparisons = { less: sql`<`, equal: sql`=`, greater: sql`>` };
 
-/** `hstore` has its own names for ordering operators. */
+/** The ordering operators of `hstore`, which have other names than those of all other types. */
 const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 
 /** Returns qualified operators for the type of an extension, whose schema need not be in the search path. Without the
- *  schema, PostgreSQL may choose others: those of `text` for `citext`. `order by` needs no search path. */
+ *  schema, PostgreSQL may choose other operators, such as the `text` operators for `citext`. `order by` needs no search
+ *  path. */
 const findComparisons = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return DEFAULT_COMPARISONS;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : DEFAULT_COMPARISONS;
@@ -30,11 +31,13 @@ const findComparisons = (type: PgType | undefined): Comparisons => {
   return { less: within(less), equal: within(equal), greater: within(greater) };
 };
 
-/** Adds the type to a composite value, because PostgreSQL does not infer it from the position. */
+/** Adds the type to a composite value, because PostgreSQL does not infer a composite type from the position. */
 const addType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
-  type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref; // the reference with a type
+  // the copy of a reference with a type is a reference
+  type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref;
 
-/** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for it. */
+/** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for such a
+ *  row. */
 const compileNullTests = ({ sql: by, type }: CompiledValue): Pick<KeysetTerm, "isNull" | "isNotNull"> =>
   type?.kind === "composite"
     ? { isNull: sql`${by} is not distinct from null`, isNotNull: sql`${by} is distinct from null` }
@@ -42,17 +45,17 @@ const compileNullTests = ({ sql: by, type }: CompiledValue): Pick<KeysetTerm, "i
 
 interface KeysetTerm {
   readonly by: Sql;
-  /** Undefined for null. */
+  /** The value of the position. Undefined if the term is null there. */
   readonly value: Sql | undefined;
   readonly isDescending: boolean;
   readonly comparison: Comparisons;
   readonly isNull: Sql;
   readonly isNotNull: Sql;
-  /** Rows whose term is null come after the value. */
+  /** True if rows whose term is null come after the value. */
   readonly nullsFollow: boolean;
 }
 
-/** Returns `(a, b)`, for comparisons such as `(a, b) > ($1, $2)`. */
+/** Compiles one side of a row comparison such as `(a, b) > ($1, $2)`. */
 const compileTuple = (terms: readonly KeysetTerm[], of: (term: KeysetTerm) => Sql | undefined): Sql => {
   const parts = terms.flatMap((term) => of(term) ?? []);
   return parts.length === 1 ? sql`${join(parts)}` : sql`(${join(parts)})`;
@@ -80,8 +83,8 @@ const takeComparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[
 };
 
 /** Compiles the condition to one row comparison if all terms have the same direction and none can be null after the
- *  position. An index scan can start there. Otherwise a redundant comparison of the first such terms precedes the
- *  cases. @rule X-PLN-9 */
+ *  position. An index scan can start there. Otherwise, a redundant comparison of the leading terms that meet these
+ *  conditions precedes the cases. @rule X-PLN-9 */
 export const compileKeysetCondition = (
   compiler: Compiler,
   { order, values }: Extract<Predicate, { readonly kind: "beyond" }>,
@@ -108,7 +111,7 @@ export const compileKeysetCondition = (
   const leadingTerms = takeComparableTerms(terms);
   if (leadingTerms.length === terms.length)
     return sql`(${compileRowComparison(leadingTerms, chooseFollowingOperator(first))})`;
-  const known: Sql[] = []; // terms that equal the position
+  const known: Sql[] = []; // the conditions that the previous terms equal the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;

@@ -15,7 +15,8 @@ export interface JoinedRows {
   readonly scopes: Map<string, Scope>;
 }
 
-/** Compiles a term. `known` is its value, if the level has it under a name or as an output. */
+/** Compiles a term of an order. `known` is the term's value, if the level already has the value under a name or as an
+ *  output. */
 export const compileOrder = (
   compiler: Compiler,
   term: OrderBy,
@@ -35,8 +36,8 @@ export const compileOrder = (
   return sql`${known ?? by?.sql ?? empty}${direction}${nulls}`;
 };
 
-/** Compiles a value. The one related row of a value is joined, so that PostgreSQL can look up, hash or merge the rows.
- *  @rule X-PLN-7 */
+/** Compiles a value. If the value belongs to the one related row, that row is joined, so that PostgreSQL can look up,
+ *  hash or merge the rows. @rule X-PLN-7 */
 export const compileJoinedValue = (
   compiler: Compiler,
   by: Expression,
@@ -54,7 +55,7 @@ export const compileJoinedValue = (
   return { ...compileJoinedValue(compiler, by.value, target, joined), column: undefined };
 };
 
-/** Returns undefined if the level has reached its limit of joins. */
+/** Joins the related row, and returns its scope. Returns undefined if the level has reached its limit of joins. */
 const joinRow = (
   compiler: Compiler,
   by: RelatedValue,
@@ -75,15 +76,15 @@ const joinRow = (
   return target;
 };
 
-/** Returns whether the value is NULL without a row, which is not true of every function of the row. */
+/** Returns whether the value is NULL if there is no row. A function of the row may return another value. */
 const isNullOfNull = (value: Expression): boolean => {
   if (value.kind === "column") return value.of !== "root";
   if (value.kind === "masked") return isNullOfNull(value.of);
   return value.kind === "related" && isNullOfNull(value.value);
 };
 
-/** Returns whether a unique key guarantees at most one row. The keys of a table with children cover only its own
- *  rows. */
+/** Returns whether a unique key guarantees that the relationship has at most one row. The keys of a table with children
+ *  cover only its own rows. */
 const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
   const { columns, target: name, junction, routine } = requireRelationship(scope, id);
   const target = findRelation(compiler.model, name);

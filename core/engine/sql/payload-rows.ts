@@ -32,7 +32,7 @@ export const compilePayloadRows = (
     const column = findColumn(relation, name);
     return column && findHstoreType(compiler.model, column.type);
   };
-  /** Returns the type in which the value is read from the payload. */
+  /** Returns the type in which the statement reads the column's value from the payload. */
   const givenType = ({ name, apply, isText }: PayloadColumn): Sql => {
     const hasParser = findParser(name) !== undefined;
     if (isText === true && !hasParser) return sql`text`;
@@ -63,7 +63,7 @@ export const compilePayloadRows = (
       valueOf: readColumn,
     };
   }
-  // element by element, to distinguish an absent key from a null
+  // elements are read one by one, to distinguish an absent key from a null
   const element = compiler.alias("_j");
   const elements =
     rows.shape === "object"

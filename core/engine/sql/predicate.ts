@@ -30,7 +30,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const within: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
       if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
       if (predicate.kind === "or") {
-        // PostgreSQL plans each part separately
+        // PostgreSQL plans each part of an `or` separately, so its conditions do not become joins
         const parts = predicate.of.map((part) => compilePredicate(compiler, part, withoutJoins(within)));
         return sql`(${join(parts, " or ")})`;
       }
@@ -81,7 +81,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "embedded": {
       const embed = scope.embeds?.get(predicate.embed);
       if (embed === undefined) throw badPlan(`no embed "${predicate.embed}"`);
-      // tests the row's existence, not its columns, so that a row of nulls counts as present (R-EMB-15)
+      // the test concerns the existence of the row, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
     case "beyond":
@@ -120,7 +120,7 @@ const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql
   if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
   if ("items" in operand)
     return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
-  if ("fields" in operand) return empty; // FilterContext.field compiles its parts
+  if ("fields" in operand) return empty; // the fields are compiled by `FilterContext.field`
   return compileValue(compiler, operand);
 };
 
@@ -158,8 +158,9 @@ const compileRightSide = (
   { representedType: declaredType, type }: Pick<CompiledValue, "representedType" | "type">,
   spec: OperatorSpec | undefined,
 ): Sql => {
-  const operand = comparison.operand as NonNullable<Comparison["operand"]>; // the caller has checked it
-  // PostgreSQL infers the type of the operand, and reads it as JSON
+  // the caller has checked that there is an operand
+  const operand = comparison.operand as NonNullable<Comparison["operand"]>;
+  // PostgreSQL infers the type of the operand, and reads the operand as JSON
   const isJson =
     type?.schema === "pg_catalog" &&
     type.name === "jsonb" &&
@@ -180,8 +181,8 @@ const compileRightSide = (
       : sql`all(${fragment})`;
 };
 
-/** Returns a function that reads a text as a value of the type. Undefined if the database reads it. @rule R-REP-3
- *  R-BODY-10 */
+/** Returns a function that reads a text as a value of the type. Returns undefined if the database reads the text
+ *  itself. @rule R-REP-3 R-BODY-10 */
 const findTextReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql) | undefined => {
   const parser = model.representations.get(type)?.fromText;
   if (parser !== undefined) return (text) => sql`${quoteQualifiedName(parser)}(${text})`;
@@ -189,7 +190,7 @@ const findTextReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql)
   return hstore && ((text) => compileHstoreFromText(hstore, text));
 };
 
-/** Returns the text, converted by the domain's cast from text. Undefined if there is no such cast. @rule R-REP-3 */
+/** Returns the text, converted by the domain's cast from text, or undefined without such a cast. @rule R-REP-3 */
 export const compileTextAsType = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined =>
   findTextReader(compiler, type)?.(compileValue(compiler, { ...ref, type: "text" }));
 

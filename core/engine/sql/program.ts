@@ -1,4 +1,4 @@
-/** Programs: the statements that plans compile to. */
+/** Defines programs: the statements that plans compile to. */
 import type { Plan, Planned } from "../plan/plan.ts";
 import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 
@@ -6,12 +6,11 @@ import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 export interface ProgramStatement {
   readonly text: string;
   readonly slots: readonly Slot[];
-  /** The names of its result columns, in order. */
+  /** The names of the statement's result columns, in order. */
   readonly columns: readonly string[];
-  /** The statement returns several rows of one column, which are joined by line feeds. */
+  /** True if the statement returns several rows of one column, which line feeds join to one text. */
   readonly isMultiRow?: boolean;
-  /** Returns the result columns of a statement without rows, from the number of rows that it has written. @rule
-   *  R-SQL-16 */
+  /** Returns the result columns of a statement without rows, from the number of written rows. @rule R-SQL-16 */
   readonly rowOf?: (count: string) => readonly string[];
   /** The position in the request, for errors that the database raises in the statement. */
   readonly path?: string;
@@ -19,16 +18,17 @@ export interface ProgramStatement {
   readonly fragment?: Sql;
 }
 
-/** A check that reads a column of the program's row. It fails if the column is "false" or "0". */
+/** A check that reads a column of the program's row. The check fails if the column is "false" or "0". */
 export interface ProgramCheck {
   readonly statement: number;
   readonly column: string;
   /** A `refusal` reads no column and always fails. */
   readonly kind: "permission" | "step" | "refusal";
   readonly message: string;
-  /** By default, the path of the program. */
+  /** The position in the request that the error names. By default, the path of the program's main statement. */
   readonly path?: string;
-  /** With `paths`, the column is the number of the path that fails, from 1 on. It is null if the check holds. */
+  /** The paths among which the column selects the failing one, by a number from 1 on. The column is null if the check
+   *  holds. */
   readonly paths?: readonly string[];
 }
 
@@ -38,14 +38,14 @@ export interface RowSource {
   /** Compiles a FROM item, `… as alias (columns)`, whose columns have the names of the relation's columns. `value`
    *  creates a parameter. */
   readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
-  /** Returns the parameters, which PostgreSQL must read as the same rows and without an error. Undefined if these rows
-   *  go as JSON. */
+  /** Returns parameters that PostgreSQL reads as the same rows, without an error. Returns undefined if these rows must
+   *  be sent as JSON. */
   readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
 }
 
 export interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
   readonly program: Program;
-  /** The number of values before those of the rows. */
+  /** The number of values that precede the values of the rows. */
   readonly first: number;
 }
 
@@ -55,18 +55,18 @@ export interface Program {
    *  other statements. */
   readonly statements: readonly ProgramStatement[];
   readonly main: number;
-  /** If there are checks, the executor inspects the rows before it commits. */
+  /** The checks that the executor runs on the rows before it commits. */
   readonly checks: readonly ProgramCheck[];
   /** `schema.name` of every relation that the program reads or writes. */
   readonly relations: ReadonlySet<string>;
-  /** The program calls functions, which may use further relations. */
+  /** True if the program calls functions, which may use further relations. */
   readonly isOpenEnded: boolean;
-  /** A plan that PostgreSQL makes without the values may be far worse than one for them. */
+  /** True if PostgreSQL should plan the statement for each set of values, because a generic plan may be far worse. */
   readonly plansEachTime?: true;
-  /** The program runs no user code. If it only reads, its result is also the same for all callers with the same
-   *  database role, except for the values in its slots. Undefined if this is unknown. @rule R-TX-10 G-SUB-10 */
+  /** True if the program runs no user code. The result of a proven read is the same for all callers with one database
+   *  role and equal slot values. Undefined if unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
-  /** The program with another source of its rows, if that accepts them. @rule X-INS-1 */
+  /** The program with another source of its rows. The source may refuse the rows. @rule X-INS-1 */
   readonly withRows?: ProgramWithRows;
   /** The plan of a program that only reads, after `transformPlan`. */
   readonly plan?: Plan;
@@ -74,8 +74,8 @@ export interface Program {
   readonly planned?: Planned;
 }
 
-/** Returns a program of these statements. Its result is the row of the last one, and its relations are unknown, unless
- *  `facts` says otherwise. */
+/** Returns a program of these statements. Unless `facts` says otherwise, the result is the row of the last statement,
+ *  and the relations are unknown. */
 export const createProgram = (statements: readonly ProgramStatement[], facts: Partial<Program> = {}): Program => ({
   statements,
   main: statements.length - 1,
@@ -85,12 +85,12 @@ export const createProgram = (statements: readonly ProgramStatement[], facts: Pa
   ...facts,
 });
 
-/** Matches a statement that is itself an EXPLAIN. Its options may include `analyze`, which would run the explained
- *  statement. */
+/** Matches a statement that is itself an EXPLAIN. The options of that EXPLAIN may include `analyze`, which would run
+ *  the explained statement. */
 const EXPLAIN = /^explain \([^)]*\) /;
 
-/** Returns a program that explains each statement with the same values. `options` are the options of EXPLAIN. Checks,
- *  counts and row sources concern results, so the program has none. */
+/** Returns a program that explains each statement with the same values. `options` are the options of EXPLAIN. The
+ *  program has no checks, counts and row sources, because those concern results. */
 export const explainProgram = (
   { statements, main, relations, isOpenEnded }: Program,
   options: string,

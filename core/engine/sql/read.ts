@@ -29,7 +29,7 @@ import { compileValue, compileTypeName } from "./value.ts";
 interface Item {
   readonly as: string;
   readonly sql: Sql;
-  /** The value that groups are formed by, if it differs from the shown value. */
+  /** The stored value, which forms the groups. Undefined if the shown value is the same. */
   readonly stored?: StoredValue | undefined;
   readonly isAggregate: boolean;
 }
@@ -37,7 +37,7 @@ interface Item {
 export interface CompiledRows {
   /** The subquery, with one column per item. */
   readonly sql: Sql;
-  /** The output names in order. Undefined if `*` hides them. */
+  /** The output names in order. Undefined if the subquery selects `*`, which hides the names. */
   readonly names: readonly string[] | undefined;
   /** The output names with `*` expanded. */
   readonly keys: readonly string[];
@@ -45,7 +45,8 @@ export interface CompiledRows {
   readonly storedTypes: ReadonlyMap<string, number>;
 }
 
-/** Returns whether the outputs group the rows of their level. @rule R-AGG-2 R-AGG-6 */
+/** Returns whether the outputs contain an aggregate, so that they group the rows of their level. @rule R-AGG-2
+ *  R-AGG-6 */
 const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
   outputs.some(
     (output) =>
@@ -53,7 +54,8 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
       (output.kind === "embed" && isFlat(registry, output) && isGrouped(registry, output.read.output)),
   );
 
-/** Compiles the value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
+/** Compiles the value of an output column: the JSON representation if the value's domain has one, otherwise the value
+ *  itself. @rule R-REP-2 */
 const compileShownValue = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
     return sql`cast(${compileShownValue(compiler, expression.of, scope)} as ${compileTypeName(compiler, expression.type)})`;
@@ -61,7 +63,8 @@ const compileShownValue = (compiler: Compiler, expression: Expression, scope: Sc
   return convertToShownValue(compiler, compiled.sql, compiled.representedType, showsText);
 };
 
-/** Converts a value of that type to its JSON representation, or to the text of that JSON. @rule R-REP-2 */
+/** Converts a value of the type to the JSON representation of the type's domain, or to the text of that JSON. @rule
+ *  R-REP-2 */
 export const convertToShownValue = (
   compiler: Compiler,
   given: Sql,
@@ -116,9 +119,9 @@ export const compileRows = (
   const valueScope: Scope = isGroupedRead ? { ...scope, compileGroupKey: compileRelatedKey } : scope;
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
-  // an object with an empty key is built by names
+  // an object with an empty key is built from the names of its members
   const needsNames = read.output.some((output) => output.kind !== "all" && output.as === "");
-  /** The position of each output, from 1. */
+  /** The position of each output, counted from 1. */
   const positions = new Map<Output, number>();
   for (const output of outputs) {
     positions.set(output, items.length + 1);
@@ -128,7 +131,8 @@ export const compileRows = (
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
   const distinct = (read.distinctOn ?? []).map(compileDistinctValue);
-  const orderScope = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined }; // sorted after the call
+  // rows of a function are sorted after the call, so messages do not name the function's row
+  const orderScope = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined };
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
     .map((term) =>
@@ -151,7 +155,7 @@ export const compileRows = (
   const columnNames = level.scope.relation?.columns.map((column) => column.name) ?? [
     ...(level.scope.columns?.keys() ?? []),
   ];
-  // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
+  // groups refer to positions, because PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = isGroupedRead
     ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.stored?.sql ?? integer(i + 1)]))
     : [];
@@ -177,8 +181,8 @@ export const compileRows = (
     storedTypes: new Map(items.flatMap(({ as, stored }) => (stored === undefined ? [] : [[as, stored.type] as const]))),
   };
 
-  /** Computes the value once under a name, because PostgreSQL does not recognise an expression with parameters as that
-   *  of ORDER BY. @rule G-DIS-1 */
+  /** Computes the value once under a name, because PostgreSQL does not recognise an expression with parameters as equal
+   *  to that of ORDER BY. @rule G-DIS-1 */
   function compileDistinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
     if (expression.kind === "column" && expression.path === undefined) return compiled;
@@ -204,7 +208,8 @@ export const compileRows = (
     return ident(row, "v");
   }
 
-  /** Orders by position, because an expression with parameters differs from that of ORDER BY. @rule R-AGG-5 */
+  /** Returns the position to sort by, because PostgreSQL does not recognise a repeated expression with parameters in
+   *  ORDER BY. @rule R-AGG-5 */
   function findGroupedPosition(by: Expression): Sql | undefined {
     if (by.kind !== "output" || !isGroupedRead) return undefined;
     const output = outputs.filter((one) => "as" in one && one.as === by.as)[by.nth ?? 0];
@@ -226,7 +231,7 @@ export const compileRows = (
         return;
       }
       case "value": {
-        // representations are json, which has no equality
+        // groups compare the stored value, because representations are json, which has no equality
         const compiled =
           (isGroupedRead || options.isStored === true) && output.value.kind !== "cast"
             ? compileExpression(compiler, output.value, valueScope)
@@ -245,7 +250,7 @@ export const compileRows = (
         return;
       case "aggregate": {
         const of = (output.of ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
-        // an object is built in a subquery, whose own row `count(*)` would count
+        // a subquery builds the object, and `count(*)` would count that subquery's own row
         if (isMember && of.length === 0) of.push(sql`${ident(scope.row)}.*`);
         const call = compileAggregateCall(compiler, output.fn, of, output.distinct === true);
         items.push({
@@ -256,11 +261,11 @@ export const compileRows = (
         return;
       }
       case "object": {
-        // one value is built from further outputs of the same row
+        // further outputs of the same row become the members of one value
         const before = items.length;
         for (const one of output.of) addOutput(one, true);
         const members = items.splice(before);
-        // not a group term: json has no equality, and its members are aggregates or group terms
+        // the object is not a group term, because json has no equality and the members are aggregates or group terms
         items.push({
           as: output.as,
           sql: isGroupedRead ? buildObject(members) : joinObject(compiler, joins, members),
@@ -313,7 +318,7 @@ const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): Comp
   };
 };
 
-/** Compiles the rows of the page as a subquery, and their embeds and objects around it. */
+/** Compiles the rows of the page as a subquery, and the embeds and objects of these rows around that subquery. */
 const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows | undefined => {
   if (!("relation" in read.from)) return undefined;
   const relation = findRelation(compiler.model, read.from.relation);
@@ -365,7 +370,7 @@ const compileLimit = (compiler: Compiler, read: Read): Sql => {
   const cap = read.shape === "rows" ? read.cap : undefined;
   if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${integer(cap)}`;
   const limit = compileValue(compiler, { type: "bigint", ...read.limit });
-  // least() ignores NULL, the bound value of an absent limit
+  // least() ignores NULL, which is the bound value if the request has no limit
   return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
 };
 

@@ -19,7 +19,8 @@ export const requireRelationship = (scope: Scope, id: string): Relationship => {
   return relationship;
 };
 
-/** Compiles the related rows. `name` is their name in messages. @rule R-SQL-7 R-SQL-8 */
+/** Compiles the rows that the relationship relates to the parent row. `name` is the name of these rows in messages.
+ *  @rule R-SQL-7 R-SQL-8 */
 export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
   const relationship = requireRelationship(parent, id);
   const target = lookUpRelation(compiler, relationship.target);

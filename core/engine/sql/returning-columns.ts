@@ -1,23 +1,23 @@
-/** Finds the columns of the written rows that the result needs. RETURNING contains only these, so callers without
- *  SELECT on the others may write. */
+/** Finds the columns of the written rows that the result needs. RETURNING contains only these columns, so callers
+ *  without SELECT on the others may write. */
 import { findColumn, relationshipOf, type Model, type Relation } from "../model/model.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import type { Read } from "../plan/plan.ts";
 import { visitPlan, type PlanScope } from "../plan/walk.ts";
 
 interface Level extends PlanScope {
-  /** The rows belong to the read itself, not to an embed or a lookup. */
+  /** True if the rows belong to the read itself, not to an embed or a lookup. */
   readonly isOwn: boolean;
 }
 
 export interface NeededColumns {
   /** The needed columns, in the order of their first use. */
   readonly columns: ReadonlySet<string>;
-  /** The result needs every column of the relation besides these. */
+  /** True if the result also needs every column of the relation. */
   readonly isWholeRow: boolean;
 }
 
-/** @rule R-WRT-4 */
+/** Finds the columns of the written rows that the read needs. @rule R-WRT-4 */
 export const findNeededColumns = (relation: Relation, read: Read, model: Model): NeededColumns => {
   const names = new Set<string>();
   let isWholeRow = false;
@@ -41,7 +41,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
       else if ("routine" in expression) isWholeRow = true;
       else if (expression.kind === "column") {
         const { name } = expression;
-        // an unknown name is refused where the row is read
+        // the compiler refuses an unknown name where the row is read
         if (findColumn(relation, name) !== undefined || findSystemColumnType(relation, name) !== undefined)
           names.add(name);
       }
@@ -49,7 +49,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
     predicate: (predicate, { isOwn }) => {
       if (!isOwn) return;
       if ("relationship" in predicate) addKeys(predicate.relationship);
-      // the columns in conditions on other rows are not worth finding
+      // conditions on other rows may name columns of this row, so the whole row is returned
       else if (predicate.kind === "computed-rows" || ("isRoot" in predicate && predicate.isRoot)) isWholeRow = true;
       else if (predicate.kind === "written") for (const [own] of predicate.columns) names.add(own);
       else if (predicate.kind === "keys") for (const name of predicate.columns) names.add(name);

@@ -1,4 +1,4 @@
-/** The state that every part of the compiler shares: the model, the taps, new aliases, and the row scope of an
+/** Defines the state that every part of the compiler shares: the model, the taps, new aliases, and the row scope of an
  *  expression. */
 import type { RelApiHooks } from "../../hooks.ts";
 import {
@@ -17,7 +17,7 @@ import type { Registry } from "../../plugin.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
 
-/** The format of JSON: `spaced` is the format of json_agg (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
+/** The format of JSON: `spaced` is the format that json_agg writes (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
 export type JsonStyle = "spaced" | "compact";
 
 export interface Compiler {
@@ -25,20 +25,20 @@ export interface Compiler {
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
-  /** Columns have their stored values, without the JSON representations of domains. */
+  /** True if columns have their stored values, without the JSON representations of domains. */
   readonly showsStored?: boolean;
-  /** The caller's visibility, only for hints in errors, because compiled programs are shared. Undefined if errors have
-   *  no hints. */
+  /** The caller's visibility. Only hints in errors may depend on the visibility, because callers share compiled
+   *  programs. Undefined if errors have no hints. */
   readonly visibility?: () => Visibility;
-  /** The relations and functions seen so far, and properties of the program. */
+  /** The relations and functions that the compiler has found so far, and properties of the program. */
   readonly dependencies: { readonly relations: Set<string>; isOpenEnded: boolean; plansEachTime?: true };
   /** The relations that the earlier steps of a sequence have written, in order. */
   readonly stepRelations?: readonly QualifiedName[];
   /** Returns a row alias that is unique in the statement. The first call for a name returns the name itself, so that
    *  database messages name the relation as the request does. */
   alias(name: string): string;
-  /** Conditions contain expressions, which contain conditions; reads contain embeds, which contain reads. The second
-   *  half of each pair is called through the compiler, which avoids circular imports. */
+  /** Compiles a predicate. Predicates contain expressions, and expressions contain predicates. Calls of this function
+   *  through the compiler avoid circular imports, as for embeds. */
   compilePredicate(predicate: Predicate, scope: Scope): Sql;
   compileEmbed(embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed;
 }
@@ -48,15 +48,15 @@ export type RelatedValue = Extract<Expression, { readonly kind: "related" }>;
 /** A value of a row. */
 export interface CompiledValue {
   readonly sql: Sql;
-  /** The type without its domains. Undefined if the model does not know it. */
+  /** The base type of the value, without domains. Undefined if the model does not know it. */
   readonly type: PgType | undefined;
-  /** The column, if the value is a plain column. */
+  /** The column that the value consists of. Undefined unless the value is a plain column. */
   readonly column: Column | undefined;
-  /** The oid of the type whose representations apply. @rule R-REP-2 */
+  /** The oid of the type whose JSON representation applies to the value. @rule R-REP-2 */
   readonly representedType?: number;
 }
 
-/** The current row. */
+/** The row scope of an expression: the current row and its position in the statement. */
 export interface Scope {
   readonly row: string;
   /** The name of the row in messages, by default that of the relation or function. */
@@ -68,40 +68,41 @@ export interface Scope {
   readonly routine?: Routine;
   /** The composite type of a function's row, if it is not a relation's row type. */
   readonly rowTypeName?: QualifiedName;
-  /** The row is a record that must be cast to the relation's row type before functions of the row accept it. */
+  /** True if the row is a record, which functions of the row accept only after a cast to the relation's row type. */
   readonly isRecord?: true;
-  /** The rows are stored in the relation. Rows of its type that a function returns are not. */
+  /** True if the relation stores the rows. Rows of the relation's type that a function returns are not stored. */
   readonly isStored?: boolean;
-  /** The system columns that expressions can name: all of a table, or these of a record. @rule R-NAM-7 */
+  /** The system columns that expressions can name: all system columns of a table, or the listed ones of a record. @rule
+   *  R-NAM-7 */
   readonly systemColumns?: "all" | readonly string[];
   /** The relations with which PostgreSQL plans the row's conditions. */
   readonly level?: PlannerLevel;
-  /** The condition is below an `or`. */
+  /** True if the condition is below an `or`, where no condition becomes a join. */
   readonly isBelowOr?: true;
   /** The scope of the outermost predicate. Undefined in that scope itself. */
   readonly root?: Scope;
   /** The reads embedded at this level, by embed id, for null tests and related orders. */
   readonly embeds?: ReadonlyMap<string, EmbeddedRead>;
-  /** Defined if the rows are grouped. Returns the one name of a related row's value, which all parts of the level
-   *  use. */
+  /** Returns the name under which all parts of the level use a related row's value. Undefined unless the rows are
+   *  grouped. */
   readonly compileGroupKey?: (related: RelatedValue) => CompiledValue;
 }
 
 export interface EmbeddedRead {
-  /** Compiles `exists (rows of the embed)`. */
+  /** Compiles the condition that the embed has rows. */
   readonly exists: (scope: Scope) => Sql;
-  /** The alias of the lateral join, if there is one. */
+  /** The alias of the lateral join. Undefined without a lateral join. */
   readonly row: Sql | undefined;
-  /** The keys of the row. */
+  /** The output keys of the embed's row. */
   readonly keys: readonly string[];
   readonly read: Read;
 }
 
 export interface CompiledColumn {
   readonly as: string;
-  /** The shown value. */
+  /** The value that the output shows. */
   readonly value: Sql;
-  /** The stored value and its type, if it differs from the shown value. */
+  /** The stored value and its type. Undefined if the shown value is the same. */
   readonly stored?: StoredValue;
   readonly isAggregate?: boolean;
 }
@@ -115,22 +116,22 @@ export interface CompiledEmbed {
   readonly join: Sql | undefined;
   readonly columns: readonly CompiledColumn[];
   readonly row: Sql | undefined;
-  /** The keys of the row. */
+  /** The output keys of the embed's row. */
   readonly keys: readonly string[];
-  /** The join itself removes parents without rows. */
+  /** True if the join itself removes parents without rows. */
   readonly isInnerJoined: boolean;
   /** Compiles the condition that there are embedded rows. */
   readonly exists: (scope: Scope) => Sql;
 }
 
 export interface EmbedUse {
-  /** The parent groups, so a JSON value needs an equality (R-AGG-2). */
+  /** True if the parent groups its rows, so that a JSON value needs an equality (R-AGG-2). */
   readonly isGrouped: boolean;
-  /** The parent sorts by the embed. */
+  /** True if the parent sorts by the embed, which then needs a join. */
   readonly needsJoin: boolean;
   readonly isLimited: boolean;
   readonly isOutput: boolean;
-  /** The parent's values are text, not JSON. @rule R-REP-2 */
+  /** True if the parent's values are text, not JSON. @rule R-REP-2 */
   readonly showsText: boolean;
 }
 
@@ -156,7 +157,7 @@ export const lookUpRelation = (compiler: Compiler, name: QualifiedName): Relatio
   return findRelation(compiler.model, name);
 };
 
-/** An internal error of a surface or plugin: plans must be valid before they are compiled. */
+/** Creates an internal error of a surface or plugin, because plans must be valid before they are compiled. */
 export const badPlan = (message: string): Error => new Error(`bad plan: ${message}`);
 
 export const quoteQualifiedName = (name: QualifiedName): Sql => ident(name.schema, name.name);

@@ -39,13 +39,13 @@ const collectCountRequirements = ({ steps }: Sequence): ReadonlyMap<number, read
 };
 
 /** Compiles one statement per step, which stores its rows in a transaction setting for later steps, and then the
- *  result. All are sent in one batch. @rule G-NST-2 G-INS-5 */
+ *  result. The statements of all steps are sent in one batch. @rule G-NST-2 G-INS-5 */
 export const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
   const relations: QualifiedName[] = [];
   const countRequirements = collectCountRequirements(sequence);
-  /** The index of each step's statement. A statement that checks a step follows it. */
+  /** The index of each step's statement. A statement that checks a step follows the statement of that step. */
   const statementIndexes: number[] = [];
   const buildStepCheck = (required: StepRequirement): ProgramCheck => ({
     statement: statementIndexes[required.step] ?? required.step,
@@ -57,7 +57,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   });
   sequence.steps.forEach((step, i) => {
     const at = (statementIndexes[i] = statements.length);
-    // aliases need to be unique only within a statement
+    // each statement has a compiler of its own, because aliases are unique only within a statement
     const own = createCompiler({ ...compiler, stepRelations: relations });
     const write = compileWrite(own, step.write, {
       isStep: true,
@@ -125,7 +125,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
         )
       : sql`null`;
   statements.push(buildStatement(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
-  // in the order in which the statements run
+  // the statements are listed in the order in which they run
   return buildProgram(
     compiler,
     statements,

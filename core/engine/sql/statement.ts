@@ -1,4 +1,4 @@
-/** The parts of which compiled programs consist: statements, and the columns that they select. */
+/** Builds the parts of compiled programs: statements, and the columns that they select. */
 import type { Envelope, Read } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import type { EnvelopeColumn } from "./envelope.ts";
@@ -59,6 +59,6 @@ export const compileReadJson = (
   return isOne ? compileObjectQuery(compiler, read, options) : compileArrayQuery(compiler, read, options);
 };
 
-/** @rule G-PRM-19 */
+/** Builds the statement of a check. @rule G-PRM-19 */
 export const checkStatement = (name: string, check: Sql): ProgramStatement =>
   buildStatement(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);

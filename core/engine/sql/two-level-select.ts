@@ -1,6 +1,6 @@
 /** Splits reads into two levels: first the rows of the page, then their embeds and objects. In one level, PostgreSQL
- *  computes these for rows that `offset` and `distinct on` exclude, joins flat embeds before it sorts, and sorts in one
- *  process. */
+ *  computes embeds and objects for rows that `offset` and `distinct on` exclude. It also joins flat embeds before the
+ *  sort, and sorts in one process. */
 import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
@@ -46,7 +46,7 @@ const hasOneRowPerParent = (relation: Relation, { via }: Embed): boolean => {
   return relationship !== undefined && relationship.isManual !== true && relationship.routine === undefined;
 };
 
-/** Removes the conditions of embeds, which the first level has tested. */
+/** Removes the conditions of embeds, because the first level has tested these conditions. */
 const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
   outputs.flatMap((output): readonly Output[] => {
     if (output.kind === "object") return [{ ...output, of: withoutConditions(output.of) }];
@@ -54,8 +54,8 @@ const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
     return output.isHidden === true ? [] : [output.join === "inner" ? { ...output, join: "left" } : output];
   });
 
-/** Returns undefined if one level is as fast, or has another meaning. With `isNested`, the rows belong to one parent.
- *  @rule X-PLN-2 X-PLN-3 */
+/** Splits a read into two levels. Returns undefined if one level is as fast, or if two levels would change the result.
+ *  With `isNested`, the rows belong to one parent. @rule X-PLN-2 X-PLN-3 */
 export const splitPage = (
   { registry, model }: Pick<Compiler, "registry" | "model">,
   relation: Relation | undefined,
@@ -79,7 +79,7 @@ export const splitPage = (
   const beside: Read = {
     ...unfiltered,
     output: withoutConditions(output),
-    // a join may change the order of the rows
+    // the second level sorts again after a join, because the join may change the order of the rows
     ...(joined.length === 0 ? {} : { orderBy }),
   };
   const needed = findNeededColumns(relation, beside, model);

@@ -7,15 +7,15 @@ import { memoize } from "../../kernel/memoize.ts";
 const STEP = "relapi.step_";
 
 /** Returns the setting in which a step of a sequence stores its rows, as an array of the row type in text form. The
- *  text form loses no information. */
+ *  text form keeps all information of a row. */
 export const compileStepSetting = (step: number): Sql => literal(`${STEP}${step}`);
 
 /** Compiles the rows that a step wrote, as an array of the relation's row type. */
 export const compileStepRows = (step: number, relation: QualifiedName): Sql =>
   sql`pg_catalog.current_setting(${compileStepSetting(step)})::${quoteQualifiedName(relation)}[]`;
 
-/** Compiles a FROM item with a row per step, `_n (step)`, and its stored `rows`. It is one expression, whatever the
- *  number of steps. */
+/** Compiles a FROM item with a row per step, `_n (step)`, and its stored `rows`. The item is one expression, whatever
+ *  the number of steps. */
 const compileRowsByStep = (steps: readonly number[], relation: QualifiedName): Sql =>
   sql`pg_catalog.unnest(${literal(`{${steps.join(",")}}`)}::int4[]) as _n (step), lateral (select pg_catalog.current_setting(${literal(STEP)} || _n.step)::${quoteQualifiedName(relation)}[] as rows) as _l`;
 
@@ -27,7 +27,7 @@ export const compileWrittenRows = (steps: readonly number[], relation: Qualified
   return sql`(select _w.* from ${compileRowsByStep(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
 };
 
-/** Compiles the current state of these rows. `key` is the key of the relation. @rule X-SEQ-4 */
+/** Compiles the current state of the rows that these steps wrote. `key` is the key of the relation. @rule X-SEQ-4 */
 export const compileCurrentRows = (steps: readonly number[], relation: QualifiedName, key: readonly string[]): Sql => {
   const same = key.map((column) => sql`_r.${ident(column)} = _k.${ident(column)}`);
   return sql`(select _r.* from ${compileWrittenRows(steps, relation)} as _k join ${quoteQualifiedName(relation)} as _r on ${join(same, " and ")})`;
@@ -44,7 +44,8 @@ export const compileWrittenCount = (relations: readonly QualifiedName[], uncount
   });
   const counts = [...byRelation.values()].map((steps) => {
     const [first = 0] = steps;
-    const relation = relations[first] as QualifiedName; // the relation of a step
+    // the index is the number of a step, and each step has a relation
+    const relation = relations[first] as QualifiedName;
     return steps.length === 1
       ? sql`cardinality(${compileStepRows(first, relation)})`
       : sql`(select sum(cardinality(_l.rows)) from ${compileRowsByStep(steps, relation)})`;
@@ -78,7 +79,7 @@ export const compileIsAmongRows = (
   return sql`exists (select 1 from pg_catalog.unnest(${compileEarlierRows(compiler, step, "uses")}) as ${ident(left)} where ${join(same, " and ")})`;
 };
 
-/** Applies a declared function, if there is one. */
+/** Applies the declared function of that name. Returns the fragment unchanged without a name. */
 export const applyFunction = (
   { registry, model }: Compiler,
   fragment: Sql,

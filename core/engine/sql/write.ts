@@ -22,50 +22,51 @@ import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope 
 import { compileValue, compileWroteRows } from "./value.ts";
 
 export interface CompiledWrite {
-  /** The CTE, `with _w as (…)` without the `with`. */
+  /** The CTE of the write, such as `_written as (…)`, without the keyword `with`. */
   readonly cte: Sql;
   readonly name: Sql;
   /** The write as a statement of its own that returns no rows. Undefined if nothing is written. */
   readonly standalone?: Sql;
   readonly relation: Relation;
-  /** The columns of its rows, by default those of the relation. */
+  /** The columns of the written rows. By default, all columns of the relation. */
   readonly returned?: readonly string[];
-  /** A boolean over the written rows, in the same statement. Undefined if that has no check. */
+  /** A boolean expression over the written rows, in the same statement. Undefined if the write's statement has no
+   *  check. */
   readonly check: Sql | undefined;
-  /** The check as a separate statement after the write. */
+  /** The check that a separate statement makes after the write. */
   readonly checkAfter?: CheckAfter;
-  /** The updated rows before the update. */
+  /** The name of the CTE with the updated rows before the update. */
   readonly before?: Sql;
 }
 
 interface CheckAfter {
-  /** An expression of the write's statement that stores the rows and is true. */
+  /** An expression in the write's statement that stores the written rows. Its value is true. */
   readonly storesRows: Sql;
   readonly check: Sql;
 }
 
 export interface WriteUse {
-  /** The needed columns besides those of `returning`. */
+  /** The columns that the result needs besides the columns of `returning`. */
   readonly columns?: readonly string[];
-  /** The write is a sequence step, so later steps use whole rows. */
+  /** True if the write is a sequence step, so that later steps use whole rows. */
   readonly isStep?: boolean;
   readonly countInserted?: boolean;
-  /** An update also stores the rows before it. */
+  /** True if an update also returns its rows as they were before the update. */
   readonly wantsBefore?: boolean;
-  /** The steps whose rows an insert uses. Without those rows it writes nothing, and the following check reports the
-   *  reason (G-NST-6). */
+  /** The steps whose rows an insert uses. Without those rows, the insert writes nothing, and the following check
+   *  reports the reason (G-NST-6). */
   readonly requires?: readonly number[];
-  /** The FROM item with the payload's rows, instead of JSON. */
+  /** Compiles the FROM item with the payload's rows, if they are not JSON. */
   readonly rowsFrom?: (row: Sql) => Sql;
 }
 
-/** The setting that counts inserted rows separately from updated ones. It works on views and partitions, where `xmax`
- *  does not. */
+/** The setting that counts inserted rows separately from updated ones. Unlike `xmax`, the setting also works on views
+ *  and partitions. */
 export const INSERTED = "relapi.inserted";
 
 const DEFAULT_KEYWORD = "default";
 
-/** Returns a scope with the relation's own name as alias, as the database's messages use it. */
+/** Returns a scope with the relation's own name as alias, because messages of the database contain the alias. */
 const createTargetScope = (relation: Relation): Scope => ({
   row: relation.name,
   relation,
@@ -80,7 +81,8 @@ const columnNames = ({ columns }: Relation): readonly string[] => columns.map(({
 const systemColumnsIn = (relation: Relation, names: readonly string[] = []): readonly string[] =>
   names.filter((name) => findSystemColumnType(relation, name) !== undefined);
 
-/** Returns the names of the returned columns. Undefined for the whole row. System columns follow it. @rule R-NAM-7 */
+/** Returns the names of the returned columns, or undefined for the whole row. System columns follow the columns of the
+ *  relation. @rule R-NAM-7 */
 const returnedColumns = (
   model: Model,
   relation: Relation,
@@ -119,21 +121,22 @@ const hasSystemColumns = (relation: Relation): boolean => relation.kind === "tab
 
 const compileCell = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
-  // without length limits: a cast would truncate a long text, but an assignment refuses it
+  // the type has no length limit, because a cast would truncate a long text, which an assignment refuses
   const oid = findColumn(relation, cell.column)?.type;
   const type = oid === undefined ? undefined : compiler.model.types.get(oid)?.sqlName;
   const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
-  return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // it remains a member of the union
+  // the copy of a reference with a type is a reference
+  return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value);
 };
 
-/** Compiles the value of a column that all rows must have. */
+/** Compiles the value that all rows must have in a key column. */
 const compileKey = (compiler: Compiler, relation: Relation, column: string, ref: ValueRef): Sql =>
   compileTextAsType(compiler, findColumn(relation, column)?.type ?? 0, ref) ?? compileValue(compiler, ref);
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.into);
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
-  compiler.alias(relation.name); // the target has this alias
+  compiler.alias(relation.name); // the target of the insert reserves this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returned = returnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returned);
@@ -150,7 +153,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
   const marksNewRows = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
   const marksUpdated = marksNewRows && !hasSystemColumns(relation);
-  // row by row: the source clears the flag, an update sets it, RETURNING reads it
+  // for each row, the source clears the mark, an update sets it, and RETURNING reads it
   const rows = compileInsertRows(compiler, relation, plan, presets, use, marksUpdated ? [compileUpdatedMark("0")] : []);
   const conflict =
     plan.onConflict === undefined
@@ -260,13 +263,13 @@ const compileInsertRows = (
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
   if (all.length > 0)
     return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
-  // rows that consist only of defaults
+  // without columns, the rows consist only of defaults
   const [first] = relation.columns;
   if ((plan.rows.shape === "object" && required.length === 0) || first === undefined) return sql` default values`;
   return sql` select${from}${where}`;
 };
 
-/** @rule R-UPS-6 */
+/** Compiles the conflict target: a unique index with these columns, or the columns themselves. @rule R-UPS-6 */
 const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: readonly string[]): Sql => {
   const names = new Set(columns);
   const found = conflictTargets.find(
@@ -277,7 +280,7 @@ const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: read
   return sql`(${join(expressions.map(catalogText))})${predicate === undefined ? empty : sql` where ${catalogText(predicate)}`}`;
 };
 
-/** Compiles the assignments of an upsert to a row that exists. */
+/** Compiles the assignments that an upsert makes to an existing row. */
 const compileConflictAssignments = (
   compiler: Compiler,
   relation: Relation,
@@ -314,7 +317,7 @@ const compileConflict = (
     conflict,
     (column) => sql`excluded.${ident(column)}`,
   );
-  // first, because a row that the condition skips was not inserted either
+  // the counter comes first, because a row that the condition skips was not inserted either
   const conditions = countInserted ? [compileCounter("- 1")] : [];
   if (conflict.where !== undefined)
     conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation)));
@@ -346,7 +349,7 @@ const compileCheck = (
   const allHold = (each: Sql, from: Sql): Sql =>
     sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${from})`;
   if (updated === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
-  // functions of the row take only its columns
+  // the row has only the columns of the relation, because functions of the row accept no others
   const upserted = compiler.alias("_u");
   const columns = join(columnNames(relation).map((name) => ident(upserted, name)));
   return allHold(
@@ -417,7 +420,7 @@ const compileFound = (
   check: undefined,
 });
 
-/** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
+/** Compiles an update, whose values come from a payload or from assignments. @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
@@ -435,7 +438,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
       from = sql` from ${source.from}`;
       for (const { name: column } of columns) assignments.push(sql`${ident(column)} = ${source.valueOf(column)}`);
     } else {
-      // a separate row, not inlined: the default is computed once, whatever the number of rows
+      // a CTE computes each default only once, whatever the number of updated rows
       const body = compiler.alias("_b");
       bodyClause = sql`with ${ident(body)} as (select ${join(columns.map(({ name: column }) => sql`${source.valueOf(column)} as ${ident(column)}`))} from ${source.from}) `;
       from = sql` from ${ident(body)}`;
@@ -453,7 +456,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
   const system = systemColumnsIn(relation, returned);
-  // without assignments no row is touched, and no right is needed (R-UPD-2)
+  // without assignments, the statement touches no row and needs no right (R-UPD-2)
   const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
   const alone =
@@ -475,13 +478,13 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   };
 };
 
-/** Adds a condition without a column of the row. It is evaluated before any row is updated, so the lock finds the rows
- *  as they were. */
+/** Adds a condition that names no column of the row. PostgreSQL evaluates such a condition before any update, so the
+ *  lock finds the rows as they were. */
 const lockBeforeUpdate = (where: Sql, before: Sql): Sql =>
   sql`${isEmpty(where) ? sql` where ` : sql`${where} and `}(select count(*) from ${before}) >= 0`;
 
 /** Compiles a read of the rows that an update with the same condition would find. Rows of views are not locked, because
- *  not every view supports it. */
+ *  not every view supports locks. */
 const compileLocked = (
   compiler: Compiler,
   relation: Relation,
