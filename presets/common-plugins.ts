@@ -86,7 +86,7 @@ export const commonPlugins: readonly Plugin[] = [
   reloadPoll,
   // settings stored in the database
   databaseSettings,
-  // names and permissions from metadata
+  // plugins of names and permissions from metadata
   metadataLoader,
   metadata,
   metadataPermissions,
@@ -94,7 +94,7 @@ export const commonPlugins: readonly Plugin[] = [
   adminSecret,
   jwtTokens,
   anonymous,
-  // settings and roles that SQL sees
+  // plugins of the settings and roles that SQL sees
   requestSettings,
   sessionSettings,
   hasuraSession,

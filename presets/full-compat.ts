@@ -4,5 +4,5 @@ import { gqlCompat } from "./gql-compat.ts";
 import { restCompat } from "./rest-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** Both surfaces over one database: `restCompat` and `gqlCompat` combined. */
+/** Composes both surfaces over one database from `restCompat` and `gqlCompat`. */
 export const fullCompat = (options: PresetOptions): Preset => compose(gqlCompat(options), restCompat(options));

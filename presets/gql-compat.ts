@@ -28,7 +28,7 @@ import { commonPlugins } from "./common-plugins.ts";
 import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** The GraphQL surface of Hasura v2, including live queries. */
+/** Composes the GraphQL surface of Hasura v2, including live queries. */
 export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: commonPlugins, options, ...packageNames },

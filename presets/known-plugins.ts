@@ -1,9 +1,7 @@
-/**
- * What all presets of the package share beside plugins and options. `.ci/write-declarations.mjs` fills both lists in `dist` during
- * the build, so that `minimal` need not load all plugins.
- */
+/** Lists the values that all presets of the package share beside plugins and options. `.ci/write-declarations.mjs`
+ *  fills both lists in `dist` during the build, so that `minimal` need not load all plugins. */
 
-/** The names of all plugins. A plugin may be ordered `before` one of them even if the preset leaves it out. */
+/** The names of all plugins. A plugin may be ordered `before` a plugin that the preset leaves out. */
 export const knownPlugins: readonly string[] = [];
 
 /** The option names of all plugins. Presets accept them even if they leave the plugin out. */

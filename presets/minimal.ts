@@ -16,7 +16,8 @@ import { planProof } from "../plugins/speed/plan-proof.ts";
 import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** REST for tables and views, with plain JSON and the comparison operators: a starting point for custom presets. */
+/** Composes REST for tables and views, with plain JSON and the comparison operators: a starting point for custom
+ *  presets. */
 export const minimal = (options: PresetOptions): Preset =>
   compose({
     plugins: [

@@ -50,5 +50,5 @@ const features: readonly Plugin[] = [
   whyEmpty,
 ];
 
-/** `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */
+/** Composes `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);

@@ -1,6 +1,6 @@
 /**
- * The exports of `relapi` for applications and plugins. They include the types of core with the members that surfaces
- * add, such as `api.rest`. At run time only core is loaded.
+ * The exports of `relapi` for applications and plugins. The exports include the types of core with the members that
+ * surfaces add, such as `api.rest`. At run time only core is loaded.
  */
 export type * from "../core/index.ts";
 export {

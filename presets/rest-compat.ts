@@ -28,7 +28,7 @@ import { commonPlugins } from "./common-plugins.ts";
 import { packageNames } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** The REST surface of PostgREST 16. */
+/** Composes the REST surface of PostgREST 16. */
 export const restCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: commonPlugins, options, ...packageNames },

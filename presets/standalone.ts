@@ -14,7 +14,7 @@ interface LaterNode {
   getBuiltinModule?(name: "node:module"): { enableCompileCache?(folder: string): unknown };
   getBuiltinModule?(name: "node:url"): { fileURLToPath(url: URL): string };
 }
-const { getBuiltinModule } = process as LaterNode; // the type definitions are those of Node 20
+const { getBuiltinModule } = process as LaterNode; // the type definitions describe Node 20
 
 /**
  * From Node 22.8, V8's code cache is stored beside the code, where only users that may change the code can write. Node

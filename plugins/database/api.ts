@@ -8,5 +8,5 @@ declare module "../../core/index.ts" {
   }
 }
 
-/** Provided by the plugin `reload-all`. It makes the other processes reload, but not this one. */
+/** Makes the other processes reload, but not this one. The plugin `reload-all` provides this service. */
 export const reloadOthersService = defineService<{ requestReload(): void }>("reload-others");

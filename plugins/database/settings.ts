@@ -3,7 +3,7 @@ import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { databaseUrl, databaseUrls, flag, oneOf, text, wholeNumber } = settingKinds;
 
-const MAX_SECONDS = 2_000_000; // timers accept no longer times
+const MAX_SECONDS = 2_000_000; // timers accept no longer intervals
 
 /** Settings of the plugin `connector`. */
 export const connectorSettings = [

@@ -28,7 +28,7 @@ const COMPARABLE = [
 /** A condition on an aggregate of `float8` columns. @rule G-AGP-2 */
 const FLOAT_PREDICATE = { type: "float8", result: "float8" } as const;
 
-/** A function of PostgreSQL itself, called by its unqualified name, because extensions add their own `max` and
+/** Defines a function of PostgreSQL, called by its unqualified name, because extensions add their own `max` and
  *  `sum`. */
 const defineBuiltInAggregate = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({
   name,
@@ -36,7 +36,7 @@ const defineBuiltInAggregate = (name: string, more: Omit<AggregateSpec, "name">)
   ...more,
 });
 
-/** An aggregate of numbers that returns a Float. @rule G-OUT-8 */
+/** Defines an aggregate of numbers that returns a Float. @rule G-OUT-8 */
 const defineNumberAggregate = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
   defineBuiltInAggregate(name, { rest: false, types: NUMBERS, result: "Float", ...more });
 

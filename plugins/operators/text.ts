@@ -34,7 +34,7 @@ const defineTextOperator = (
   };
 };
 
-/** REST uses `*` instead of `%`, so that the pattern needs no escape in a URL. */
+/** Replaces `*`, which REST uses instead of `%` so that patterns need no escape in a URL. */
 const replaceAsterisks = (pattern: string): string => pattern.replaceAll("*", "%");
 
 /** @rule R-FLT-6 G-OP-5 G-OP-6 G-OP-7 G-OP-8 G-OP-9 */

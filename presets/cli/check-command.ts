@@ -20,8 +20,8 @@ export interface CheckResult {
 }
 
 /**
- * Whether a warning about metadata or exposed schemas means failing requests. Metadata beyond tables and permissions is
- * left out by design.
+ * Returns whether a warning about metadata or exposed schemas means failing requests. Warnings about unsupported
+ * metadata do not count, because relapi ignores such metadata by design.
  */
 const isFault = (warning: string): boolean =>
   /^metadata: .*(?<!is not supported; ignored)$|is exposed but does not exist$/.test(warning);
@@ -76,7 +76,7 @@ export const checkSettings = async (given: Environment, complete: () => Promise<
   }
 };
 
-/** @returns the exit code */
+/** Prints the result of the checks. @returns the exit code */
 export const printCheck = async (
   { stdout, stderr }: Terminal,
   { errors, warnings, summary }: CheckResult,

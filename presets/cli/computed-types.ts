@@ -10,7 +10,7 @@ export interface TypeContext {
   readonly dimensions: ReadonlyMap<string, number>;
 }
 
-/** The functions that clients may select by name beside columns, fields and relationships. @rule R-CMP-1 */
+/** Returns the functions that clients may select by name beside columns, fields and relationships. @rule R-CMP-1 */
 export const listComputedFields = ({ model, extraSearchPath }: TypeContext, relation: Relation): readonly Routine[] => {
   const path = [relation.schema, ...extraSearchPath];
   const names = new Set(
@@ -26,11 +26,11 @@ export const listComputedFields = ({ model, extraSearchPath }: TypeContext, rela
   });
 };
 
-/** Whether the function returns a single value instead of rows. */
+/** Returns whether the function returns a single value instead of rows. */
 export const returnsSingleValue = (routine: Routine): boolean =>
   routine.returns.relation === undefined && !routine.returns.isSet;
 
-/** The computed fields that `Row` lists beside the columns. */
+/** Returns the computed fields that `Row` lists beside the columns. */
 export const listFieldsBesideColumns = (writer: TypeContext, relation: Relation): readonly Routine[] =>
   listComputedFields(writer, relation).filter(
     (routine) => returnsSingleValue(routine) && relation.columns.every(({ name }) => name !== routine.name),

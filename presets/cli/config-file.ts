@@ -1,6 +1,6 @@
 /**
  * `--config FILE`: settings as JSON or YAML under the names of options or variables, or in PostgREST's format, `db-uri
- * = "postgres://…"`. The environment takes precedence under any of a setting's names.
+ * = "postgres://…"`. The environment takes precedence, whichever of a setting's names it uses.
  */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -40,8 +40,8 @@ const interpolateText = (text: string, environment: Environment, missing: (name:
   });
 
 /**
- * Parses lines of `name = value` as PostgREST does. Undefined if the text has another format. @throws RelApiError
- * `preset` with a line for each error
+ * Parses lines of `name = value` as PostgREST does. Returns undefined if the text has another format. @throws
+ * RelApiError `preset` with a line for each error
  */
 const parseAssignments = (file: string, text: string, environment: Environment): Values | undefined => {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
@@ -84,7 +84,7 @@ const loadValues = (file: string, environment: Environment): Values => {
   return read as Values; // the keys of a mapping are strings
 };
 
-/** The value in the form that the environment would have. */
+/** Returns the value as the text that an environment variable would have. */
 const encodeVariable = (given: unknown, { kind }: SettingSpec<unknown>): string => {
   if (typeof given === "string") return given;
   const json = JSON.stringify(given);
@@ -94,7 +94,7 @@ const encodeVariable = (given: unknown, { kind }: SettingSpec<unknown>): string 
 
 const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
 
-/** All names of a setting in a file: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
+/** Lists all names of a setting in a file: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
 const listFileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly string[] => [
   name,
   ...environment,

@@ -54,8 +54,8 @@ ${indent}}`;
 };
 
 /**
- * The foreign keys of the relation, or of the tables that it shows. Clients derive inverse relationships and junctions
- * from them.
+ * Returns the foreign keys of the relation, or of the tables that it shows. Clients derive inverse relationships and
+ * junctions from them.
  */
 const encodeForeignKeys = (relation: Relation, indent: string): string => {
   const keys = relation.relationships
@@ -120,7 +120,7 @@ const findRowRelation = ({ model }: TypeContext, oid: number): Relation | undefi
     : undefined;
 };
 
-/** The relation whose row the function takes, if it is a computed field or relationship. */
+/** Returns the relation whose row the function takes, if it is a computed field or relationship. */
 const findRowParameter = (writer: TypeContext, { parameters }: Routine): Relation | undefined => {
   const [first] = parameters;
   return parameters.length === 1 && first !== undefined ? findRowRelation(writer, first.type) : undefined;
@@ -154,7 +154,7 @@ ${indent}  };
 `;
 };
 
-/** Whether a computed relationship returns at most one row. @rule R-REL-9 */
+/** Returns whether a computed relationship returns at most one row. @rule R-REL-9 */
 const returnsOneRow = ({ returns, rows }: Routine): boolean => !returns.isSet || rows === 1;
 
 const encodeRoutine = (writer: TypeContext, routine: Routine, indent: string): string | undefined => {
@@ -244,7 +244,7 @@ from pg_catalog.pg_attribute where attndims > 1 and not attisdropped`;
 /** The newest PostgREST version that the client distinguishes. */
 const CLIENT_VERSION = "14";
 
-/** @rule C-TYP-1 */
+/** Writes the file with the type of the database. @rule C-TYP-1 */
 const encodeDatabase = (
   model: Model,
   extraSearchPath: readonly string[],

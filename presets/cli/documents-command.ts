@@ -17,7 +17,7 @@ import { withApi } from "./open-api.ts";
 const isKnownRole = (model: Model, role: string): boolean =>
   model.roles.has(role) || [...(model.loginRoles?.values() ?? [])].some((roles) => roles.has(role));
 
-/** @throws RelApiError `preset` for an unknown role */
+/** Builds the caller of a role. @throws RelApiError `preset` for an unknown role */
 export const buildCaller = (model: Model, role: string): Caller => {
   if (!isKnownRole(model, role)) {
     throw presetError(`there is no role "${role}"${buildSuggestion(role, model.roles.keys())}`);
@@ -31,7 +31,7 @@ const findRestPath = (options: RelApiOptions): string =>
 
 const ADMIN: Caller = { role: "admin", isAdmin: true };
 
-/** Prints the OpenAPI document. Without a role it describes everything exposed. @rule C-DOC-1 */
+/** Prints the OpenAPI document. Without a role, the document describes all exposed objects. @rule C-DOC-1 */
 export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: string): Promise<string> => {
   const own: RelApiOptions = {
     // without a request there is no socket whose address the document could contain
@@ -46,7 +46,7 @@ export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: st
   });
 };
 
-/** Prints the GraphQL schema. Without a role it is that of the administrator. @rule C-DOC-2 */
+/** Prints the GraphQL schema of the role. Without a role, the administrator's schema is printed. @rule C-DOC-2 */
 export const printGraphqlSchema = (settings: EnvironmentSettings, role?: string): Promise<string> =>
   withApi(settings, async ({ api, model }) => {
     const session = role === undefined ? ADMIN : buildCaller(model, role);

@@ -14,7 +14,7 @@ const formatLine = (variable: string, isSecret: boolean | undefined, given: unkn
     ? `# ${variable}=`
     : `${variable}=${isSecret === true ? "***" : encodeValue(given)}`;
 
-/** @rule C-DOC-3 */
+/** Formats the settings as lines of `NAME=value`. @rule C-DOC-3 */
 export const dumpConfig = ({ options, server }: EnvironmentSettings): string => {
   const given: Readonly<Record<string, unknown>> = { ...server, ...options };
   const lines = listKnownSettings().flatMap(

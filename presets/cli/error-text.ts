@@ -2,7 +2,8 @@
 import { isRelApiError } from "../../core/index.ts";
 import { write, type Outputs } from "./terminal.ts";
 
-/** Errors of the operating system, such as an unreadable folder, need no explanation. */
+/** Returns whether the operating system reported the error. Such errors, as for an unreadable folder, need no
+ *  explanation. */
 const isSystemError = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
 
 /** Formats an error: only the message for wrong settings and system errors, otherwise with the stack trace. */
@@ -11,7 +12,7 @@ export const formatError = (error: unknown): string => {
   return isRelApiError(error) || isSystemError(error) ? error.message : (error.stack ?? error.message);
 };
 
-/** @rule C-CLI-4 */
+/** Prints the text on stderr. @rule C-CLI-4 */
 export const printErrors = ({ stderr }: Outputs, text: string): Promise<void> => {
   const lines = text.split("\n");
   return write(stderr, lines.map((line) => `relapi: ${line}\n`).join(""));

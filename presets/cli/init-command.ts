@@ -7,14 +7,14 @@ import { basename, dirname, join, resolve } from "node:path";
 import { presetError } from "../../core/index.ts";
 import { buildProjectFiles } from "./project-files.ts";
 
-/** The name in a form that npm accepts. */
+/** Returns the name in a form that npm accepts. */
 const buildPackageName = (folder: string): string =>
   basename(resolve(folder))
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[._-]+/, "") || "api";
 
-/** @throws RelApiError `preset` instead of overwriting anything */
+/** Writes the files of the project. @throws RelApiError `preset` if files exist in the folder */
 export const initProject = (folder: string): string => {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw presetError(`"${folder}" is not empty: name a folder that is, or that does not exist`);

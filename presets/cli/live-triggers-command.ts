@@ -6,7 +6,8 @@ import type { EnvironmentSettings } from "../server/environment.ts";
 
 export { liveTriggers };
 
-/** @throws RelApiError `preset` without a DATABASE_URL, or if the schema cannot be loaded */
+/** Builds the SQL that installs the triggers. @throws RelApiError `preset` without a DATABASE_URL, or if the schema
+ *  cannot be loaded */
 export const buildLiveTriggers = async (settings: EnvironmentSettings): Promise<string> => {
   if (settings.options.databaseUrl === undefined)
     throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");

@@ -1,6 +1,6 @@
 /**
- * Opens an api for the duration of one command. It listens on no port, and fails at once if the database is unreachable
- * instead of retrying.
+ * Opens an api for the duration of one command. The api listens on no port, and does not retry if the database is
+ * unreachable.
  */
 import {
   compose,
@@ -38,7 +38,7 @@ const formatMessage = (message: string, facts?: Readonly<Record<string, unknown>
   return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
 };
 
-/** Creates the api and closes the embedded database if that fails. Otherwise the api closes it. */
+/** Creates the api. If that fails, closes the embedded database, which otherwise the api closes. */
 const openOrClose = async ({ database }: RelApiOptions, open: () => RelApi): Promise<RelApi> => {
   try {
     return open();

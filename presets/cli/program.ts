@@ -95,7 +95,7 @@ interface RoleOption {
   readonly role?: string;
 }
 
-/** Adds commands that check something and report the result as exit code too. */
+/** Adds the commands whose exit code reports the result of checks. */
 const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, setExitCode }: CommandContext): void => {
   program
     .command("check")
@@ -188,13 +188,13 @@ const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext
     });
 };
 
-/** The exit code for invalid arguments. Faults have 1. */
+/** The exit code for invalid arguments. The exit code for faults is 1. */
 const USAGE_ERROR = 2;
 
 /** The width of help texts outside of a terminal. */
 const HELP_COLUMNS = 80;
 
-/** @returns the exit code @rule C-CLI-1 C-CLI-2 */
+/** Runs a command line. @returns the exit code @rule C-CLI-1 C-CLI-2 */
 export const runCommandLine = async (words: readonly string[], terminal: Terminal): Promise<number> => {
   const { env, stdout, stderr } = terminal;
   let [out, err] = ["", ""];

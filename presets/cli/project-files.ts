@@ -188,7 +188,7 @@ docker build --tag ${name} .
 - \`app.test.js\`: tests over HTTP
 `;
 
-/** The files by their path. @rule C-INI-1 */
+/** Builds the files of the project, by path. @rule C-INI-1 */
 export const buildProjectFiles = (name: string): Readonly<Record<string, string>> => ({
   "package.json": buildPackageFile(name),
   "app.js": APP,

@@ -13,7 +13,7 @@ import type { Outputs } from "./terminal.ts";
 /** The exit code if requests did not end in the grace period. */
 const CUT_OFF_EXIT_CODE = 3;
 
-/** @returns the exit code once a signal has stopped the server @rule R-ADM-4 R-SC-3 */
+/** Waits for a signal. @returns the exit code once a signal has stopped the server @rule R-ADM-4 R-SC-3 */
 const waitForStop = (served: StandaloneServer): Promise<number> =>
   new Promise((resolve, reject) => {
     let isStopping = false;

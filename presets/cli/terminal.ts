@@ -1,4 +1,4 @@
-/** The input and output of a command: those of the process, or those of a caller inside it. */
+/** The input and output of a command, which belong to the process or to a caller inside the process. */
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Environment } from "../server/environment.ts";

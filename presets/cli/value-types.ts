@@ -79,7 +79,7 @@ export const encodeType = (writer: TypeContext, oid: number): string => {
   }
 };
 
-/** The type of a row inside a value, which has only the columns. */
+/** Returns the type of a row inside a value, which has only the columns. */
 const encodeStoredRow = (writer: TypeContext, relation: Relation): string => {
   const fields = listFieldsBesideColumns(writer, relation).map(({ name }) => name);
   return fields.length === 0

@@ -67,7 +67,7 @@ const buildExampleRequests = (
 
 const PLAIN_WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping in any syntax: `home_port`
 
-/** The relation of the default schema that makes the best example for the role. */
+/** Returns the relation of the default schema that makes the best example for the role. */
 const chooseExampleRelation = (model: Model, role: string): Relation | undefined =>
   sortForExamples(
     model,

@@ -1,4 +1,5 @@
-/** Checks of the start and of `relapi check`: the demo, connection strings, names in settings, row policies. */
+/** Checks settings at the start and for `relapi check`: the demo, connection strings, names in settings, row
+ *  policies. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
@@ -28,8 +29,8 @@ const DATABASE_VARIABLE =
 const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 
 /**
- * Returns the notice to print when the demo starts, and by `relapi check`. Undefined if a database is configured. @throws RelApiError `preset` if the
- * demo must not start @rule C-SET-4
+ * Returns the notice to print when the demo starts, and by `relapi check`. Returns undefined if a database is
+ * configured. @throws RelApiError `preset` if the demo must not start @rule C-SET-4
  */
 export const buildDemoNotice = (
   { options, server }: { readonly options: RelApiOptions; readonly server: ServerSettings },
@@ -74,7 +75,8 @@ const isCertificate = (pem: string): boolean => {
   );
 };
 
-/** Whether the text is a private key. One with a password counts, because it cannot be read without it. */
+/** Returns whether the text is a private key. A key with a password counts, because such a key cannot be read without
+ *  the password. */
 const isKey = (pem: string): boolean => /ENCRYPTED/.test(pem) || isReadable(() => createPrivateKey(pem));
 
 const isReadable = (read: () => unknown): boolean => {
@@ -163,7 +165,7 @@ const checkNamedFunctions = async (context: PluginContext): Promise<readonly str
   });
 };
 
-/** The findings, one line each. @rule C-SET-3 */
+/** Checks the objects that settings name. Returns the findings, one line each. @rule C-SET-3 */
 export const checkNamedObjects = async (context: PluginContext): Promise<readonly string[]> => [
   ...checkAnonRole(context.model(), context.options.anonRole),
   ...(await checkNamedFunctions(context)),
@@ -174,7 +176,7 @@ export interface PolicyFinding {
   readonly text: string;
 }
 
-/** The schemas of `DB_SCHEMAS` as a list for `in`. */
+/** Returns the schemas of `DB_SCHEMAS` as a list for `in`. */
 export const compileSchemaList = ({ options }: PluginContext): Sql =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
@@ -211,10 +213,9 @@ interface Expression {
 /** SQLSTATEs of missing functions, tables, columns and settings. */
 const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704", "3F000"]);
 
-/**
- * PostgreSQL prevents dropping objects that a policy names, but not settings or objects that its functions name. Each
- * policy is therefore evaluated for a row of nulls, in a transaction that is rolled back. @rule C-CHK-4
- */
+/** Finds policies that fail. PostgreSQL prevents dropping objects that a policy names, but not settings or objects that
+ *  its functions name. Each policy is therefore evaluated for a row of nulls, in a transaction that is rolled back.
+ *  @rule C-CHK-4 */
 const findBrokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
   const expressions = await context.query<Expression>(sql`
     select schemaname::text as schema, tablename::text as name,
@@ -263,7 +264,7 @@ const findPolicyError = async (
   return undefined;
 };
 
-/** The findings, one line each. */
+/** Checks row policies. Returns the findings, one line each. */
 export const checkPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => [
   ...(await findDisabledPolicies(context)),
   ...(await findBrokenPolicies(context)),

@@ -25,11 +25,11 @@ export type { Environment };
 export interface EnvironmentSettings {
   readonly options: RelApiOptions;
   readonly server: ServerSettings;
-  /** The files that some of the options were read from. */
+  /** The files that contain the values of some options. */
   readonly files?: readonly SecretFile[];
 }
 
-/** Every setting that the environment may set, needed to recognise names in settings files and unknown variables. */
+/** Lists all settings that the environment may set, to recognise names in settings files and unknown variables. */
 export const listKnownSettings = (): readonly SettingSpec<unknown>[] => [
   ...collectSettings(plus({})),
   ...serverSettings,
@@ -39,7 +39,7 @@ export const listKnownSettings = (): readonly SettingSpec<unknown>[] => [
 export const listKnownVariables = (): ReadonlySet<string> =>
   new Set(listKnownSettings().flatMap(({ environment = [] }) => environment));
 
-/** The variables, with values read from the files that they name. Any secret may be in a file. @rule C-SET-6 */
+/** Returns the variables, with values read from the files that they name. Any secret may be in a file. @rule C-SET-6 */
 const loadSecretFiles = (
   given: Environment,
   settings: readonly Setting[],
@@ -65,7 +65,7 @@ const loadSecretFiles = (
   return { environment: { ...given, ...found }, files };
 };
 
-/** @throws RelApiError `preset` with one line per invalid setting */
+/** Reads the settings. @throws RelApiError `preset` with one line per invalid setting */
 export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
   const settings = collectSettings(plus({}));

@@ -17,7 +17,7 @@ export interface SecretFile {
   readonly path: string;
 }
 
-/** The content of the file without a final line feed. @throws RelApiError `preset` @rule C-SET-6 */
+/** Returns the content of the file without a final line feed. @throws RelApiError `preset` @rule C-SET-6 */
 export const readSecretFile = ({ variable, path }: SecretFile): string => {
   let text: string;
   try {
@@ -41,7 +41,7 @@ export interface SecretFiles {
   readonly plugin: Plugin;
 }
 
-/** @throws RelApiError `preset` */
+/** Reads and parses the value of a file. @throws RelApiError `preset` */
 const loadValue = (file: SecretFile): unknown => {
   const { kind } = file.setting;
   const value = kind.parse(readSecretFile(file));
@@ -54,7 +54,7 @@ const countValues = (value: unknown): number => (Array.isArray(value) ? value.le
 
 /** Follows the files. A file that becomes unreadable leaves its secret unchanged. @rule C-SET-8 */
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
-  /** The last valid value by option, initially that of the start. */
+  /** The last valid value by option, at first the value of the start. */
   const known = new Map<string, unknown>(files.map((file) => [file.setting.name, loadValue(file)]));
   let troubles: HealthProblems | undefined;
 

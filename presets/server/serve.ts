@@ -32,12 +32,10 @@ export interface StandaloneServer {
   readonly server: Server;
   /** `http://127.0.0.1:3000`, or the path of the socket. */
   readonly address: string;
-  /** The effective options, including those of the embedded database. */
+  /** The effective options, including the options of the embedded database. */
   readonly options: RelApiOptions;
-  /**
-   * Reports itself not ready, stops accepting connections, waits for requests in progress, then closes everything.
-   * @rule R-ADM-4
-   */
+  /** Stops the server: reports that it is not ready, stops accepting connections, waits for requests in progress, then
+   *  closes everything. @rule R-ADM-4 */
   stop(): Promise<void>;
   /** The number of requests that did not end in the grace period, known after the stop. */
   countCutOff(): number;
@@ -50,17 +48,15 @@ export interface StandaloneServer {
 /** The role for which the demo's access rules are written. */
 const DEMO_ANON_ROLE = "anon";
 
-/** Idle connections stay open longer than in common proxies, which would otherwise reuse closed ones. */
+/** Idle connections stay open longer than in common proxies, which would otherwise reuse closed connections. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_MS = 5000;
 const SWEEP_MS = 50;
 /** The time in which clients may read responses that are already written. */
 const STOP_PATIENCE_MS = 1000;
 
-/**
- * Reports settings that name missing objects, and reports them again if they were fixed and recur. Requests work as
- * soon as the object exists. @rule C-SET-3
- */
+/** Reports settings that name missing objects once, and again if an object existed in the meantime. Requests work as
+ *  soon as the object exists. @rule C-SET-3 */
 const startReport = definePlugin({
   name: "start-report",
   apply: (_, context) => {
@@ -73,10 +69,8 @@ const startReport = definePlugin({
   },
 });
 
-/**
- * Listens at once; until the schema is loaded, requests wait or get 503. `isFirst`: this process has the admin
- * listener. @throws RelApiError `preset`, and errors of listening
- */
+/** Listens at once. Until the schema is loaded, requests wait or get 503. `isFirst` says that this process has the
+ *  admin listener. @throws RelApiError `preset`, and errors of listening */
 export const serve = async (
   { options: given, server: settings, files = [] }: EnvironmentSettings,
   isFirst = true,
@@ -158,7 +152,7 @@ export const serve = async (
   };
 };
 
-/** The options, with the embedded database if they name no database. */
+/** Returns the options, with the embedded database if they name no database. */
 export const addEmbeddedDatabase = async ({
   options,
   server: { dataDir },

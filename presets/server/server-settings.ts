@@ -16,7 +16,7 @@ export interface ServerSettings {
   readonly adminPort?: number;
   readonly adminHost?: string;
   readonly workers: number;
-  /** The delay in seconds. */
+  /** The delay of a shutdown, in seconds. */
   readonly shutdownDelay?: number;
 }
 
@@ -124,7 +124,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
   },
 ];
 
-/** Features with an option here. The others are recognised, but are always on or not supported. */
+/** Hasura's experimental features and their options. Features without an option are always on or not supported. */
 export const EXPERIMENTAL_FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
   disable_postgres_arrays: "disablePostgresArrays",
   no_null_unbound_variable_default: "noNullUnboundVariableDefault",
@@ -158,7 +158,7 @@ export const featureSetting: SettingSpec<readonly string[]> = {
 };
 
 /**
- * `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL. This name takes precedence over the one with `PGRST_`.
+ * `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL. This name takes precedence over the name with `PGRST_`.
  */
 export const APP_SETTING_VARIABLE = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
 

@@ -7,7 +7,7 @@ import { TOOL_VARIABLES, unsupportedAdvice } from "./unsupported-settings.ts";
 
 const ENGINE_PREFIX = /^(?:PGRST|HASURA_GRAPHQL)_/;
 
-/** Shorter names resemble too many unrelated ones. */
+/** Shorter names resemble too many unrelated names. */
 const MIN_LENGTH = 7;
 const MAX_CHANGES = 2;
 
@@ -19,7 +19,8 @@ export interface UnknownVariable {
   readonly message: string;
 }
 
-/** Finds such variables. `known` contains the names of all variables that are read. @rule C-SET-1 C-SET-2 */
+/** Finds unknown variables that look like settings. `known` contains the names of all variables that are read. @rule
+ *  C-SET-1 C-SET-2 */
 export const findUnknownVariables = (
   environment: Environment,
   known: ReadonlySet<string>,

@@ -1,6 +1,6 @@
 /**
- * Settings of PostgREST (12 to 16) and Hasura (v2) that this server lacks. `=` precedes the setting that replaces one.
- * Supported ones are aliases of its own settings.
+ * Settings of PostgREST (12 to 16) and Hasura (v2) that this server lacks. `=` precedes the setting of this server that
+ * replaces it. Supported settings are aliases of this server's own settings.
  */
 
 const POSTGREST = `

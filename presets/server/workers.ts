@@ -3,7 +3,7 @@ import cluster, { type Worker } from "node:cluster";
 import { createWorkerCounter } from "../../plugins/limits/worker-limits.ts";
 import type { Outputs } from "../cli/terminal.ts";
 
-/** A message that a worker sends to the worker of that number, or to all others. */
+/** A message that a worker sends to one worker, by number, or to all others. */
 interface RelayedMessage {
   readonly relay?: number | "all";
   readonly topic?: string;
@@ -32,8 +32,8 @@ export const WORKER_INDEX = "RELAPI_WORKER";
 const RESTART_MS = 1000;
 
 /**
- * Replaces a worker that exits while the others run. A worker that exits before it listens stops all, because they
- * share its settings. @returns the exit code once all have exited
+ * Replaces a worker that exits while the others run. A worker that exits before it listens stops all workers, because
+ * they share its settings. @returns the exit code once all have exited
  */
 export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
   /** Workers whose process has not exited. Node's own list keeps a worker until its channel is closed too. */

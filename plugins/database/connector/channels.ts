@@ -1,5 +1,5 @@
 /** Tracks the channels of relapi's own listeners for each database. If all connections share one session, cleaning must
- *  keep these channels, and remove those that a function has listened to. */
+ *  keep these channels, and remove channels that a function has listened to. */
 
 /** An object that identifies a database with only one session. */
 type SharedDatabase = object;
@@ -7,7 +7,7 @@ type SharedDatabase = object;
 const channelsByDatabase = new WeakMap<SharedDatabase, Set<ReadonlyMap<string, unknown>>>();
 
 /** Registers the channels of one listener, by name. The map changes with the channels in use. Returns a function that
- *  removes them. */
+ *  removes the channels. */
 export const registerChannels = (database: SharedDatabase, channels: ReadonlyMap<string, unknown>): (() => void) => {
   let listeners = channelsByDatabase.get(database);
   if (listeners === undefined) {

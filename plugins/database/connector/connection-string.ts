@@ -1,6 +1,6 @@
 /** Reads connection strings of libpq (URLs or `host=… dbname=…`), and writes URLs for pg. */
 
-/** The parts of a connection string. All but the query are encoded as in a URL. */
+/** The parts of a connection string. All parts except the query are encoded as in a URL. */
 export interface UrlParts {
   readonly scheme: string;
   readonly user: string;
@@ -18,7 +18,7 @@ export interface HostAddress {
 
 export const isUrl = (text: string): boolean => /^\s*[a-z]+:\/\//i.test(text);
 
-/** @throws Error on a text that is neither a URL nor a list of `name=value` */
+/** Reads a URL or a list of `name=value`. @throws Error on any other text */
 export const parseConnectionString = (text: string): UrlParts =>
   isUrl(text) ? parseUrl(text.trim()) : parseKeywords(text);
 
@@ -40,7 +40,7 @@ const parseUrl = (url: string): UrlParts => {
   };
 };
 
-/** @throws Error on a string that is not a list of `name=value` */
+/** Reads a list of `name=value`. @throws Error on any other text */
 const parseKeywords = (text: string): UrlParts => {
   const parameters = new Map<string, string>();
   // host=/tmp password='it\'s'

@@ -25,7 +25,8 @@ const CONNECT_MS = 5000;
 /** The embedded database has only one backend, so more connections would only take turns. */
 const EMBEDDED_CONNECTIONS = 1;
 
-/** @throws RelApiError `preset` if the options name no database */
+/** Creates the connector of the database in the options. @throws RelApiError `preset` if the options name no
+ *  database */
 export const createConnector = (parts: ConnectorParts): Connector => {
   const { options, logger, isLoaded } = parts;
   const target = createRefreshingTarget(readTarget(options), "databaseUrl", options);
@@ -39,7 +40,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
-  /** The last opened or checked connection leads to a pooler, which is likely for the next one too. */
+  /** Whether the last opened or checked connection leads to a pooler. The next connection probably does too. */
   let isPooled = false;
 
   /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule

@@ -27,7 +27,7 @@ export interface Hosts {
 }
 
 const SECOND_MS = 1000;
-/** The minimum in libpq. It is also the default for each of several hosts. */
+/** The minimum in libpq. The minimum is also the default for each of several hosts. */
 const MIN_CONNECT_MS = 2 * SECOND_MS;
 
 /** The driver itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
@@ -53,7 +53,7 @@ const ENCRYPTION_VARIABLES: Readonly<Record<string, string>> = {
 
 type ReadParameter = (name: string) => string | undefined;
 
-/** Reads the lists of hosts and ports: one port per host, one port for all of them, or none. `getOwn` reads the
+/** Reads the lists of hosts and ports: one port per host, one port for all hosts, or no port. `getOwn` reads the
  *  connection string only. @throws Error */
 const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadParameter): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
@@ -72,8 +72,8 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadPar
   return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
 };
 
-/** @throws Error on a string that is neither a URL nor a list of `name=value`, or that contradicts itself @rule R-HST-1
- *  R-HST-2 R-HST-3 */
+/** Reads the hosts of a connection string. @throws Error on a string that is neither a URL nor a list of `name=value`,
+ *  or that contradicts itself @rule R-HST-1 R-HST-2 R-HST-3 */
 export const parseHosts = (text: string, environment: Environment = process.env): Hosts => {
   const given = parseConnectionString(text);
   const readParameter: ReadParameter = (name) => given.query.find(([own]) => own === name)?.[1] || undefined;
@@ -119,8 +119,8 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   };
 };
 
-/** Returns the other values of the service, and those of the environment for encryption, which the string does not set.
- *  A socket needs no encryption. */
+/** Returns parameters that the string does not set: the other parameters of the service, and the environment's for
+ *  encryption. A socket needs no encryption. */
 const collectAddedParameters = (
   given: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
@@ -141,7 +141,7 @@ const readCredentials = (
   ofService: ReadonlyMap<string, string> | undefined,
   get: ReadParameter,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
-  // pg itself reads those of the environment
+  // pg itself reads the credentials of the environment
   const encodeValue = (name: string): string =>
     ofService?.has(name) === true || given.query.some(([own]) => own === name)
       ? encodeURIComponent(get(name) ?? "")

@@ -1,4 +1,4 @@
-/** Reads the files of libpq: passwords (`.pgpass`) and services (`pg_service.conf`). They are read for each new
+/** Reads the files of libpq: passwords (`.pgpass`) and services (`pg_service.conf`). The files are read for each new
  *  connection, so that changed passwords take effect immediately. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

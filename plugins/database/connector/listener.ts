@@ -1,4 +1,5 @@
-/** The only connection that listens. It is open while a channel is in use, and reopened after a loss. */
+/** Manages the only connection that listens. The connection is open while a channel is in use, and reopened after a
+ *  loss. */
 import { ident, sql, toStatement, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Connector, Missed } from "../../../core/engine/database/connector.ts";
@@ -33,12 +34,14 @@ interface ChannelEntry {
   readonly onMessage: (payload: string) => void;
   readonly onMissed: ((why: Missed) => void) | undefined;
   readonly onFailure: (() => void) | undefined;
-  /** The reason for lost notifications of which the listener does not know yet. Undefined if none were lost. */
+  /** The reason for lost notifications of which the listener does not know yet. Undefined if no notifications were
+   *  lost. */
   unreportedLoss: Missed | undefined;
 }
 
-/** `isLoaded` returns false until the schema is loaded, because until then the loader logs connection errors. With
- *  `isDirect`, no other connection uses this target, so no other code logs a refused login. @rule R-SC-5 R-SC-10 */
+/** Creates the listener of a target. `isLoaded` returns false until the schema is loaded, because until then the loader
+ *  logs connection errors. With `isDirect`, no other connection uses this target, so no other code logs a refused
+ *  login. @rule R-SC-5 R-SC-10 */
 export const createListener = (
   target: Target,
   logger: Logger,
@@ -132,7 +135,7 @@ export const createListener = (
       if ("url" in target)
         check = startHeartbeat(opened, () => listEntries().every(({ onFailure }) => onFailure === undefined));
       backoff.reset();
-      const wanted = [...channels.keys()]; // some of them were added during the connection attempt
+      const wanted = [...channels.keys()]; // some channels were added during the connection attempt
       for (const channel of wanted) await runCommand(opened, "listen", channel);
       wanted.forEach(callMissed);
     } catch (error) {
@@ -180,7 +183,7 @@ export const createListener = (
       if (connection === undefined) for (const entry of listEntries()) entry.unreportedLoss ??= "late";
     },
     retryNow: () => {
-      // a problem of another connection may affect this one too
+      // a problem of another connection may affect this connection too
       if (connection !== undefined) {
         if (!connection.isAwaitingResponse()) check?.();
       } else if (timer !== undefined && currentProblem === undefined) void connect();

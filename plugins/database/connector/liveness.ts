@@ -40,7 +40,7 @@ interface StateRow {
   readonly own: number;
 }
 
-/** Returns a function that stops watching. @rule R-HST-9 R-HST-10 */
+/** Watches connections and ends dead connections. Returns a function that stops watching. @rule R-HST-9 R-HST-10 */
 export const watchLiveness = (parts: LivenessParts): (() => void) => {
   const { connections, checkMs, limitMs, onLost, isOnlyHost, warn } = parts;
   const attemptMs = Math.min(checkMs, ATTEMPT_MS);
@@ -54,7 +54,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     onLost(isUnreachable);
   };
 
-  /** Returns the state of connections to one server, by process id. Undefined if the server refuses or a pooler
+  /** Returns the state of connections to one server, by process id. Returns undefined if the server refuses or a pooler
    *  answers. @throws RelApiError if the connection cannot be opened or the statement fails */
   const loadStates = async (
     silent: readonly Connection[],

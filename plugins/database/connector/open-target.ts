@@ -17,7 +17,7 @@ export type Target =
     }
   | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
 
-/** @throws RelApiError `connection-failed` */
+/** Opens a connection to a target. @throws RelApiError `connection-failed` */
 export const openTarget = async (
   target: Target,
   timeoutMs: number,
@@ -34,7 +34,7 @@ export const openTarget = async (
   }
 };
 
-/** `url` names one host. @throws the error of connecting */
+/** Opens a connection to the single host of `url`. @throws the error of connecting */
 const openHost = async (
   url: string,
   pooler: PoolerMode,

@@ -13,7 +13,7 @@ interface BackendRow {
   readonly hasPlpgsql: boolean;
 }
 
-/** Detects a pooler: it answers a new client itself with an invented process id, which differs from the backend's own.
+/** Detects a pooler, which answers a new client itself with an invented process id instead of the backend's own.
  *  The question also switches `jit` off, because the planner overestimates statements with many nested rows, and
  *  compilation takes several times as long as their execution. A value that was set for the server, database, role or
  *  connection is kept. On a shared backend `jit` is unchanged, because the setting would affect other clients. @rule
@@ -33,7 +33,7 @@ from (select coalesce($1::pg_catalog.int4 = pg_catalog.pg_backend_pid(), true)) 
 const NO_PROCESS_ID = -1;
 
 /** Returns the parameter of the question: the expected process id of the backend, or null if any is right. `processId`
- *  is the one reported when the connection was opened; PostgreSQL always reports one. */
+ *  is the id that was reported when the connection was opened; PostgreSQL always reports an id. */
 const chooseProcessId = (mode: PoolerMode, processId: number | null): number | null =>
   mode === "session" ? null : mode === "auto" ? (processId ?? NO_PROCESS_ID) : NO_PROCESS_ID;
 
@@ -60,7 +60,7 @@ export const loadBackend = async (connection: Connection, mode: PoolerMode): Pro
 };
 
 /** Returns whether the connection still has the backend that the server reported when it was opened. A lost connection
- *  counts as such, because its backend is unknown. @rule R-TX-15 */
+ *  also counts as unchanged, because its backend is unknown. @rule R-TX-15 */
 export const hasOwnBackend = (connection: Connection): Promise<boolean> =>
   connection.query<{ readonly id: number }>("select pg_catalog.pg_backend_pid() as id", []).then(
     ([row]) => row?.id === connection.processId,

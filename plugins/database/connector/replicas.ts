@@ -25,9 +25,9 @@ interface Replica {
 const PAUSE_MS = 200;
 /** A refused login is retried after a longer pause, because the server logs each attempt. */
 const REFUSED_PAUSE_MS = 5000;
-/** A replica that takes longer may be unreachable, so a new connection is tried in the meantime. */
+/** A replica that answers later may be unreachable, so a new connection is tried in the meantime. */
 const RECHECK_MS = 200;
-/** A replica that takes longer counts as slow. */
+/** A replica that answers later counts as slow. */
 const ANSWER_TIMEOUT_MS = 500;
 /** The timeout for reaching a silent replica, after which its statements are given up. Together with `PAUSE_MS`
  *  and `RECHECK_MS`, it is less than a second. */
@@ -106,7 +106,7 @@ const createWatch = (
   };
 };
 
-/** @rule R-HST-8 */
+/** Creates the list of replicas that follow one primary, and checks all of them. @rule R-HST-8 */
 export const createReplicas = ({
   primary,
   replicas,
@@ -114,7 +114,7 @@ export const createReplicas = ({
   logger,
 }: ReplicasParts): Replicas & { readonly close: () => void } => {
   const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: undefined }));
-  /** The past positions of the primary, the oldest first: those within the permitted lag, and one before them. */
+  /** The past positions of the primary, the oldest first: all within the permitted lag, and one earlier position. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
   let lastIndex = 0;
   let isStarted = false;

@@ -1,4 +1,4 @@
-/** Connections that accept commands of the replication protocol. Plugins define the commands. */
+/** Opens connections that accept commands of the replication protocol. Plugins define the commands. */
 import { connectionFailed, toStatement, type Sql } from "../../../core/index.ts";
 import { convertStatementError } from "../../../core/engine/database/pg-errors.ts";
 import type { ReplicationConnection } from "../../../core/engine/database/connector.ts";
@@ -6,19 +6,19 @@ import { openTarget, type Target } from "./open-target.ts";
 
 const CONNECT_MS = 10_000;
 
-/** The protocol has no parameters. */
+/** Writes a command without parameters, which the replication protocol does not have. */
 const compileCommand = (command: Sql): string => {
   const { text, slots } = toStatement(command);
   if (slots.length > 0) throw new TypeError("a replication command cannot have slots: use ident() and catalogText()");
   return text;
 };
 
-/** @throws RelApiError of connecting */
+/** Opens a connection for replication commands. @throws RelApiError if the connection fails */
 export const openReplication = async (target: Target): Promise<ReplicationConnection> => {
   if ("stream" in target)
     throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
   const connection = await openTarget(target, CONNECT_MS, { replicates: true, purpose: "replication" });
-  // newer servers would create a slot there, which waits for a write of the primary
+  // newer servers would create a slot on a standby, which waits for a write of the primary
   if (connection.getServerState()?.isStandby === true) {
     void connection.end();
     throw connectionFailed("the server is a standby", undefined, { sqlstate: "25006" });

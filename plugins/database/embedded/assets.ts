@@ -1,4 +1,4 @@
-/** The locations of the embedded database's files. They are beside the compiled code, even when the sources are
+/** The locations of the embedded database's files. The files are beside the compiled code, even when the sources are
  *  running. */
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ const builtFolder = new URL(
 
 export const threadUrl = new URL("worker.js", builtFolder);
 
-/** The path of a prebuilt image. The file exists after `npm run build`. */
+/** Returns the path of a prebuilt image. The file exists after `npm run build`. */
 export const getImagePath = (name: "demo" | "empty"): string => fileURLToPath(new URL(`${name}.image`, builtFolder));
 
 /** The path of the file that records the inputs of the images. */
@@ -20,7 +20,7 @@ export const stampPath = fileURLToPath(new URL("images.json", builtFolder));
 /** The folder beside the compiled code where the build copies the demo's SQL files. */
 export const demoFolder = fileURLToPath(new URL("demo/", builtFolder));
 
-/** The demo's SQL files, in the order in which they run. */
+/** Lists the paths of the demo's SQL files, in the order in which they run. @throws Error if the folder is missing */
 export function listDemoScripts(): string[] {
   const folders = [fileURLToPath(new URL("../../../../plugins/database/embedded/demo/", builtFolder)), demoFolder]; // prefer the sources, if they exist
   const folder = folders.find((path) => existsSync(path));

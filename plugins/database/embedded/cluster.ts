@@ -7,12 +7,12 @@ import { gunzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
 import type { Extension } from "@electric-sql/pglite";
 
-/** With one megabyte per WAL segment and few retained segments, the image shrinks from 40 to 13 MB, and memory usage
- *  with it. */
+/** One megabyte per WAL segment and few retained segments shrink the image from 40 to 13 MB, and reduce the memory
+ *  usage. */
 export const initDbParams = ["--wal-segsize=1", "-c", "max_wal_size=16MB", "-c", "min_wal_size=2MB"];
 
-/** A lower limit than the stack of the thread, so that a deep expression ends in PostgreSQL's own error (see `stackMb`
- *  in host.ts). */
+/** `max_stack_depth` is lower than the stack of the thread, so that a deep expression ends in PostgreSQL's own error
+ *  (see `stackMb` in host.ts). */
 const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_stack_depth=1MB"];
 
 export interface ClusterOptions {
@@ -47,7 +47,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       onStderr: (line) => {
         lastStderrLines.push(line);
         if (lastStderrLines.length > 5) lastStderrLines.shift();
-        return false; // keeps its output off the console
+        return false; // keeps the output of PostgreSQL off the console
       },
     });
   } catch (error) {
@@ -57,9 +57,9 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   }
 }
 
-/** Links the libraries of extensions at their first use. PGlite links all of them in parallel while it starts. If two
- *  of them interfere, a later call ends the engine with "null function or function signature mismatch". That happens in
- *  one start of ten with two extensions, and in nearly all with six. PostgreSQL itself links one library after the
+/** Links the libraries of extensions at their first use. PGlite links all libraries in parallel while it starts. If two
+ *  libraries interfere, a later call ends the engine with "null function or function signature mismatch". That happens
+ *  in one start of ten with two extensions, and in nearly all with six. PostgreSQL itself links one library after the
  *  other. */
 const loadOnDemand: Extension = {
   name: "load-on-demand",
@@ -77,13 +77,13 @@ const loadOnDemand: Extension = {
 /** The only timer of the engine, which `statement_timeout` sets. */
 export interface Alarm {
   readonly extension: Extension;
-  /** Called between two groups of messages. Makes PostgreSQL discard an alarm of a finished statement, before which it
-   *  would set no other. */
+  /** Makes PostgreSQL discard the alarm of a finished statement, because PostgreSQL sets no other alarm before. Called
+   *  between two groups of messages. */
   discardExpiredAlarm(): void;
 }
 
-/** `changed` is called when PostgreSQL sets its timer; 0 stops the timer. It can be called while a statement runs, but
- *  nothing can interrupt PostgreSQL then: the thread must be terminated. */
+/** Creates the alarm. `changed` is called when PostgreSQL sets its timer; 0 stops the timer. The call may come while a
+ *  statement runs, which only the end of the thread can interrupt. */
 export function createAlarm(changed: (milliseconds: number) => void): Alarm {
   let setMs = 0;
   let reportedMs = 0;
@@ -178,7 +178,8 @@ async function loadExtension(name: string): Promise<Extension> {
   return extension;
 }
 
-/** An extension is compiled for one release of PGlite. With another release it fails later, with unhelpful messages. */
+/** Refuses an extension that was compiled for another release of PGlite, because it would fail later with unhelpful
+ *  messages. @throws Error */
 function checkPgliteVersion(packageName: string, folder: string): void {
   const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");
   const { version, peerDependencies } = readPackage(path);
@@ -228,7 +229,7 @@ export async function dumpCluster(pg: PGlite): Promise<Uint8Array> {
   return new Uint8Array(await tar.arrayBuffer());
 }
 
-/** The version of the installed PGlite. */
+/** Returns the version of the installed PGlite. */
 export function readPgliteVersion(): string {
   const entry = fileURLToPath(import.meta.resolve("@electric-sql/pglite"));
   return readPackage(join(dirname(entry), "..", "package.json")).version;

@@ -6,7 +6,7 @@ import { presetError } from "../../../core/index.ts";
 export interface DataFolder {
   /** The path of the cluster. */
   readonly clusterPath: string;
-  /** Whether there is no cluster yet, or an unfinished one was removed. */
+  /** Whether the folder had no cluster, or an unfinished cluster that was removed. */
   readonly isFresh: boolean;
   /** Marks the cluster as complete. An interrupted start before this is repeated from scratch. */
   markComplete(): void;
@@ -16,7 +16,7 @@ export interface DataFolder {
 
 interface Lock {
   readonly pid: number;
-  /** The start time of that process, because pids are reused, in containers all the time. */
+  /** The start time of the process, because systems reuse pids, and containers often do. */
   readonly startedAt: string;
   readonly isFilled: boolean;
 }
@@ -74,7 +74,8 @@ function readLock(path: string): Lock | undefined {
   }
 }
 
-/** Returns a text that differs between two processes with the same pid. Empty if the process does not exist. */
+/** Returns a text that differs between two processes with the same pid. The text is empty if the process does not
+ *  exist. */
 function readProcessStart(pid: number): string {
   try {
     process.kill(pid, 0);

@@ -6,7 +6,7 @@ export interface BackendClient {
   /** Returns the next request, or undefined if the client has no request. Called only when it is the client's turn. */
   nextRequest(): Request | undefined;
   onAnswer(answer: Answer): void;
-  /** Called when its request has exceeded the time limit and gets no response. */
+  /** Called when the client's request has exceeded the time limit and gets no response. */
   onOverrun(): void;
 }
 
@@ -25,7 +25,7 @@ export interface BackendQueue {
   close(): void;
 }
 
-/** `send` is called with one request at a time. The next one follows the response to the last. */
+/** Creates the queue of one backend. `send` is called with one request at a time, and again only after its response. */
 export function createBackendQueue(send: (request: Request) => void): BackendQueue {
   const waiting = new Set<BackendClient>(); // in order of arrival
   let holder: BackendClient | undefined;
@@ -64,7 +64,7 @@ export function createBackendQueue(send: (request: Request) => void): BackendQue
       if (client === undefined) return;
       if (answer.isIdle) {
         holder = undefined;
-        waiting.add(client); // queues behind the others, if it has more requests
+        waiting.add(client); // the client queues behind the others, if it has more requests
       }
       client.onAnswer(answer);
       advance();

@@ -1,4 +1,4 @@
-/** The main thread's side of the database thread. */
+/** Controls the database thread from the main thread, and limits the time of its requests. */
 import { Worker } from "node:worker_threads";
 import { threadUrl } from "./assets.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
@@ -8,14 +8,14 @@ import type { Answer, Boot, FromThread, Request } from "./thread.ts";
  *  limit does not count 3 million levels of JSON, which need 400 MB here. The memory is only reserved until it is
  *  used. */
 const stackMb = 512;
-/** The heap of JavaScript objects, of which there are few. Tables and results do not count. */
+/** The limit of JavaScript's heap, which is small because it contains neither tables nor results. */
 const heapMb = 512;
 
 export interface ThreadEvents {
   /** `greeting` is the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
   onAnswer(answer: Answer): void;
-  /** Called when a statement exceeds its time limit. Only `stop` ends it. */
+  /** Called when a statement exceeds its time limit. Only `stop` ends the statement. */
   onOverrun(): void;
   /** Called once when the database failed to start, or stopped unexpectedly. */
   onEnd(message: string): void;
@@ -28,8 +28,8 @@ export interface Thread {
   stop(waitMs: number): Promise<void>;
 }
 
-/** Starts a thread with a database. It keeps the process alive while it is starting or busy, but not while it is idle.
- *  `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
+/** Starts a thread with a database. The thread keeps the process alive while it is starting or busy, but not while it
+ *  is idle. `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
 export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
   const worker = new Worker(threadUrl, {
     workerData: boot,

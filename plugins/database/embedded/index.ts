@@ -1,6 +1,6 @@
-/** Runs PostgreSQL inside the process, for users without a server:
- *  `new pg.Pool({ stream: startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a
- *  thread; docs/guides/embedded-database.md lists its limits. */
+/** Runs PostgreSQL inside the process, for users without a server: `new pg.Pool({ stream:
+ *  startEmbeddedDatabase().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
+ *  docs/guides/embedded-database.md lists its limits. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
@@ -24,35 +24,35 @@ export interface EmbeddedOptions {
   /** Extensions to make available in addition to ltree: contrib modules of PGlite (`pg_trgm`), or `postgis` if
    *  @electric-sql/pglite-postgis is installed. */
   readonly extensions?: readonly string[];
-  /** SQL that runs once, after a fresh start. It may not contain `COPY ... FROM STDIN`. */
+  /** SQL that runs once, after a fresh start. The script may not contain `COPY ... FROM STDIN`. */
   readonly loadScript?: string;
-  /** The time limit in seconds for statements without a `statement_timeout`; 30 by default, 0 for no limit. Beyond it
-   *  the database restarts, because PGlite cannot cancel a statement. In memory, it then has the data of a fresh
-   *  start. */
+  /** The time limit in seconds for statements without a `statement_timeout`; 30 by default, 0 for no limit. A longer
+   *  statement restarts the database, because PGlite cannot cancel a statement. A database in memory then has the data
+   *  of a fresh start. */
   readonly statementTimeout?: number;
   /** Logs slow starts and crashes; to standard error by default. */
   readonly log?: (line: string) => void;
 }
 
 export interface EmbeddedDatabase {
-  /** For the `stream` option of `pg`; returns a new Duplex per client. */
+  /** Returns a new Duplex for each client, for the `stream` option of `pg`. */
   readonly stream: () => Duplex;
   /** Resolves when the first statement can run, or rejects with the reason why the database did not start. */
   readonly ready: Promise<void>;
-  /** Ends all clients and the database. A statement that does not end within 5 s is cut off; a data folder recovers
-   *  from that. */
+  /** Ends all clients and the database. With a data folder, the running statement has 5 s to end. A data folder
+   *  recovers from a statement that was cut off. */
   close(): Promise<void>;
   /** Returns a gzipped tar of the current state, for `image`. Waits until no transaction is open. */
   dump(): Promise<Uint8Array>;
-  /** Ends a statement that does not end by itself, together with all clients. In memory, the data is reset to that of a
-   *  fresh start. */
+  /** Ends a statement that does not end by itself, together with all clients. A database in memory then has the data of
+   *  a fresh start. */
   restart(): Promise<void>;
 }
 
 const closeTimeoutMs = 5000;
 const defaultTimeoutSeconds = 30;
 
-/** PGlite is an optional dependency. @rule C-PKG-3 */
+/** Checks that PGlite, an optional dependency, is installed. @throws RelApiError `preset` @rule C-PKG-3 */
 const requirePglite = (): void => {
   try {
     createRequire(import.meta.url).resolve("@electric-sql/pglite");
@@ -123,7 +123,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
         },
       });
     });
-    greeting.catch(() => {}); // the waiting caller gets the error
+    greeting.catch(() => {}); // the caller that awaits the promise gets the error
     return greeting;
   };
 
@@ -134,7 +134,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
       if (isClosed) throw new Error("the embedded database is closed");
       return start();
     });
-    startup.catch(() => {}); // the waiting caller gets the error
+    startup.catch(() => {}); // the caller that awaits the promise gets the error
   };
 
   const sendRequest = (request: Request): Promise<Uint8Array> =>
@@ -186,7 +186,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   };
 }
 
-/** The boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
+/** Returns the boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
 function buildFreshBoot(options: EmbeddedOptions): Boot {
   const image = options.image ?? "demo";
   const isBuiltIn = (name: string): name is "demo" | "empty" => name === "demo" || name === "empty";

@@ -35,8 +35,8 @@ const statementKind = 0x53; // "S" in Describe and Close; "P" names a portal
 const longestNameBytes = 63;
 const longestMessageBytes = 0x3fffffff; // the limit of PostgreSQL itself
 
-/** Sent after each statement. It ends a `COPY ... FROM STDIN`, which would make the backend read from a missing socket.
- *  PostgreSQL ignores the message if no copy runs. */
+/** Follows each statement. The message ends a `COPY ... FROM STDIN`, which would make the backend read from a missing
+ *  socket. PostgreSQL ignores the message if no copy runs. */
 const copyFailMessage = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
 
 /** Reads a client's messages, and makes its statement names unique. */
@@ -48,12 +48,12 @@ export interface MessageReader {
   readonly hasGroups: boolean;
   /** Whether the client has sent Terminate. All further bytes are ignored. */
   readonly isTerminated: boolean;
-  /** Restores the initial state of the shared session. `inTransaction` says that the client ended inside a
-   *  transaction. */
+  /** Returns a batch that restores the initial state of the shared session. `inTransaction` says that the client ended
+   *  inside a transaction. */
   buildCleanup(inTransaction: boolean): Batch;
 }
 
-/** Reads the messages of one client. `prefix` is unique among clients. It is put before statement names, which would
+/** Reads the messages of one client. `prefix` is unique among clients, and put before statement names, which would
  *  collide in the shared backend. */
 export function createMessageReader(prefix: string): MessageReader {
   const statements = new Set<string>();
@@ -206,13 +206,13 @@ function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; re
   return { bytes, groups: ends };
 }
 
-/** A batch with one simple query. */
+/** Builds a batch with one simple query. */
 export function buildQuery(text: string): Batch {
   return buildBatch([{ parts: [serialize.query(text)], isSynced: true }]);
 }
 
-/** Reads a client's first message: protocol 3 startup, a request for encryption, or a cancel request. Undefined if it
- *  is incomplete. */
+/** Reads a client's first message: protocol 3 startup, a request for encryption, or a cancel request. Returns undefined
+ *  if the message is incomplete. @throws Error on other bytes */
 export function readOpening(
   bytes: Uint8Array,
 ): { readonly kind: "startup" | "encryption" | "cancel"; readonly bytes: number } | undefined {

@@ -1,4 +1,4 @@
-/** The socket of a `pg` client. */
+/** Creates the streams that replace the sockets of `pg` clients. */
 import { Duplex } from "node:stream";
 import { createMessageReader, encodeError, readOpening } from "./messages.ts";
 import type { BackendQueue, BackendClient } from "./gate.ts";
@@ -14,7 +14,7 @@ export interface ClientStream {
 }
 
 export interface ClientStreamOptions {
-  /** Unique among the clients of a database. */
+  /** The prefix of the client's statement names. The prefix is unique among the clients of a database. */
   readonly prefix: string;
   readonly queue: BackendQueue;
   /** Resolves with the response to a startup packet, once the database is ready. */
@@ -24,7 +24,7 @@ export interface ClientStreamOptions {
   readonly onClose: (stream: ClientStream) => void;
 }
 
-/** Creates one client's connection to the backend. It does not queue before it has sent a request. */
+/** Creates one client's connection to the backend. The client does not queue before it has sent a request. */
 export function createClientStream(options: ClientStreamOptions): ClientStream {
   const { queue } = options;
   const reader = createMessageReader(options.prefix);
@@ -33,7 +33,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   let isClosed = false;
   let isAwaitingAnswer = false;
   let isEnding = false; // the client has sent Terminate or closed its side
-  let isEnded = false; // the stream was closed after that
+  let isEnded = false; // the client gets no more responses
   let isOverrun = false;
   let hasSent = false;
   let isInTransaction = false;
@@ -141,7 +141,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     },
   });
 
-  // Methods of a socket that pg needs beyond those of a Duplex.
+  // pg calls these methods of a socket, which a Duplex does not have.
   Object.assign(duplex, {
     connect: () => {
       process.nextTick(() => duplex.emit("connect"));
@@ -159,7 +159,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       if (isGreeted && !isClosed && !isEnded) duplex.push(Buffer.from(message));
     },
     destroy(reason) {
-      if (isOverrun) return; // it closes when the client has read the error
+      if (isOverrun) return; // the stream closes when the client has read the error
       duplex.destroy(isEnding ? undefined : new Error(reason));
     },
   };

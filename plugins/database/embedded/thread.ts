@@ -7,7 +7,7 @@ export interface Boot {
   readonly dataFolder?: string;
   /** A gzipped tar of a cluster that is unpacked before the start. */
   readonly imagePath?: string;
-  /** SQL files, and then SQL text, that run after the start. */
+  /** The SQL files that run after the start, before `loadScript`. */
   readonly scriptPaths: readonly string[];
   readonly loadScript?: string;
   readonly extensions: readonly string[];

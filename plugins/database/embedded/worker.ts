@@ -1,4 +1,4 @@
-/** The thread of the embedded database, so that a long statement does not block other responses of the process. */
+/** Runs the embedded database in a thread, so that a long statement does not block other responses of the process. */
 import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -13,7 +13,7 @@ const smallAnswerBytes = 1024 * 1024;
 const batchesBetweenWalChecks = 256;
 const slowBatchMs = 100;
 
-/** Without a checkpointer process, nothing else limits the WAL; in memory it would grow forever. */
+/** PGlite has no checkpointer process, so the WAL would grow forever without this check. */
 const isWalLongSql =
   "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
 
@@ -22,7 +22,7 @@ const port = parentPort;
 
 const post = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
-/** Ends the thread, because the behaviour of PostgreSQL in this state is undefined. */
+/** Ends the thread after an error, because the behaviour of PostgreSQL is undefined from then on. */
 function exitWithError(message: string): never {
   post({ kind: "died", message });
   process.exit(1);
@@ -81,8 +81,8 @@ function createBackend(pg: PGlite, onGroupEnd: () => void) {
   return { run, greet };
 }
 
-/** PGlite swallows every exception of the engine and calls it again, even after PostgreSQL has exited: an endless loop
- *  that consumes memory. */
+/** Ends the thread on a fatal error. PGlite swallows every exception of the engine and calls the engine again, even
+ *  after PostgreSQL has exited. The result would be an endless loop that consumes memory. */
 function exitOnFatalErrors(pg: PGlite): void {
   const engine = pg.Module as unknown as { _PostgresMainLoopOnce?: () => void };
   const step = engine._PostgresMainLoopOnce;
@@ -97,8 +97,8 @@ function exitOnFatalErrors(pg: PGlite): void {
   };
 }
 
-/** An ordinary SQL error leaves the engine as the text "unwind" or as exit status 100, depending on the release. A trap
- *  or a stack overflow is an Error. */
+/** Returns whether PostgreSQL cannot continue after the error. An ordinary SQL error leaves the engine as the text
+ *  "unwind" or as exit status 100, depending on the release. A trap or a stack overflow is an Error. */
 function isFatal(error: unknown): boolean {
   if (error instanceof Error) return true;
   const { name, status } = error as { name?: unknown; status?: unknown };

@@ -91,11 +91,11 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetCol
   };
 };
 
-/** `own` is the relation, if it is a view or has comments. */
+/** Builds the columns of a relation. `own` is the relation, if the relation is a view or has comments. */
 const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: RelationRow): readonly Column[] =>
   rows.map((row) => buildColumn(row, parts, own));
 
-/** @rule R-SC-2 */
+/** Returns the default of a column, or of its domain. @rule R-SC-2 */
 const findDefault = (
   [, , type, , , , default_, identity, isGenerated]: ColumnRow,
   { types, getDomainTraits }: RelationParts,
@@ -155,7 +155,7 @@ const NO_COLUMNS: readonly ColumnRow[] = [];
 export const findPrimaryKey = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
-/** Builds the row types, whose attributes are the columns. */
+/** Creates a function that builds row types, whose attributes are the columns. */
 export const createRowTypeBuilder = (): ((row: RelationRow) => PgType) => {
   const buildAttributes = memoize((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
   return (row) => buildRowType(row, buildAttributes(row.columns ?? NO_COLUMNS));

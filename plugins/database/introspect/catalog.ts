@@ -47,8 +47,8 @@ const readAdditionalObjects = (model: Model, { hiddenSchemas }: IntrospectContex
   return { relations, routines, schemas: hiddenSchemas };
 };
 
-/** Loads the catalog with five queries, independent of the number of relations. One more query loads types outside the
- *  usual ones. @rule R-SC-1 */
+/** Loads the catalog with five queries, independent of the number of relations. One more query loads other types than
+ *  the usual types. @rule R-SC-1 */
 const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
   const additional = readAdditionalObjects(model, context);
   // The relations take longest to process, so they are requested first, and the database runs the other queries in the

@@ -1,4 +1,4 @@
-/** Chooses the relations that the relations query loads, and marks those whose writes run user code. */
+/** Chooses the relations that the relations query loads, and marks relations whose writes run user code. */
 import { ident, sql, value, type IntrospectContext, type QualifiedName, type Sql } from "../../../core/index.ts";
 
 /** The objects to load although their schema is not exposed. */
@@ -21,8 +21,8 @@ export const compileSchemaSet = (cte: string, names: Iterable<string>) => sql`${
 )`;
 
 /** `coded` are relations whose writes run user code. C functions do not count, because only a superuser can create
- *  them. `remote` are relations with rows on another server. Both include parents of such relations, and tables whose
- *  keys cascade to them. @rule R-TX-10 */
+ *  them. `remote` are relations with rows on another server. Both sets include parents of such relations, and tables
+ *  whose keys cascade to them. @rule R-TX-10 */
 const CODE_SETS = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine
@@ -173,8 +173,8 @@ inconclusive (oid) as (
 )`;
 
 /** Writes `with …` with two sets of relations. `own` are the relations of the exposed and the wanted schemas. `chosen`
- *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds those that a
- *  foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
+ *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds relations that
+ *  a foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
  *  R-REL-2 R-REL-4 */
 export const compileRelationSets = (context: IntrospectContext, wanted: AdditionalObjects): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);

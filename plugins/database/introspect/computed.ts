@@ -51,8 +51,8 @@ const buildComputed = (routine: Routine, source: QualifiedName, target: Qualifie
   };
 };
 
-/** Returns the relation with its computed relationships. They replace detected relationships whose target has the name
- *  of the function. */
+/** Returns the relation with its computed relationships. Computed relationships replace detected relationships whose
+ *  target has the name of the function. */
 const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
   const isReplaced = (detected: Relationship): boolean =>
     detected.routine === undefined &&

@@ -1,7 +1,7 @@
 /** Loads user-defined types: domains, enums, composites, ranges, and the types to which they refer. */
 import { sql, value, type IntrospectContext, type Sql } from "../../../core/index.ts";
 
-/** Loads all types that can be reached from `roots`, except the `known` ones. `facts` are columns that every type has,
+/** Loads all types that can be reached from `roots`, except the `known` types. `facts` are columns that every type has,
  *  with the joins that they need. */
 export const loadUserTypes = <Row>(
   context: IntrospectContext,

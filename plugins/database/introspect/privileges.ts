@@ -18,8 +18,8 @@ const PREDEFINED_ACL = {
 // sea_clerk=ar*/postgres, =X/postgres, "odd ""role"""=r/postgres
 const ACL_ITEM = /^("(?:[^"]|"")*"|[^"=]*)=([^/]*)\//;
 
-/** Creates a reader of `aclitem[]` as text. It drops grant options. Equal lists share one array, because most of a
- *  thousand relations have equal lists. The lists of relations and schemas also contain the predefined roles with
+/** Creates a reader of `aclitem[]` as text. The reader drops grant options. Equal lists share one array, because most
+ *  of a thousand relations have equal lists. The lists of relations and schemas also contain the predefined roles with
  *  rights on all of them. */
 export const createAclReader = (): ((
   items: readonly string[] | null,
@@ -47,15 +47,15 @@ interface RoleRow {
   readonly name: string;
   readonly isSuperuser: boolean;
   readonly isAssumable: boolean;
-  /** The roles of which it is a direct member with their rights. */
+  /** The roles whose rights a direct membership gives to this role. */
   readonly inherits: readonly string[] | null;
   readonly settings: readonly (readonly [name: string, value: string])[] | null;
 }
 
 const ISOLATION = "default_transaction_isolation";
 
-/** Loads all roles. `settings` are those of `ALTER ROLE … SET` that the login role may apply for a role that it may
- *  assume. @rule R-OPT-3 R-TX-3 R-TX-6 */
+/** Loads all roles. `settings` are the values of `ALTER ROLE … SET` that the login role may apply when it assumes the
+ *  role. @rule R-OPT-3 R-TX-3 R-TX-6 */
 export const loadRoles = async (
   context: IntrospectContext,
   serverVersion: number,

@@ -13,7 +13,7 @@ import {
 } from "../../../core/index.ts";
 import { getColumnOrigins, type ColumnOrigins } from "./catalog.ts";
 
-/** A foreign key between two relations. Each is a table of the constraint, or a view that shows the key. */
+/** A foreign key between two relations. Each relation is a table of the constraint, or a view that shows the key. */
 interface KeyLink {
   /** Distinguishes keys with the same name on different tables. */
   readonly key: object;
@@ -163,8 +163,9 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
   ];
 };
 
-/** A junction has two foreign keys that are part of its primary key and not unique by themselves. Junction and targets
- *  are in exposed schemas, both targets in the same one. @rule R-REL-3 */
+/** Derives relationships through junctions. A junction has two foreign keys that are part of its primary key and not
+ *  unique by themselves. Junction and targets are in exposed schemas, and both targets in the same schema. @rule
+ *  R-REL-3 */
 const deriveThroughJunctions = function* (
   links: readonly KeyLink[],
   exposed: ReadonlySet<string>,
@@ -211,7 +212,7 @@ const buildThroughJunction = (junction: Relation, near: KeyLink, far: KeyLink): 
   };
 };
 
-/** All relationships of the relation share one object. */
+/** Returns the name of a relation as one object, which all its relationships share. */
 const getName = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
 
 /** Returns the name, with its schema if it differs from the schema of `from`. */

@@ -144,7 +144,7 @@ export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
   };
 };
 
-// A cast to these types without a length truncates to one character or bit. The same is true of arrays of them.
+// A cast to these types or their arrays without a length truncates to one character or bit.
 const UNLIMITED_TYPES: Readonly<Record<string, string>> = {
   bpchar: "character varying",
   _bpchar: "character varying[]",
@@ -152,13 +152,13 @@ const UNLIMITED_TYPES: Readonly<Record<string, string>> = {
   _bit: "bit varying[]",
 };
 
-/** @rule R-RPC-4 */
+/** Returns the type to which an argument is cast. @rule R-RPC-4 */
 const findCastType = (type: PgType | undefined): string => {
   if (type === undefined) return "text";
   return (type.schema === "pg_catalog" ? UNLIMITED_TYPES[type.name] : undefined) ?? type.sqlName;
 };
 
-/** @rule R-RPC-11 R-RPC-12 */
+/** Describes the result of a function. @rule R-RPC-11 R-RPC-12 */
 const describeResult = (
   row: RoutineRow,
   outputs: readonly Parameter[],

@@ -57,8 +57,8 @@ export interface ServerFacts {
 }
 
 /** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
- *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without one
- *  does it choose an operator whose right side has another type. @rule R-TX-10 */
+ *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without such
+ *  an operator does it choose one whose right side has another type. @rule R-TX-10 */
 const SHADOWED_NAMES = sql`
 with plain as materialized (
   select type.oid, 'c' in (type.typtype, element.typtype) as is_row
@@ -122,7 +122,7 @@ const parseSearchPath = (path: string): readonly string[] =>
     .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())
     .filter((name) => name !== "");
 
-/** @rule R-REP-1 R-MED-4 R-OAS-3 */
+/** Loads the facts about the server and its schemas. @rule R-REP-1 R-MED-4 R-OAS-3 */
 export const loadServer = async (context: IntrospectContext, wanted: AdditionalObjects): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
   const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);

@@ -1,4 +1,4 @@
-/** Loads types: the built-in ones, and those that columns, parameters and results use. */
+/** Loads types: the built-in types, and the types that columns, parameters and results use. */
 import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
 import { loadUserTypes } from "./other-types.ts";
 
@@ -11,7 +11,7 @@ export interface TypeRow {
   readonly category: string;
   readonly element: number | null;
   readonly base: number | null;
-  /** For domains: the modifier of the base type, or -1. */
+  /** The modifier of a domain's base type, or -1. */
   readonly baseModifier: number;
   readonly notNull: boolean;
   readonly default: string | null;
@@ -44,7 +44,7 @@ export interface KnownRows {
   buildRowTypes(): Promise<readonly PgType[]>;
 }
 
-/** The columns of every type. */
+/** The columns of the queries for types. */
 const TYPE_COLUMNS = sql`type.oid,
   schema.nspname::text as schema,
   type.typname::text as name,
@@ -64,7 +64,7 @@ const TYPE_COLUMNS = sql`type.oid,
   type.typtypmod as "baseModifier",
   type.typnotnull as "notNull",
   comment.description as comment`;
-/** The joins of these columns. */
+/** The join that finds the comment of a type. */
 const COMMENT_JOIN = sql`left join pg_catalog.pg_description comment
   on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
 

@@ -1,5 +1,5 @@
-/** Checks every few seconds whether the schema has changed, and reloads it. It finds changes without a notification,
- *  and works where notifications do not arrive. */
+/** Checks every few seconds whether the schema has changed, and reloads it. The checks find changes without a
+ *  notification, and works where notifications do not arrive. */
 import { definePlugin, sql, type Model, type Sql } from "../../../core/index.ts";
 import { liveQueriesService } from "../../live/api.ts";
 import { pollSettings } from "../settings.ts";

@@ -1,4 +1,4 @@
-/** Reloads all processes when one of them is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
+/** Reloads all processes when one process is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
 import { definePlugin } from "../../../core/index.ts";
 import { busService } from "../../cluster/api.ts";
 import { reloadOthersService } from "../api.ts";

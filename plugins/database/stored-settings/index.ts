@@ -34,8 +34,8 @@ export const databaseSettings = definePlugin({
 
 const PREFIX = "PGRST_";
 
-/** The options that can be stored, by their name there, such as `pgrst.db_schemas`: those that have a variable `PGRST_…`
- *  and are not fixed (`isFixed`). */
+/** Returns the settings that the database can store, by stored name, such as `pgrst.db_schemas`. Such a setting has a
+ *  variable `PGRST_…` and is not fixed (`isFixed`). */
 const indexStorableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
   new Map(
     settings
@@ -77,7 +77,7 @@ const parseQualifiedName = (name: string) => {
   return dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
 };
 
-/** Settings of the role in this database come last and win. */
+/** The query returns settings of the role in this database last, so that they win. */
 const ROLE_SETTINGS = sql`
   select split_part(setting, '=', 1) as name, substr(setting, strpos(setting, '=') + 1) as value
   from pg_catalog.pg_db_role_setting as kept, unnest(kept.setconfig) as setting

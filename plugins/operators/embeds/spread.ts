@@ -27,9 +27,9 @@ interface LiftedRead {
   readonly columns: readonly LiftedColumn[];
 }
 
-/** The read with a unique name for every column, including those of nested spreads, because both levels may have the
- *  same keys. Aggregates belong to the parent's level, so the spread selects their arguments. In `read`, every `*` must
- *  be expanded. @rule R-AGG-6 R-SPR-3 */
+/** Returns the read with a unique name for every column, including the columns of nested spreads, because both levels
+ *  may have the same keys. Aggregates belong to the parent's level, so the spread selects their arguments. In `read`,
+ *  every `*` must be expanded. @rule R-AGG-6 R-SPR-3 */
 const liftColumns = (read: Read, taken = new Set<string>()): LiftedRead => {
   const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];
@@ -73,7 +73,7 @@ const liftColumns = (read: Read, taken = new Set<string>()): LiftedRead => {
   };
 };
 
-/** An order by a related column refers to a key of the spread. @rule R-ORD-4 */
+/** Makes an order by a related column refer to a key of the spread. @rule R-ORD-4 */
 const renameOrderTerm = (term: OrderBy, inner: ReadonlyMap<string, LiftedRead>): OrderBy => {
   const by = renameLiftedColumn(term.by, inner);
   return by === term.by ? term : { ...term, by };
@@ -97,7 +97,7 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
       const cell = ident(row, column.name);
       if (column.aggregate === undefined)
         return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
-      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface accepts only those of R-AGG-1
+      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface accepts only the functions of R-AGG-1
       const value =
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };

@@ -25,8 +25,8 @@ import { buildGraphqlCommand, buildRestCommand, type CredentialKind } from "./re
 
 type AnyExchange = Omit<Exchange, "session">;
 
-/** The credentials of an anonymous caller, without headers, cookies and facts from middleware. Any visitor may open the
- *  page, so it shows only what anonymous callers may see. */
+/** Returns the credentials of an anonymous caller, without headers, cookies and facts from middleware. Any visitor may
+ *  open the page, so the page shows only facts that anonymous callers may see. */
 const buildAnonymousCredentials = (surface: string, rules: Credentials["rules"]): Credentials => ({
   header: () => undefined,
   headers: () => [],
@@ -37,8 +37,8 @@ const buildAnonymousCredentials = (surface: string, rules: Credentials["rules"])
   isSocket: false,
 });
 
-/** Returns the session of an anonymous caller. Undefined if the surface requires credentials. @throws errors with a
- *  status from 500 on, and exceptions */
+/** Returns the session of an anonymous caller. Returns undefined if the surface requires credentials. @throws errors
+ *  with a status from 500 on, and exceptions */
 const findAnonymousSession = async (
   { authorize }: Pick<PluginContext, "authorize">,
   surface: string,
@@ -63,7 +63,8 @@ const describeServer = ({ options, model }: PluginContext): string =>
 
 const HOST = /^[A-Za-z0-9.\-_]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/;
 
-/** Returns the origin by the request. The page's script corrects it in the browser, because a proxy may change it. */
+/** Returns the origin according to the request. The page's script corrects the origin in the browser, because a proxy
+ *  may change it. */
 const readOrigin = ({ request }: AnyExchange): string => {
   const { host = "" } = request.headers;
   const scheme = "encrypted" in request.socket ? "https" : "http";
@@ -81,8 +82,8 @@ const MAX_HEADING_CHARACTERS = 200;
 /** The comment that PostgreSQL gives the schema `public`. */
 const DEFAULT_COMMENT = "standard public schema";
 
-/** The first line of the comment on the first schema, if callers without a credential may read something there. @rule
- *  X-PAGE-3 X-PAGE-4 */
+/** Returns the first line of the comment on the first schema, if callers without a credential may read something there.
+ *  @rule X-PAGE-3 X-PAGE-4 */
 const findSchemaTitle = ({ model }: PluginContext, cards: readonly (Card | undefined)[]): string | undefined => {
   const { schemas, schemaComments } = model();
   if (!cards.some((card) => card?.anonymousAccess === "open")) return undefined;
@@ -92,7 +93,7 @@ const findSchemaTitle = ({ model }: PluginContext, cards: readonly (Card | undef
 
 const createFrontPage = (context: PluginContext): Surface => {
   let cachedName: Promise<string> | undefined;
-  /** The name is cached, because the pool stays connected to one database. */
+  /** Loads the name of the database, which is cached because the pool stays connected to one database. */
   const loadDatabaseName = async (): Promise<string> => {
     cachedName ??= context
       .query<{ readonly name: string }>(sql`select pg_catalog.current_database() as name`)
@@ -146,7 +147,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     // a link that began with two slashes would be a link to another host
     const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
     const origin = readOrigin(exchange);
-    // waits for the first load of the schema
+    // building the cards waits for the first load of the schema
     const cards = [await buildRestCard(base, origin), await buildGraphqlCard(base, origin)];
     const content: PageContent = {
       heading: findSchemaTitle(context, cards) ?? (await loadDatabaseName()),

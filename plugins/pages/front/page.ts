@@ -1,4 +1,4 @@
-/** The page: plain HTML that works without its script. The script copies requests and inserts the origin of the
+/** Builds the page: plain HTML that works without its script. The script copies requests and inserts the origin of the
  *  browser. */
 import { escapeHtml, type Page } from "../../shared/pages.ts";
 import type { CredentialKind } from "./requests.ts";
@@ -65,7 +65,7 @@ code, pre { font: 13.5px/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, "Dej
 footer { color: var(--quiet); font-size: .85rem; text-align: center; }
 `;
 
-/** This script runs in the browser. */
+/** The script of the page, which runs in the browser. */
 const SCRIPT = `
 for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
 if (navigator.clipboard) for (const request of document.querySelectorAll(".request")) {
@@ -84,8 +84,8 @@ const CREDENTIAL_HEADERS: Readonly<Record<CredentialKind, string>> = {
   "admin-secret": "X-Session-Admin-Secret: &lt;secret&gt;",
 };
 
-/** Returns the hint at the top, which is empty if anonymous callers may read something. It names the header of the
- *  credential, or the settings to set if the server accepts none. */
+/** Returns the hint at the top, which is empty if anonymous callers may read something. The hint names the header of
+ *  the credential, or the settings to set if the server accepts no credentials. */
 const buildNote = ({ cards, credentialKind }: PageContent): string => {
   if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
   if (cards.some(({ anonymousAccess }) => anonymousAccess === "open")) return "";
@@ -107,7 +107,7 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 <div class="request"><pre><code>${markOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
 </section>`;
 
-/** The page loads and sends nothing, and only its own script can run. */
+/** Builds a page that loads and sends nothing, and in which only the page's own script can run. */
 export const buildPage = (content: PageContent, nonce: string): Page => ({
   title: content.heading,
   head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',

@@ -1,5 +1,5 @@
-/** The files of the page: its script, and the files of Swagger UI. The build copies the latter beside this module.
- *  Without a build, they are read from the development dependency. */
+/** Reads the files of the page: its script, and the files of Swagger UI. The build copies Swagger UI beside this
+ *  module. Without a build, its files are read from the development dependency. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -19,7 +19,7 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 const compress = promisify(gzip);
 
-/** Returns the folder of the files. Undefined if they are not installed. */
+/** Returns the folder of the files. Returns undefined if the files are not installed. */
 export const findAssetFolder = (): string | undefined => {
   const copied = join(dirname(fileURLToPath(import.meta.url)), "swagger-ui");
   if (existsSync(join(copied, "swagger-ui-bundle.js"))) return copied;

@@ -1,5 +1,5 @@
-/** `GET /api` in a browser: shows the OpenAPI document as a page on which requests can be tried. It works without the
- *  internet. */
+/** `GET /api` in a browser: shows the OpenAPI document as a page on which requests can be tried. The page works without
+ *  the internet. */
 import {
   definePlugin,
   findMountPath,
@@ -19,10 +19,11 @@ const MAX_AGE_SECONDS = 86_400;
 
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
-/** Settings may change while the server runs, but the path of the REST root does not. */
+/** Creates the surface of the page. Settings may change while the server runs, but the path of the REST root does
+ *  not. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
   let cachedRoots: readonly string[] | undefined;
-  // the plugin "openapi" starts after this one, so its service is looked up on the first request
+  // the plugin "openapi" starts after this plugin, so its service is looked up on the first request
   const findRoots = (): readonly string[] => (cachedRoots ??= context.use(openapiService)?.roots() ?? []);
   const assets = createAssetStore(CONTENT_TYPES, (name) => readAsset(folder, name));
   const parseAssetName = (path: string): string | undefined => {
@@ -63,7 +64,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
 /** Serves the page only if the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  // it must precede the surface with the same root; the description at that root follows
+  // this surface must precede the surface with the same root, which answers with the description
   before: ["rest"],
   apply: (_hooks, context) => {
     const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;

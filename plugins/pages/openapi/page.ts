@@ -1,4 +1,4 @@
-/** The page and its script. */
+/** Builds the page that shows the OpenAPI document, and its script. */
 import { escapeHtml, encodeInlineJson, type Page } from "../../shared/pages.ts";
 
 interface PageConfig {
@@ -6,7 +6,7 @@ interface PageConfig {
   readonly root: string;
   readonly assets: string;
   readonly schemas: readonly string[];
-  /** The document names a public address that the page must not replace. */
+  /** Whether the document names a public address, which the page must not replace. */
   readonly isProxied: boolean;
 }
 
@@ -21,7 +21,8 @@ body { margin: 0; }
 html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
 `;
 
-/** The page loads only files of its own server. Swagger UI uses inline styles. */
+/** Builds the page, which loads only files of its own server. Inline styles are allowed because Swagger UI uses
+ *  them. */
 export const buildPage = (config: PageConfig): Page => ({
   title: "REST API",
   head: `<link rel="icon" href="${escapeHtml(config.assets)}/favicon-32x32.png">
@@ -48,7 +49,7 @@ export const buildPage = (config: PageConfig): Page => ({
   },
 });
 
-/** This script runs in the browser: it loads the document with the token's role and shows it. */
+/** The script of the page, which loads the document with the token's role and shows it in the browser. */
 export const PAGE_SCRIPT = `"use strict";
 const config = JSON.parse(document.getElementById("config").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");

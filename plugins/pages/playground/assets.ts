@@ -18,14 +18,14 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "LICENSES.txt": "text/plain; charset=utf-8",
 };
 
-/** The folder is beside this module in a build. A checkout that runs from its sources uses `dist`. Undefined without a
- *  bundle. */
+/** Returns the folder of the bundle: beside this module in a build, and in `dist` for a checkout that runs from its
+ *  sources. Returns undefined without a bundle. */
 export const findAssetFolder = (): string | undefined =>
   ["./app", "../../../dist/plugins/pages/playground/app"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((folder) => existsSync(join(folder, "main.js.gz")));
 
-/** The digest changes with the files, so browsers may cache them forever. */
+/** Computes a digest that changes with the files, so that browsers may cache the files forever. */
 export const computeDigest = (folder: string): string => {
   const hash = createHash("sha256");
   for (const name of Object.keys(CONTENT_TYPES))

@@ -1,4 +1,4 @@
-/** `GET /v1/graphql` in a browser: serves a page to write and run queries, mutations and subscriptions. It works
+/** `GET /v1/graphql` in a browser: serves a page to write and run queries, mutations and subscriptions. The page works
  *  without the internet. */
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
 import { graphqlService } from "../../graphql/api.ts";
@@ -79,7 +79,7 @@ const createExampleSurface = ({ use }: Pick<PluginContext, "use">): Surface => (
 
 export const playground = definePlugin({
   name: "playground",
-  // the surface at that path serves the other methods; it starts later, so it cannot be in `requires`
+  // the GraphQL surface serves the other methods of the path; it starts later, so it cannot be in `requires`
   before: ["graphql"],
   apply: (_hooks, context) => {
     const folder = findAssetFolder();

@@ -1,12 +1,12 @@
-/** The page that loads the bundle, with a content security policy that allows nothing else. */
+/** Builds the page that loads the bundle, with a content security policy that allows nothing else. */
 import { encodeInlineJson, type Page } from "../../shared/pages.ts";
 
-/** Old browsers do not include WebSockets of the same host in 'self'. */
+/** Returns the WebSocket sources of the host, because old browsers do not include them in 'self'. */
 const buildSocketSources = (host: string | undefined): string =>
   host !== undefined && /^[A-Za-z0-9.\-[\]:]+$/.test(host) ? ` ws://${host} wss://${host}` : "";
 
-/** `assets` is the folder of the files, relative to the page, so it is correct under any mount. Editors add inline
- *  styles, and load their font and workers from the same folder. */
+/** Builds the page. `assets` is the folder of the files relative to the page, which is correct under any mount. Editors
+ *  add inline styles, and load their font and workers from the same folder. */
 export const buildPage = (assets: string, host: string | undefined, nonce: string): Page => ({
   title: "GraphQL playground",
   head: `<link rel="icon" href="data:,">

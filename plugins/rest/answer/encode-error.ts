@@ -1,4 +1,4 @@
-/** Errors in the format of this surface: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
+/** Encodes errors in the format of the REST surface: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
 import {
   bearerChallenge,
   RelApiError,
@@ -17,7 +17,7 @@ import type { RestSurface } from "../request.ts";
 import { overrideHeaders } from "./headers.ts";
 import { dependsOnRights, removeInvisibleFacts } from "./visible-error.ts";
 
-/** Maps this project's error codes to those of PostgREST. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
+/** Maps this project's error codes to PostgREST's codes. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {
   "connection-failed": "PGRST000",
   "connection-lost": "PGRST001",
@@ -85,7 +85,7 @@ const REFUSED_TOKEN_CODES = new Set(["PGRST301", "PGRST303"]);
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** The body of an error, keys in the contract's order. @rule R-ERR-1 */
+/** Returns the body of an error, with the keys in the contract's order. @rule R-ERR-1 */
 export const encodeErrorBody = (
   options: Pick<ResolvedOptions, "clientErrorVerbosity">,
   error: RelApiError,
@@ -152,13 +152,13 @@ const removeInvisible = (error: RelApiError, model: () => Model, { session }: Er
     ? removeInvisibleFacts(error, model(), getVisibility(model(), session, "rest"))
     : error;
 
-/** Anonymous callers that lack a privilege get 401, others 403. A token's refusal of the requested role
- *  (`role-not-allowed`) keeps its status. @rule R-AUT-10 */
+/** Returns the status of an error. Anonymous callers that lack a privilege get 401, and other callers 403. A token's
+ *  refusal of the requested role (`role-not-allowed`) keeps its status. @rule R-AUT-10 */
 const findStatus = (error: RelApiError, code: string, { session }: ErrorContext): number => {
   if (code !== "42501" || error.code === "role-not-allowed") return error.status;
   return session?.isAnonymous === true ? 401 : 403;
 };
 
-/** @rule R-AUT-9 */
+/** Builds the header `WWW-Authenticate` of a response with status 401. @rule R-AUT-9 */
 const buildChallenge = (status: number, code: string, message: string): Headers =>
   status === 401 ? [bearerChallenge(REFUSED_TOKEN_CODES.has(code) ? encodeHeaderText(message) : undefined)] : [];

@@ -1,15 +1,15 @@
-/** Response headers, and the finished response. */
+/** Builds response headers, and the finished response. */
 import { VERSION, type Answer, type Headers, type Logger, type ResultRow } from "../../../core/index.ts";
 import type { AppliedPreferences, ParsedQuery, ResolvedRead, RestRequest } from "../request.ts";
 import { encodeHeaderText } from "./header-text.ts";
 
 export interface AnswerParts {
   readonly status: number;
-  /** The media type of the body. If absent, no `Content-Type` is sent. */
+  /** The media type of the body. Without a media type, no `Content-Type` is sent. */
   readonly contentType?: string;
   /**
-   * The body. `""` is sent as empty, with `Content-Length: 0`; without a value neither is sent. HEAD responses have no
-   * body.
+   * The body. `""` is sent as an empty body with `Content-Length: 0`. Without a value, neither body nor length is sent.
+   * HEAD responses have no body.
    */
   readonly body?: string | Uint8Array;
   /** Headers such as `Content-Range` and `Location`. */
@@ -27,8 +27,8 @@ interface TransactionResult {
   readonly legacyNames?: ResolvedRead["legacyNames"];
 }
 
-/** A successful response, with the headers common to all. @throws RelApiError of taps of `finishAnswer` @rule R-HDR-1
- *  R-HDR-5 R-HDR-8 R-HDR-10 X-RES-2 */
+/** Returns a successful response, with the headers that all responses have. @throws RelApiError of taps of
+ *  `finishAnswer` @rule R-HDR-1 R-HDR-5 R-HDR-8 R-HDR-10 X-RES-2 */
 export const buildAnswer = (
   request: RestRequest,
   parts: AnswerParts,
@@ -65,7 +65,7 @@ const addTransactionResult = (
 
 const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
 
-/** @rule R-HDR-10 */
+/** Encodes the header `Server-Timing`. @rule R-HDR-10 */
 const encodeTimings = (timings: ReadonlyMap<string, number>): string =>
   PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
 
@@ -73,7 +73,7 @@ const encodeTimings = (timings: ReadonlyMap<string, number>): string =>
 export const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The URL of the rows that a read returned. @rule R-URL-4 R-HDR-4 R-PATH-9 */
+/** Returns the URL of the rows that a read returned. @rule R-URL-4 R-HDR-4 R-PATH-9 */
 export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"]): string => {
   const values = new Map<string, string>();
   for (const [parameter, value = ""] of [...pairs].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
@@ -84,7 +84,8 @@ export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"])
   return encodeHeaderText(`/${name}${query === "" ? "" : `?${query}`}`);
 };
 
-/** @rule R-HDR-9 R-EMB-7 */
+/** Encodes the header `Warning` about embeds that the query names by relation despite an alias. @rule R-HDR-9
+ *  R-EMB-7 */
 const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
   const list = names.map(({ name, alias }) => `\`${name}\` to \`${alias}\``).join(", ");
   const text = `Embedded resource was referenced by relation name even though it has an alias. This is deprecated and will stop working in a future release. Update ${list} in query string filters, orders or limits.`;
@@ -104,8 +105,9 @@ const ORDER: readonly string[] = [
 ];
 
 /**
- * The value of `Preference-Applied`, undefined if no preference was honoured. `applied` contains those that the plan
- * honours. `count`, `handling`, `tx` and preferences that set something are added without it. @rule R-PRF-3 R-PRF-7
+ * Returns the value of `Preference-Applied`, or undefined if no preference was honoured. `applied` contains the
+ * preferences that the plan honours. `count`, `handling`, `tx` and preferences that set something need no entry in
+ * `applied`. @rule R-PRF-3 R-PRF-7
  */
 const buildPreferenceApplied = (
   { preferences, rest, end }: RestRequest,
@@ -122,11 +124,9 @@ const buildPreferenceApplied = (
   return items.length === 0 ? undefined : encodeHeaderText(items.join(", "));
 };
 
-// --- headers that SQL sets --------------------------------------------------------------------------------------------
-
 /**
- * Headers of the connection to the next hop. If SQL could change the framing, part of the body could be parsed as
- * another response.
+ * Headers that concern only the connection to the next hop. If SQL could change the framing, part of the body could be
+ * parsed as another response.
  */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
@@ -142,7 +142,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Replaces response headers by those that SQL has set. `ignored` is called for each header that SQL may not set.
+ * Replaces response headers by the headers that SQL has set. `ignored` is called for each header that SQL may not set.
  * @rule R-GUC-1 R-GUC-5 R-ERR-5
  */
 export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (name: string) => void): Headers => {
@@ -160,7 +160,7 @@ export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (n
   return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...taken];
 };
 
-/** @rule R-GUC-5 */
+/** Creates a function that logs an ignored header. @rule R-GUC-5 */
 export const createHeaderWarning =
   (logger: Logger) =>
   (name: string): void =>

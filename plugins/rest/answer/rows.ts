@@ -1,4 +1,5 @@
-/** The rows of a response: `Content-Range: 0-1/15`, its status, and the counted total. */
+/** Builds the parts of a response that depend on its rows: `Content-Range: 0-1/15`, the status, and the counted
+ *  total. */
 import type { Headers, ResultRow } from "../../../core/index.ts";
 import { offsetBeyondRows } from "../errors.ts";
 import type { MediaChoice, Preferences, RestRequest } from "../request.ts";
@@ -34,17 +35,18 @@ export const buildRowsParts = (
   };
 };
 
-/** @rule R-RNG-6 */
+/** Builds the header `Content-Range`. @rule R-RNG-6 */
 export const buildContentRange = (value: string): Headers => [
   ["Content-Range", value],
   ["Range-Unit", "items"],
 ];
 
-/** The body of a response. Binary media arrive as base64. */
+/** Returns the body of a response. Binary media arrive as base64. */
 export const decodeBody = ({ body }: ResultRow, { isBinary }: MediaChoice): string | Uint8Array =>
   isBinary ? Buffer.from(body ?? "", "base64") : (body ?? "");
 
-/** The total of a read, from the result of its statement. `cap` is `dbMaxRows`. @rule R-CNT-1 R-CNT-2 R-CNT-3 */
+/** Returns the total of a read, from the result of its statement. `cap` is `dbMaxRows`. @rule R-CNT-1 R-CNT-2
+ *  R-CNT-3 */
 export const readTotal = (
   row: ResultRow,
   count: NonNullable<Preferences["count"]>,
@@ -65,7 +67,7 @@ export const readTotal = (
   }
 };
 
-/** The planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
+/** Returns the planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
 const readPlannedRows = (plan: string | null | undefined): bigint => {
   // PostgreSQL wrote this JSON
   const explained = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[];

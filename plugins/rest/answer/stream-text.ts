@@ -5,7 +5,7 @@ import { runSliced, writePart, type Slices, type PluginContext } from "../../../
 /** The number of characters that are gathered before they are sent. */
 const CHARACTERS_PER_PIECE = 64 * 1024;
 
-/** Returns a text of at least this number of characters, or all of the remaining text. */
+/** Returns a text of at least `characters` characters, or all of the remaining text. */
 export const gatherText = function* (
   pieces: Iterator<string>,
   characters: number,

@@ -19,9 +19,9 @@ const ERRORS_WITH_SUGGESTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the error depends on the caller's rights: it contains suggested names, ambiguous relationships with their
- * columns, values of integrity constraints, or rows that a view's CHECK OPTION rejects. Errors raised by functions do
- * not count.
+ * Returns whether the error depends on the caller's rights: it contains suggested names, ambiguous relationships with
+ * their columns, values of integrity constraints, or rows that a view's CHECK OPTION rejects. Errors raised by
+ * functions do not count.
  */
 export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
   ERRORS_WITH_SUGGESTIONS.has(code)
@@ -31,8 +31,9 @@ export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRais
         (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
 
 /**
- * The details of a constraint error. Null if the caller may not see all of them, or if that is unknown. PostgreSQL
- * itself hides values under grants, but with metadata permissions statements run as the login role. @rule R-NAM-4
+ * Returns the details of a constraint error, or null if the caller may not see all of them, or if their visibility is
+ * unknown. PostgreSQL itself hides values under grants, but with metadata permissions statements run as the login role.
+ * @rule R-NAM-4
  */
 const findVisibleDetails = (error: RelApiError, model: Model, visibility: Visibility): Json => {
   const { code, details, facts } = error;
@@ -66,7 +67,7 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility:
 };
 
 /**
- * Whether the suggested name may be shown. As in PostgREST, grants hide no names; metadata permissions do.
+ * Returns whether the suggested name may be shown. As in PostgREST, grants hide no names; metadata permissions do.
  * @rule R-NAM-3
  */
 const isSuggestionVisible = (
@@ -102,8 +103,8 @@ const mayReadColumns = (visibility: Visibility, relation: Relation, names: reado
   });
 
 /**
- * Whether all shown values are visible. `Key (name)=(Oslo) already exists.` shows the key, `Failing row contains (…)`
- * every column.
+ * Returns whether all shown values are visible. `Key (name)=(Oslo) already exists.` shows the key, `Failing row
+ * contains (…)` every column.
  */
 const isRowVisible = (
   visibility: Visibility,
@@ -118,7 +119,7 @@ const isRowVisible = (
 };
 
 /**
- * Whether the foreign key error is visible. `Key (id)=(1) is still referenced from table "vessels".` names the
+ * Returns whether the foreign key error is visible. `Key (id)=(1) is still referenced from table "vessels".` names the
  * referencing side, whichever side was written.
  */
 const isForeignKeyVisible = (

@@ -38,7 +38,7 @@ export interface PlannedCall extends PlannedRequest {
   readonly hasWindow: boolean;
   /** The arguments of a plain body, whose values come first. */
   readonly plainArgumentNames: readonly string[];
-  /** How the body is bound: as the JSON text of all arguments, or as the only argument. */
+  /** The way in which the body is bound: as the JSON text of all arguments, or as the only argument. */
   readonly bodyUse: "arguments" | "argument" | undefined;
   readonly maxAffected: number | undefined;
 }
@@ -86,7 +86,8 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
 
 const BODY_HINT = "The function takes its argument as the body of a POST request";
 
-/** Parameters of plugins are not arguments, unless the function has one of that name. @rule X-PAR-1 */
+/** Separates parameters of plugins from arguments. A parameter that the function declares is an argument. @rule
+ *  X-PAR-1 */
 const separatePluginParameters = (planning: PlanInput, callable: readonly Routine[]): PlanInput => {
   const { query, rest } = planning;
   const isOfPlugin = ([name]: readonly [string, string]): boolean =>
@@ -103,11 +104,11 @@ const separatePluginParameters = (planning: PlanInput, callable: readonly Routin
   return Object.create(planning, { query: { value: own } }) as PlanInput;
 };
 
-/** The arguments as strings. */
+/** Returns the arguments as strings. */
 const findArgumentPairs = ({ input, query }: PlanInput): readonly (readonly [name: string, value: string])[] =>
   input.kind === "form" ? input.pairs : query.argumentPairs;
 
-/** @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+/** Builds the shape of a call, which chooses the overload. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const buildCallShape = (planning: PlanInput): CallShape => {
   const { input, payload, query } = planning;
   if (input.kind === "raw") return { names: [], bodyType: input.type };
@@ -135,17 +136,15 @@ const buildQualifiedName = ({ schema, name }: Routine): { readonly schema: strin
   name,
 });
 
-/** A call whose argument is the body. @rule R-RPC-6 */
+/** Returns a call whose argument is the body. @rule R-RPC-6 */
 const buildRawCall = (routine: Routine): RoutineCall => ({
   routine: buildQualifiedName(routine),
   oid: routine.oid,
   arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
 });
 
-/**
- * Parameters whose arguments are bound one by one although they come in a JSON body, because PostgreSQL plans better
- * with known values. Values other than arrays, rows and JSON have the same text in both forms. @rule X-PLN-8
- */
+/** Returns parameters whose arguments are bound one by one although they come in a JSON body, because PostgreSQL plans
+ *  better with known values. Values other than arrays, rows and JSON have the same text in both forms. @rule X-PLN-8 */
 const findPlainParameters = (
   { model, input }: PlanInput,
   { parameters }: Routine,
@@ -164,8 +163,8 @@ const PLAIN_KINDS: ReadonlySet<string> = new Set(["base", "enum", "range", "mult
 const JSON_TYPES: ReadonlySet<string> = new Set(["json", "jsonb"]);
 
 /**
- * A call with named arguments: text cast to the parameter's type, or values that the database reads from JSON text.
- * @rule R-RPC-3 R-RPC-4 R-RPC-5
+ * Returns a call with named arguments: text cast to the parameter's type, or values that the database reads from JSON
+ * text. @rule R-RPC-3 R-RPC-4 R-RPC-5
  */
 const buildNamedCall = (
   planning: PlanInput,
@@ -194,7 +193,7 @@ const buildNamedCall = (
   };
 };
 
-/** The value that the body is bound as. */
+/** Returns the value that binds the body. */
 export const buildBodyValue = (input: RequestInput, body: PlannedCall["bodyUse"]): SentValue => {
   // the database refuses bytes that are not text
   const { shape, payload, isEmpty } = input;
@@ -280,7 +279,7 @@ const findFirstName = (tree: LogicTree | undefined): string | undefined => {
   return tree.kind === "condition" ? tree.condition.field.name : findFirstName(tree.of[0]);
 };
 
-/** Applies the window to values. It may also remove a single value. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
+/** Applies the window to values. The window may also remove a single value. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
 const planValuesWindow = ({ window, rest }: PlanInput, call: RoutineCall, values: BoundValue[]): Read | undefined => {
   const cap = rest.context.options.dbMaxRows;
   const { hasLimit, hasOffset } = window;

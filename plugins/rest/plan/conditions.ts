@@ -40,7 +40,7 @@ export const bind = (values: BoundValue[], value: BoundValue): { readonly param:
   param: values.push(value) - 1,
 });
 
-/** @rule R-SEL-5 R-LEX-6 */
+/** Builds a JSON path, whose keys are bound. @rule R-SEL-5 R-LEX-6 */
 export const buildPath = (values: BoundValue[], path: readonly JsonPathKey[]): readonly PathKey[] =>
   path.map(({ arrow, key, isIndex }) => ({
     arrow,
@@ -62,7 +62,7 @@ export const buildField = (
     : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
 };
 
-/** @rule R-FLT-1 R-FLT-2 */
+/** Builds the predicate of a condition, including its negation. @rule R-FLT-1 R-FLT-2 */
 const buildCondition = (row: RowScope, condition: Condition): Predicate => {
   const { field, specs, isNegated } = condition;
   const embed = isNullFilter(condition) ? row.findEmbed(field.name) : undefined;
@@ -73,7 +73,7 @@ const buildCondition = (row: RowScope, condition: Condition): Predicate => {
   });
 };
 
-/** The condition on a value, by the first of its operators. The database checks its type. */
+/** Returns the condition on a value, by the first of its operators. The database checks its type. */
 export const buildOperation = (
   values: BoundValue[],
   left: Expression,
@@ -91,12 +91,13 @@ export const buildOperation = (
   return isNegated ? { kind: "not", of: comparison } : comparison;
 };
 
-/** Whether the condition is exactly `is.null` on a bare name. @rule R-EMB-15 */
+/** Returns whether the condition is exactly `is.null` on a bare name. @rule R-EMB-15 */
 const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
   operator === "is" && keyword === "null" && field.path.length === 0;
 
 /**
- * The operator for the column's type if several share a name, otherwise the first. The database refuses a wrong type.
+ * Returns the operator for the column's type if several share a name, otherwise the first. The database refuses a wrong
+ * type.
  */
 const chooseOperator = (row: RowScope, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
   const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, findFieldType(row, field)));
@@ -112,14 +113,14 @@ const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): Pg
   return [...model.types.values()].find((one) => one.schema === "pg_catalog" && one.name === wanted);
 };
 
-/** @rule R-LOG-1 R-LOG-2 R-LOG-4 */
+/** Builds the predicate of a logic tree. @rule R-LOG-1 R-LOG-2 R-LOG-4 */
 const buildTree = (row: RowScope, tree: LogicTree): Predicate => {
   if (tree.kind === "condition") return buildCondition(row, tree.condition);
   const group: Predicate = { kind: tree.kind, of: tree.of.map((part) => buildTree(row, part)) };
   return tree.isNegated ? { kind: "not", of: group } : group;
 };
 
-/** The filters and trees of one level, joined by AND. @rule R-LOG-5 */
+/** Returns the filters and trees of one level, joined by AND. @rule R-LOG-5 */
 export const buildWhere = (
   row: RowScope,
   filters: readonly Condition[],

@@ -1,4 +1,5 @@
-/** `Accept: text/csv, application/json;q=0.5`: chooses the media type of the response (docs/reference/rest/media-types.md). */
+/** `Accept: text/csv, application/json;q=0.5`: chooses the media type of the response
+ *  (docs/reference/rest/media-types.md). */
 import type { Envelope } from "../../../core/index.ts";
 import { chooseMediaHook, type ChosenMedia, type MediaNegotiation, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
@@ -17,7 +18,7 @@ const WITH_CHARSET = new Set([
   "application/openapi+json",
 ]);
 
-/** The `Content-Type` of a response of that type. */
+/** Returns the `Content-Type` of a response with this media type. */
 const buildContentType = (type: MediaType): string =>
   WITH_CHARSET.has(type.name) || type.name.startsWith("application/vnd.pgrst.")
     ? `${type.text}; charset=utf-8`
@@ -30,7 +31,7 @@ interface MediaRequest extends Pick<MediaNegotiation, "relation" | "routine" | "
 }
 
 /**
- * The envelope of a response without a body. A wrapper's result, such as an execution plan, is still returned.
+ * Returns the envelope of a response without a body. A wrapper's result, such as an execution plan, is still returned.
  * @rule R-MED-3
  */
 export const buildHeadEnvelope = ({ envelope }: MediaChoice): Envelope => ({ wrapper: envelope.wrapper });

@@ -1,4 +1,4 @@
-/** Terms of an order, on columns of a level's own rows and of rows embedded in it. */
+/** Builds the terms of an order, on columns of a level's own rows and of rows embedded in it. */
 import {
   findBaseType,
   findColumn,
@@ -15,7 +15,7 @@ import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
 import { bind, buildField, buildPath, type RowScope } from "./conditions.ts";
 import { buildJoinedRowName, type QueryLevel } from "./query-levels.ts";
 
-/** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
+/** Builds the order of a level. @rule R-ORD-1 R-ORD-3 R-ORD-4 */
 export const buildOrder = (
   row: RowScope,
   level: QueryLevel,
@@ -72,7 +72,8 @@ const hasOutputName = (output: Output, name: string): boolean =>
   (output.kind === "value" || output.kind === "aggregate") && output.as === name;
 
 /**
- * The ordering for the column's type. For other types it is the first one, which the database refuses. @rule X-ORD-2
+ * Returns the ordering for the column's type. For other types it returns the first ordering, which the database
+ * refuses. @rule X-ORD-2
  */
 const buildOrdering = (
   { model, values }: RowScope,
@@ -95,7 +96,7 @@ const buildOrdering = (
   };
 };
 
-/** The column that a term sorts by. In a related order, it is the one with the output key of that name. */
+/** Returns the column that a term sorts by. In a related order, the output key of that name determines the column. */
 const findOrderedColumn = (level: QueryLevel, { embed, field }: OrderTerm): Column | undefined => {
   const { relation, node } =
     embed === undefined

@@ -16,15 +16,15 @@ const BODY_TYPES: Readonly<Record<NonNullable<CallShape["bodyType"]>, readonly s
   bytea: ["bytea"],
 };
 
-/** Whether the function has a single unnamed parameter, which takes the body. @rule R-RPC-6 */
+/** Returns whether the function has a single unnamed parameter, which takes the body. @rule R-RPC-6 */
 export const takesBodyAsArgument = (routine: Routine): boolean =>
   routine.parameters.length === 1 && routine.parameters[0]?.name === "";
 
-/** The type of the argument that is the whole body. */
+/** Returns the type of the argument that is the whole body. */
 const findBodyType = (model: Model, routine: Routine): PgType | undefined =>
   takesBodyAsArgument(routine) ? model.types.get(routine.parameters[0]?.type ?? 0) : undefined;
 
-/** @rule R-RPC-1 */
+/** Returns whether a request can name all arguments, or send the body as the only argument. @rule R-RPC-1 */
 export const isCallable = (model: Model, routine: Routine): boolean =>
   routine.parameters.every((parameter) => parameter.name !== "") ||
   Object.values(BODY_TYPES)
@@ -42,13 +42,13 @@ const matchesNames = (routine: Routine, { names, bodyType }: CallShape): boolean
 };
 
 /**
- * The declared name of a type. Casts distinguish `character` and `bit` without a length from those of length one, so
- * the names do too.
+ * Returns the declared name of a type. Casts distinguish `character` and `bit` without a length from the types of
+ * length one, so the names do too.
  */
 export const buildDeclaredName = ({ schema, sqlName }: PgType): string =>
   schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName;
 
-/** The signature with declared types: `s.f(a => integer)`. An unnamed parameter shows only its type. */
+/** Returns the signature with declared types: `s.f(a => integer)`. An unnamed parameter shows only its type. */
 const buildSignature = (model: Model, { schema, name, parameters }: Routine): string => {
   const describeType = ({ type, sqlType }: RoutineParameter): string => {
     const declared = model.types.get(type);
@@ -57,14 +57,14 @@ const buildSignature = (model: Model, { schema, name, parameters }: Routine): st
   return `${schema}.${name}(${parameters.map((parameter) => `${parameter.name} => ${describeType(parameter)}`).join(", ")})`;
 };
 
-/** @rule R-RPC-8 */
+/** Builds the error that lists the signatures of all candidates. @rule R-RPC-8 */
 const buildAmbiguityError = (model: Model, candidates: readonly Routine[]): Error => {
   const sorted = [...candidates].sort((a, b) => a.parameters.length - b.parameters.length);
   return ambiguousRoutine(sorted.map((routine) => buildSignature(model, routine)));
 };
 
 /**
- * Chooses among all routines of a name. Undefined if none of them fits. @throws RelApiError `ambiguous-routine`
+ * Chooses among all routines of a name. Returns undefined if no routine fits. @throws RelApiError `ambiguous-routine`
  * @rule R-RPC-7
  */
 export const chooseRoutine = (

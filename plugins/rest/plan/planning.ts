@@ -26,8 +26,8 @@ export type PayloadShape = Omit<Payload, "text">;
 
 /** The parts of a request that planning uses. */
 export interface PlanInput extends ParsedRequest {
-  /** Whether execution plans may be shown. They name all used columns, even those that metadata permissions hide.
-   *  @rule R-MED-7 */
+  /** Whether execution plans may be shown. Execution plans name all used columns, even columns that metadata
+   *  permissions hide. @rule R-MED-7 */
   readonly maySeePlans: boolean;
   /** The `Accept` header. */
   readonly accept: string | undefined;
@@ -73,7 +73,7 @@ const removeText = ({ shape, keys, isEmpty, isUninspected, isText }: Payload): P
 const INPUT = createInputQuestion(false);
 const INPUT_WITH_COLUMNS = createInputQuestion(true);
 
-/** Whether the query names the columns of the body. */
+/** Returns whether the query names the columns of the body. */
 export const namesColumns = ({ query, method }: Pick<ParsedRequest, "query" | "method">): boolean =>
   query.columns !== undefined && method !== "PUT";
 

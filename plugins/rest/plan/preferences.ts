@@ -3,7 +3,8 @@ import type { Plan } from "../../../core/index.ts";
 import type { AppliedPreferences } from "../request.ts";
 import type { PlanInput } from "./planning.ts";
 
-/** Lets each preference of the request change the plan, and returns those that had an effect. @rule R-PRF-7 */
+/** Lets each preference of the request change the plan, and returns the preferences that had an effect. @rule
+ *  R-PRF-7 */
 export const applyPreferences = <Kind extends Plan>(
   { rest, model, preferences }: PlanInput,
   plan: Kind,

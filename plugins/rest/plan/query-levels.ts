@@ -1,4 +1,4 @@
-/** The levels of a select, each with its filters, trees, orders and ranges. */
+/** Builds the levels of a select, each with its filters, trees, orders and ranges. */
 import type { Relation, Relationship, ResolvedOptions } from "../../../core/index.ts";
 import { aliasRequired, notEmbedded } from "../errors.ts";
 import type {
@@ -23,7 +23,7 @@ export interface QueryNode {
   readonly logic: LogicTree[];
   orders: readonly OrderTerm[];
   range: NodeRange;
-  /** Parameters of plugins. The query contains those of the root. */
+  /** Parameters of plugins. The query contains the root's parameters. */
   readonly pluginParameters: PluginParameter[];
 }
 
@@ -45,7 +45,7 @@ export interface EmbedLevel extends QueryLevel {
   readonly relationship: Relationship;
 }
 
-/** The name in messages for the rows of an embed, seen from the outer level. @rule R-NAM-1 R-EMB-12 */
+/** Returns the name in messages for the rows of an embed, seen from the outer level. @rule R-NAM-1 R-EMB-12 */
 export const buildJoinedRowName = ({ name, depth }: Pick<QueryLevel, "name" | "depth">, id: string): string =>
   `${name}_${id}_${depth + 1}`;
 
@@ -73,10 +73,10 @@ const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[])
   pluginParameters: [],
 });
 
-/** The name by which filters, orders and trees refer to an embed. @rule R-EMB-6 */
+/** Returns the name by which filters, orders and trees refer to an embed. @rule R-EMB-6 */
 export const getTargetName = (embed: SelectEmbed): string => embed.alias ?? embed.name;
 
-/** Whether an embed adds no key: it is empty, or contains only such embeds. @rule R-EMB-13 */
+/** Returns whether an embed adds no key, because it is empty or contains only empty embeds. @rule R-EMB-13 */
 export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
   embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
 

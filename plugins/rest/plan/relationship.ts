@@ -15,17 +15,17 @@ import type { RestSurface, SelectEmbed } from "../request.ts";
 export interface RelationshipSearch {
   readonly rest: Pick<RestSurface, "findHints" | "findSuggestions">;
   readonly model: Model;
-  /** The schema of the request. Embeds cannot name anything outside of it. */
+  /** The schema of the request. Embeds cannot name objects outside of this schema. */
   readonly schema: string;
-  /** The relation of the rows. Undefined if they belong to no relation. */
+  /** The relation of the rows. Undefined if the rows belong to no relation. */
   readonly source: Relation | undefined;
   /** The name of the source in messages. */
   readonly sourceName: string;
 }
 
 /**
- * The single relationship that an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous`
- * @rule R-EMB-1 R-EMB-2
+ * Returns the single relationship that an embed names. @throws RelApiError `relationship-not-found`,
+ * `relationship-ambiguous` @rule R-EMB-1 R-EMB-2
  */
 export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
   const { rest, model, schema, source, sourceName } = search;
@@ -65,7 +65,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
 
 type EmbedName = Pick<SelectEmbed, "name" | "hint">;
 
-/** A hint that means only this relationship. Undefined if no hint does. @rule R-EMB-5 */
+/** Returns a hint that means only this relationship. Returns undefined if there is no such hint. @rule R-EMB-5 */
 const findUniqueHint = (
   relationship: Relationship,
   findCandidates: (of: EmbedName) => readonly Relationship[],
@@ -80,7 +80,7 @@ const findUniqueHint = (
     return found === relationship && others.length === 0;
   });
 
-/** @rule R-REL-8 */
+/** Returns whether the schemas of the relationship permit its use. @rule R-REL-8 */
 const isUsable = (model: Model, schema: string, { source, target, routine }: Relationship): boolean => {
   if (source.schema !== schema) return false;
   return routine === undefined
@@ -88,7 +88,7 @@ const isUsable = (model: Model, schema: string, { source, target, routine }: Rel
     : routine.schema === schema && model.schemas.includes(target.schema);
 };
 
-/** @rule R-EMB-1 */
+/** Returns whether the name and the hint of an embed match the relationship. @rule R-EMB-1 */
 const matchesEmbed = (model: Model, relationship: Relationship, embed: EmbedName): boolean => {
   if (relationship.routine !== undefined) return relationship.routine.name === embed.name;
   return isSameName(relationship.source, relationship.target)
@@ -109,8 +109,8 @@ const matchesOtherRelation = (model: Model, relationship: Relationship, { name, 
 };
 
 /**
- * Whether the embed means this relationship of a relation to itself: the relation's name means the children, the key
- * column the parent.
+ * Returns whether the embed means this relationship of a relation to itself. The relation's name means the children,
+ * and the key column means the parent.
  */
 const matchesSelfReference = (relationship: Relationship, { name, hint }: EmbedName): boolean => {
   const { cardinality, target, constraint } = relationship;
@@ -134,7 +134,7 @@ const isView = (relation: Relation | undefined): boolean =>
 
 const CARDINALITIES: readonly Cardinality[] = ["one-to-many", "many-to-one", "one-to-one", "many-to-many"];
 
-/** The key that sorts candidates in messages. @rule R-EMB-5 */
+/** Returns the key that sorts candidates in messages. @rule R-EMB-5 */
 const buildSortKey = (relationship: Relationship): readonly string[] => [
   relationship.target.schema,
   relationship.target.name,

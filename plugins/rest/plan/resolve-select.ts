@@ -66,8 +66,8 @@ interface ReadContext {
 }
 
 /**
- * The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10.
- * The slots of the root's limit and offset are the last values. @throws RelApiError `not-embedded`,
+ * Returns the read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1
+ * step 10. The slots of the root's limit and offset are the last values. @throws RelApiError `not-embedded`,
  * `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`,
  * `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4
  */
@@ -151,8 +151,8 @@ const buildSearchPath = ({ context }: RestSurface, schema: string): readonly str
 ];
 
 /**
- * The root filters and trees as the condition of a write, in which the name of an embed means a column. @rule R-FLT-1
- * R-LOG-5
+ * Returns the root filters and trees as the condition of a write, in which the name of an embed means a column. @rule
+ * R-FLT-1 R-LOG-5
  */
 export const resolveWhere = (
   { rest, model, schema, query }: Pick<PlanInput, "rest" | "model" | "schema" | "query">,
@@ -167,8 +167,6 @@ export const resolveWhere = (
     selectRootParts(query.logic),
   );
 };
-
-// --- names ----------------------------------------------------------------------------------------------------------
 
 const resolveLevel = (node: QueryNode, search: RelationshipSearch, depth = 0): QueryLevel => ({
   node,
@@ -187,9 +185,8 @@ const resolveEmbed = (node: QueryNode, embed: SelectEmbed, search: RelationshipS
   return { ...level, embed, id: getTargetName(embed), relationship };
 };
 
-// --- checks ---------------------------------------------------------------------------------------------------------
-
-/** @rule R-ORD-3 */
+/** Refuses orders by embeds that are missing or to-many. @throws RelApiError `not-embedded`, `related-order-impossible`
+ *  @rule R-ORD-3 */
 const checkRelatedOrders = (level: QueryLevel): void => {
   for (const { embed } of level.node.orders) {
     if (embed === undefined) continue;
@@ -203,14 +200,15 @@ const checkRelatedOrders = (level: QueryLevel): void => {
 const isAggregate = (item: SelectItem): boolean =>
   item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
 
-/** Whether the level has aggregates, including those of to-one spreads inside of it. @rule R-AGG-6 */
+/** Returns whether the level has aggregates, including the aggregates of to-one spreads inside the level. @rule
+ *  R-AGG-6 */
 const hasAggregates = (level: QueryLevel, flatModes: Grammar["flatModes"]): boolean =>
   level.node.items.some(isAggregate) ||
   level.embeds.some(
     (embed) => flatModes.has(embed.embed.mode) && embed.relationship.isToOne && hasAggregates(embed, flatModes),
   );
 
-/** @rule R-AGG-1 R-SPR-7 */
+/** Refuses aggregates that are disabled, or inside a to-many spread. @rule R-AGG-1 R-SPR-7 */
 const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
   const levels: QueryLevel[] = [root];
   // the list grows during the loop, which visits every level from the top
@@ -222,8 +220,6 @@ const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEn
   }
 };
 
-// --- the plan -------------------------------------------------------------------------------------------------------
-
 const MAX_NAME_BYTES = 63;
 
 const DEFAULT_OUTPUT: OutputOptions = { isHidden: false, isSortedByParent: false };
@@ -234,14 +230,14 @@ interface OutputOptions {
   readonly isSortedByParent: boolean;
   /** The names of the columns, if the rows belong to no relation. */
   readonly columns?: readonly string[];
-  /** The composite type of such rows, if they have one. */
+  /** The composite type of rows that belong to no relation, if they have one. */
   readonly rowType?: number;
-  /** The name of the rows in messages, if it is not that of their relation. */
+  /** The name of the rows in messages, if it differs from the name of their relation. */
   readonly rowName?: string;
 }
 
 /**
- * The name in messages for an embed's rows, seen from inside, because two levels may have the same relation.
+ * Returns the name in messages for an embed's rows, seen from inside, because two levels may have the same relation.
  * @rule R-NAM-1
  */
 const buildEmbedRowName = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
@@ -316,10 +312,8 @@ const buildEmbed = (building: ReadContext, level: EmbedLevel, parentOrders: read
   };
 };
 
-/**
- * `select=count`, `vessels(count)`: means the number of rows, unless the row has a column or computed field of that
- * name. @rule R-AGG-7
- */
+/** Returns the count that `select=count` and `vessels(count)` mean. Returns undefined if the row has a column or
+ *  computed field of that name, or if `count` cannot mean the number of rows. @rule R-AGG-7 */
 const findBareCount = (
   { model, searchPath, takesBareCount, grammar }: ReadContext,
   { node, relation }: QueryLevel,
@@ -345,7 +339,8 @@ const findBareCount = (
 };
 
 /**
- * The output of a selected field. Embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3
+ * Returns the output of a selected field. Embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8
+ * R-AGG-3
  */
 const buildOutput = (row: RowScope, item: SelectItem, aggregates: Grammar["aggregates"]): readonly Output[] => {
   switch (item.kind) {

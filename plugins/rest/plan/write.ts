@@ -73,7 +73,7 @@ export const planWrite = (planning: PlanInput): PlannedWrite => {
   };
 };
 
-/** @rule R-PRF-3 R-UPS-3 R-PUT-4 */
+/** Returns the preferences that the plan honours. @rule R-PRF-3 R-UPS-3 R-PUT-4 */
 const findAppliedPreferences = (
   { preferences }: PlanInput,
   method: WriteMethod,
@@ -92,8 +92,8 @@ interface ReturnedRows {
 }
 
 /**
- * The returned rows. Without a representation, `select` only names the embeds that paths may use. @rule R-WRT-1 R-WRT-3
- * R-SEL-9 R-DEL-1
+ * Plans the returned rows. Without a representation, `select` only names the embeds that paths may use. @rule R-WRT-1
+ * R-WRT-3 R-SEL-9 R-DEL-1
  */
 const planReturning = (planning: PlanInput, relation: Relation, values: BoundValue[]): ReturnedRows => {
   const { rest, model, schema, query } = planning;
@@ -137,7 +137,7 @@ const planMethod = (
 
 type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;
 
-/** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
+/** Plans the rows of the payload. @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
 const planRows = ({ model, query, preferences }: PlanInput, relation: Relation, payload: PayloadShape): PayloadRows => {
   const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
   return {
@@ -164,7 +164,7 @@ const buildPayloadRows = (
   return { payload: { param: 0 }, shape: payload.shape, columns, missing: "null" };
 };
 
-/** @rule R-UPS-1 R-UPS-2 R-UPS-3 */
+/** Plans the resolution of conflicts, if the request asks for one. @rule R-UPS-1 R-UPS-2 R-UPS-3 */
 const planConflict = (
   { query, preferences }: PlanInput,
   relation: Relation,
@@ -178,7 +178,7 @@ const planConflict = (
   };
 };
 
-/** @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
+/** Plans a PUT. @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
 const planPut = (
   { model, query }: PlanInput,
   relation: Relation,

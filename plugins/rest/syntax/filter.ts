@@ -63,7 +63,7 @@ const scanQuotedElement = (text: string, at: number): Token<string> | undefined 
   return isFailure(quoted) || (text[quoted.end] !== "," && text[quoted.end] !== ")") ? undefined : quoted;
 };
 
-/** The position of the first of the characters, or the end. */
+/** Returns the position of the first of the characters, or the end. */
 const findAnyCharacter = (text: string, from: number, characters: string): number => {
   let i = from;
   while (i < text.length && !characters.includes(text[i] as string)) i++; // the index is below the length
@@ -109,7 +109,7 @@ const findOperator = (
   return found;
 };
 
-/** The operator that messages name. Operators with lists are tried first. @rule R-LEX-12 */
+/** Returns the operator that messages name. Operators with lists are tried first. @rule R-LEX-12 */
 const findFirstListOperator = (grammar: Grammar): string =>
   [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
 
@@ -167,7 +167,7 @@ const scanOperand = (
 };
 
 /**
- * Scans one of the keywords in any letter case. A wrong one is reported at the first character that matches none.
+ * Scans one of the keywords in any letter case. An error is reported at the first character that matches no keyword.
  * @rule R-FLT-8 R-LEX-12
  */
 const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | LexFailure => {

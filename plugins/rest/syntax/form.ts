@@ -1,17 +1,17 @@
-/** `application/x-www-form-urlencoded` bodies: `name=Ada&note=caf%C3%A9+x`. */
+/** Reads bodies of the type `application/x-www-form-urlencoded`: `name=Ada&note=caf%C3%A9+x`. */
 import type { Exchange, Limits } from "../../../core/index.ts";
 import { tooManyColumns } from "../errors.ts";
 import type { BodyRows } from "../api.ts";
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Name and value pairs in order. Malformed escapes stay, bytes that are not UTF-8 become U+FFFD. @throws RelApiError
- *  `too-many-columns` @rule R-BODY-7 R-LIM-3 */
+/** Receives name and value pairs, in order. Malformed escapes stay, and bytes that are not UTF-8 become U+FFFD. @throws
+ *  RelApiError `too-many-columns` @rule R-BODY-7 R-LIM-3 */
 export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<Pairs> => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
   await exchange.bodyInPieces((piece) => {
-    // URLSearchParams and `replaceAll` make strings at each plus sign, which means a space
+    // a plus sign means a space; URLSearchParams and `replaceAll` would make strings at each one
     text += decoder.decode(piece, { stream: true }).split("+").join(" ");
   });
   text += decoder.decode();
@@ -20,7 +20,7 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
   return [...new URLSearchParams(text.replace(/^\?/, "%3F"))]; // URLSearchParams would leave out the question mark
 };
 
-/** One row; the last of repeated names wins. @rule R-BODY-7 */
+/** Builds one row, in which the last of repeated names wins. @rule R-BODY-7 */
 export const buildFormRow = (pairs: Pairs): BodyRows => {
   const row = Object.fromEntries(pairs);
   return { text: JSON.stringify(row), shape: "object", keys: Object.keys(row).sort(), isEmpty: false };

@@ -6,7 +6,7 @@ import type { Limits, OperatorSpec, Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
 import { checkPartNames, getRestName } from "./part-names.ts";
 
-/** Whether the operand is used verbatim. */
+/** Returns whether the operand is used verbatim. */
 const isUsedVerbatim = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
 
 const groupByRestName = <Spec>(
@@ -24,7 +24,7 @@ const groupByRestName = <Spec>(
   return named;
 };
 
-/** @throws RelApiError `preset` for names that REST cannot parse or distinguish */
+/** Builds the grammar of a preset. @throws RelApiError `preset` for names that REST cannot parse or distinguish */
 export const buildGrammar = (
   registry: Registry,
   limits: Limits,

@@ -1,7 +1,7 @@
 /**
- * Tokens of the query string, and errors with the position and the expected tokens. Scanning functions accept the text
- * and a position. They return a token with its end position, or a `LexFailure`, so that alternatives can be tried.
- * `requireToken` turns a failure into the error.
+ * Scans tokens of the query string, and builds errors with the position and the expected tokens. Scanning functions
+ * accept the text and a position. They return a token with its end position, or a `LexFailure`, so that alternatives
+ * can be tried. `requireToken` turns a failure into the error.
  */
 import type { RelApiError } from "../../../core/index.ts";
 import { parseError } from "../errors.ts";
@@ -45,7 +45,7 @@ const UNFINISHED_RUN = ['">"', "letter", "digit"];
 const KEY = ['"-"', "digit", "any non reserved character different from: .,>()"];
 const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
 
-/** @rule R-LEX-10 R-LEX-11 */
+/** Throws the error of a failure. @throws RelApiError `parse-error` @rule R-LEX-10 R-LEX-11 */
 export const throwSyntaxError = (source: LexerInput, failure: LexFailure): never => {
   throw buildSyntaxError(source, failure);
 };
@@ -110,7 +110,7 @@ export const skipBlanks = (text: string, at: number): number => {
   return i;
 };
 
-/** The position at which the text stops matching the keyword. @rule R-LEX-12 */
+/** Returns the position at which the text stops matching the keyword. @rule R-LEX-12 */
 export const findMismatch = (text: string, at: number, keyword: string): number => {
   let i = 0;
   while (i < keyword.length && text[at + i] === keyword[i]) i++;
@@ -216,7 +216,7 @@ const scanOperand = (text: string, at: number): Token<PathOperand> | LexFailure 
   return scanKey(text, at);
 };
 
-/** Characters other than those that end a key. */
+/** A run of characters that do not end a key. */
 const KEY_RUN = /[^(\-:.,>)]+/uy;
 
 const findKeyRunEnd = (text: string, at: number): number => {
@@ -238,7 +238,7 @@ const scanKey = (text: string, at: number): Token<PathOperand> | LexFailure => {
 const isDigit = (character: string | undefined): boolean =>
   character !== undefined && character >= "0" && character <= "9";
 
-/** Whether an array index ends here, so that `0x` and `12-a` stay keys. */
+/** Returns whether an array index ends here, so that `0x` and `12-a` stay keys. */
 const endsIndex = (text: string, at: number): boolean => {
   const character = text[at];
   if (character === undefined || character === "." || character === "," || character === ")") return true;
@@ -288,8 +288,8 @@ export const parseTreePath = (raw: string): TreePath => {
 };
 
 /**
- * The embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error`
- * @rule R-LEX-8
+ * Returns the embeds named before the last part of an order, limit or offset parameter. @throws RelApiError
+ * `parse-error` @rule R-LEX-8
  */
 export const parseNodePath = (name: string): readonly string[] => (name.includes(".") ? parseTreePath(name).names : []);
 

@@ -29,7 +29,7 @@ interface LogicPath {
 }
 
 /**
- * Parses the name of a logic tree. Any `not` among its parts negates, and the others are the path of embeds.
+ * Parses the name of a logic tree. Any `not` among its parts negates, and the other parts are the path of embeds.
  * @throws RelApiError `parse-error` @rule R-LOG-2
  */
 const parseLogicPath = (name: string): LogicPath => {

@@ -74,7 +74,7 @@ export const parseMediaType = (sent: string): MediaType => {
   return { name, isStripped: false, text: sent };
 };
 
-/** @rule R-MED-7 */
+/** Parses the media type of an execution plan with its parameters. @rule R-MED-7 */
 const parsePlanType = (name: string, given: ReadonlyMap<string, string>): MediaType => {
   const format = name.endsWith("+json") ? "json" : "text";
   const of = parseMediaType(given.get("for") ?? "application/json");

@@ -116,8 +116,8 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
 };
 
 /**
- * Parses a declared ordering with its operands: `.distance(1,"(2,3)")`. Undefined if something else follows.
- * @rule X-ORD-2
+ * Parses a declared ordering with its operands: `.distance(1,"(2,3)")`. Returns undefined if no ordering follows. @rule
+ * X-ORD-2
  */
 const readOrdering = (
   { orderings }: OrderGrammar,

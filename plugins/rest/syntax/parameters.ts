@@ -28,10 +28,10 @@ export const decodePercent = (text: string): string => {
 /** Parameters of logic trees. */
 export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
 
-/** The last dot-separated part of a name, which may reserve the name. @rule R-URL-3 */
+/** Returns the last dot-separated part of a name, which may reserve the name. @rule R-URL-3 */
 export const getLastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
-/** The name under which plugins tap a parameter of embeds and of functions that return rows. @rule X-PAR-1 */
+/** Returns the name under which plugins tap a parameter of embeds and of functions that return rows. @rule X-PAR-1 */
 export const buildNestedHookName = (name: string): string => `*.${name}`;
 
 export const isReserved = (name: string): boolean => {
@@ -39,8 +39,6 @@ export const isReserved = (name: string): boolean => {
   const last = getLastPart(name);
   return last === "order" || last === "limit" || last === "offset" || LOGIC.has(last);
 };
-
-// --- `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value ----------------------------------
 
 /** Private-use characters that enclose the number of a value. A query string that contains them is used unchanged. */
 const OPEN = "\ue000";
@@ -51,8 +49,8 @@ const MARK_IN_QUERY = /%ee%80|\u00ee/i;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
 /**
- * Replaces values that the grammar uses verbatim (`eq.…`, but not lists, keywords or patterns) by marks. Undefined if
- * it has replaced nothing.
+ * Replaces values that the grammar uses verbatim (`eq.…`, but not lists, keywords or patterns) by marks. Returns
+ * undefined if there is no such value.
  */
 export const buildTemplate = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
   if (query === undefined || MARK_IN_QUERY.test(query)) return undefined;

@@ -1,4 +1,4 @@
-/** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. */
+/** Reads the parts of a request that need neither its body nor the database: steps 4 to 8 of R-PIPE-1. */
 import {
   definePartMemberQuestions,
   defineMemberQuestions,
@@ -34,8 +34,6 @@ import { NO_PREFERENCES, parsePreferences, resolveTransactionEnd } from "./prefe
 import { parseQuery } from "./query-string.ts";
 import { resolveRange } from "./range.ts";
 
-// --- path and profile: where it leads -------------------------------------------------------------------------------
-
 /** Returns undefined for an unknown relation. An unknown function has no overloads. */
 const findTarget = ({ kind, model, schema, name }: RequestTarget): RestTarget | undefined => {
   if (kind === "root") return { kind };
@@ -44,7 +42,7 @@ const findTarget = ({ kind, model, schema, name }: RequestTarget): RestTarget | 
   return relation && { kind, relation };
 };
 
-/** Whether the target is served. Functions are not if no plugin calls them. @rule R-PATH-7 */
+/** Returns whether the target is served. Functions are not served without a plugin that calls them. @rule R-PATH-7 */
 export const isServed = ({ target, methods }: RestRoute): boolean =>
   target.kind !== "routine" || methods.size > (methods.has("OPTIONS") ? 1 : 0);
 
@@ -102,8 +100,6 @@ export const createRouteMatcher = (
   };
 };
 
-// --- query string and headers: what it asks for -------------------------------------------------------------------------
-
 export const readPreferences = (grammar: Grammar, header: string | undefined): Preferences =>
   header === undefined || header === "" ? NO_PREFERENCES : parsePreferences(grammar, decodeUtf8Header(header));
 
@@ -138,7 +134,7 @@ const buildWindow = ({ limit, offset }: RootRange): Window => ({
   hasOffset: offset !== 0n,
 });
 
-/** The rows of the root that a request with a `Range` header selects. */
+/** Creates the question for the rows of the root, which a `Range` header may select. */
 const createWindowQuestion = (range: NodeRange): Question<RequestSource, Window> => ({
   name: "window",
   read: (source) => buildWindow(resolveRange(range, readRangeHeader(source))),
@@ -147,11 +143,12 @@ const createWindowQuestion = (range: NodeRange): Question<RequestSource, Window>
 
 export const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
 
-/** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
+/** Parses a request that is planned. Each answer of `ask` becomes part of the cache key. @throws RelApiError in the
+ *  order of R-PIPE-1 @rule R-PIPE-1 */
 export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): ParsedRequest => {
   const { grammar, context } = rest;
   const method = ask(METHOD);
-  const profile = ask(PROFILES[getProfileHeader(method)] as (typeof PROFILES)[string]); // one of both
+  const profile = ask(PROFILES[getProfileHeader(method)] as (typeof PROFILES)[string]); // the method's header is one of two
   const target = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
   const query = parseQuery(
     grammar,
@@ -168,11 +165,11 @@ export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): Parsed
 
 const NONE: readonly string[] = [];
 
-/** Node joins repeated ones. */
+/** Returns the `Prefer` headers, which Node joins if there are several. */
 export const readPreferHeader = ({ prefer, request }: Pick<Exchange, "prefer" | "request">): string | undefined =>
   prefer ?? (request.headers["prefer"] as string | undefined);
 
-/** Collects the facts of a request. `relation` is that of a planned read or write. */
+/** Collects the facts of a request. `relation` is the relation of a planned read or write. */
 export const buildSource = (
   { context, grammar }: RestSurface,
   exchange: Exchange,
@@ -186,7 +183,7 @@ export const buildSource = (
   relation,
 });
 
-/** The request with the values that it does not share with others. */
+/** Returns the request with the values that it does not share with others. */
 export const buildRequest = (parsed: ParsedRequest, source: RequestSource): RestRequest => {
   // a spread of the parsed request would take several microseconds
   const { kind, model, schema, isProfileNamed, name, path, rest, method, query, hasMarks, preferences, end, window } =

@@ -1,4 +1,4 @@
-/** The REST names of parts that plugins declare, and a check for names that REST cannot parse or distinguish. */
+/** Reads the REST names of parts that plugins declare, and refuses names that REST cannot parse or distinguish. */
 import {
   presetError,
   rejectDuplicates,
@@ -8,7 +8,8 @@ import {
   type Registry,
 } from "../../../core/index.ts";
 
-/** The REST name of an operator, an aggregate function or an ordering. Undefined if REST does not offer it. */
+/** Returns the REST name of an operator, an aggregate function or an ordering. Returns undefined if REST does not offer
+ *  the part. */
 export const getRestName = ({
   rest,
   name,
@@ -29,7 +30,8 @@ const checkOperatorName = (plugin: string, spec: OperatorSpec): void => {
     );
 };
 
-/** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
+/** Refuses names that REST cannot parse or distinguish. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1
+ *  X-ORD-1 */
 export const checkPartNames = (registry: Registry): void => {
   const { operators, embeds, aggregates, orderings } = registry;
   for (const spec of operators) checkOperatorName(registry.getPluginName(spec), spec);

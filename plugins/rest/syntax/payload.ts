@@ -1,5 +1,5 @@
-/** Request bodies of writes and function calls. JSON goes to the database as it is written; it is parsed only for
- *  its keys. */
+/** Reads request bodies of writes and function calls. JSON goes to the database unchanged, and is parsed only for its
+ *  keys. */
 import { isUtf8 } from "node:buffer";
 import {
   isNestedDeeper,
@@ -22,16 +22,16 @@ import { parseMediaType } from "./media-type.ts";
 export const JSON_TYPE = "application/json";
 export const FORM = "application/x-www-form-urlencoded";
 
-/** The body's type. @rule R-BODY-1 */
+/** Returns the body's type. @rule R-BODY-1 */
 export const parseBodyType = (contentType: string | undefined): MediaType =>
   parseMediaType(contentType === undefined ? "application/json" : decodeUtf8Header(contentType));
 
-/** Reads a body that has arrived. `hasColumns`: the query names the columns. Every call returns the same result.
- *  @throws RelApiError `bad-body`, `body-too-large` */
+/** Reads a body that has arrived. `hasColumns` says that the query names the columns. Every call returns the same
+ *  result. @throws RelApiError `bad-body`, `body-too-large` */
 export type ReceivedBody<Read> = (hasColumns: boolean) => Read;
 
-/** Waits for a body. Its errors are thrown where it is read, because errors of the query come first.
- *  @rule R-PIPE-2 */
+/** Waits for a body. Errors of the body are thrown when it is read, because errors of the query come first. @rule
+ *  R-PIPE-2 */
 export const deferBodyErrors = async <Read>(
   receive: () => Promise<ReceivedBody<Read>>,
 ): Promise<ReceivedBody<Read>> => {
@@ -46,7 +46,7 @@ export const deferBodyErrors = async <Read>(
   }
 };
 
-/** The rows of a request's body, received in pieces where a plugin can. @rule R-BODY-1 R-BODY-6 X-BODY-2 */
+/** Receives the rows of a request's body, in pieces if a plugin can read pieces. @rule R-BODY-1 R-BODY-6 X-BODY-2 */
 export const receivePayload = async (rest: RestSurface, exchange: Exchange): Promise<ReceivedBody<Payload>> => {
   const type = parseBodyType(exchange.header("content-type"));
   if (type.name === FORM) {
@@ -70,7 +70,7 @@ export const receivePayload = async (rest: RestSurface, exchange: Exchange): Pro
   };
 };
 
-/** @rule X-BODY-1 */
+/** Builds the payload of rows, which a plugin may have read from another format. @rule X-BODY-1 */
 const buildPayload = (rest: RestSurface, rows: BodyRows, hasColumns: boolean): Payload =>
   "json" in rows
     ? readJson(rest, isUtf8(rows.json) ? rows.json.toString("utf8") : undefined, hasColumns)
@@ -80,8 +80,8 @@ type Rows = Omit<Payload, "isUninspected">;
 
 const NO_ROWS: Rows = { text: "[]", shape: "array", keys: [], isEmpty: true };
 
-/** `text` is undefined if the body is not UTF-8. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-2 R-BODY-4
- *  R-LIM-2 R-LIM-3 */
+/** Reads a JSON body. `text` is undefined if the body is not UTF-8. @throws RelApiError `bad-body`, `body-too-large`
+ *  @rule R-BODY-2 R-BODY-4 R-LIM-2 R-LIM-3 */
 export const readJson = (
   { findHints, context: { options: limits } }: RestSurface,
   text: string | undefined,
@@ -105,7 +105,8 @@ const ARRAY = /^[ \t\r\n]*\[/;
 const isRow = (value: Json): value is Row =>
   typeof value === "object" && value !== null && !Array.isArray(value) && numberText(value) === undefined;
 
-/** The keys are sorted: their order in the body makes no other statement. @throws SyntaxError, RelApiError `bad-body` */
+/** Parses rows and sorts their keys, so that the order of keys in the body does not change the statement. @throws
+ *  SyntaxError, RelApiError `bad-body` */
 const parseRows = (text: string, limits: Limits): Rows => {
   const isShort = text.length <= MAX_LIST_LENGTH;
   const isList = ARRAY.test(text);
@@ -121,7 +122,7 @@ const parseRows = (text: string, limits: Limits): Rows => {
     if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
     firstKeys ??= new Set(keys);
     isUniform &&= isRow(value) && keys.length === firstKeys.size && keys.every((key) => firstKeys?.has(key));
-    if (isShort) parsedRows.push(value as Row); // if all of them are rows
+    if (isShort) parsedRows.push(value as Row); // if all values are rows
   }
   if (!isUniform) throw keysError();
   if (firstKeys === undefined) return NO_ROWS;
@@ -139,8 +140,8 @@ const parseAllValues = (text: string): readonly Json[] => {
   return Array.isArray(value) ? value : [value];
 };
 
-/** The values of a long list together are larger than the body, so each is parsed only when it is needed. Before that,
- *  the members of an object are counted. */
+/** Parses each value only when it is needed, because the values of a long list together are larger than the body. The
+ *  members of an object are counted before it is parsed. */
 function* parseEachValue(texts: Iterable<string>, limits: Limits): Generator<Json> {
   for (const json of texts) {
     let count = 0;
@@ -166,15 +167,15 @@ const encodeTextRow = (row: Row): TextRow | undefined => {
   return texts;
 };
 
-/** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all of them are plain. An
+/** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all values are plain. An
  *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
 export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
   const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row); // its keys have been read
   return texts && new Map(Object.entries(texts));
 };
 
-/** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
- *  text. */
+/** Builds a payload without parsing the text. The first character after spaces distinguishes objects, and the database
+ *  reports errors in the text. */
 const buildUninspectedPayload = (text: string): Payload => ({
   text,
   shape: OBJECT.test(text) ? "object" : "array",

@@ -6,8 +6,8 @@ import type { Grammar, Preferences, TransactionEnd } from "../request.ts";
 const anyValue = (): boolean => true;
 
 /**
- * PostgREST's preferences, declared like those of plugins. Planners implement them, except those that only set
- * something. @rule R-PRF-1 R-PRF-4
+ * PostgREST's preferences, declared like the preferences of plugins. Planners implement them, except preferences that
+ * only set something. @rule R-PRF-1 R-PRF-4
  */
 export const POSTGREST_PREFERENCES: readonly PreferenceSpec[] = [
   { name: "resolution", values: ["merge-duplicates", "ignore-duplicates"] },
@@ -25,7 +25,7 @@ export const NO_PREFERENCES: Preferences = { acceptedValues: new Map(), invalidI
 const isAccepted = ({ values }: PreferenceSpec, value: string): boolean =>
   typeof values === "function" ? values(value) : values.includes(value);
 
-/** The accepted values of `max-affected`. Others are ignored. @rule R-PRF-5 */
+/** The accepted values of `max-affected`. Other values are ignored. @rule R-PRF-5 */
 const MAX_AFFECTED_VALUE = /^-?[0-9]{1,15}$/;
 
 /**
@@ -56,20 +56,21 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
 };
 
 /**
- * Refuses unknown preferences if `handling` is strict. Otherwise it does not read them, so that they do not become part
- * of the cache key. @throws RelApiError `preferences-invalid` @rule R-PRF-2
+ * Refuses unknown preferences if `handling` is strict. Otherwise unknown preferences are not read, so that they do not
+ * become part of the cache key. @throws RelApiError `preferences-invalid` @rule R-PRF-2
  */
 export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalidItems">): void => {
   if (preferences.handling === "strict" && preferences.invalidItems.length > 0)
     throw preferencesInvalid(preferences.invalidItems);
 };
 
-/** The value of `max-affected`, if it has an effect. @rule R-PRF-5 */
+/** Returns the value of `max-affected`, if it has an effect. @rule R-PRF-5 */
 export const findEffectiveMaxAffected = (
   preferences: Pick<Preferences, "handling" | "maxAffected">,
 ): number | undefined => (preferences.handling === "strict" ? preferences.maxAffected : undefined);
 
-/** @rule R-TX-5 R-PRF-6 */
+/** Returns whether the transaction is committed or rolled back, and whether the client has chosen its end. @rule R-TX-5
+ *  R-PRF-6 */
 export const resolveTransactionEnd = ({ dbTxEnd }: ResolvedOptions, { tx }: Preferences): TransactionEnd => {
   if (tx !== undefined && dbTxEnd.endsWith("-allow-override")) return { end: tx, isChosenByClient: true };
   return { end: dbTxEnd.startsWith("rollback") ? "rollback" : "commit", isChosenByClient: false };

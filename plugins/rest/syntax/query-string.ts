@@ -110,7 +110,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
 const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined =>
   raw === undefined ? undefined : parseNames(raw, what);
 
-/** @rule R-RPC-2 */
+/** Separates the arguments of a function from filters on its rows. @rule R-RPC-2 */
 const parseArguments = (
   grammar: Grammar,
   free: readonly (readonly [string, string])[],

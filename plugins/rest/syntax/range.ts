@@ -1,21 +1,21 @@
-/** `limit=10&offset=20`, `Range: 20-29`: the requested rows of the root. */
+/** `limit=10&offset=20`, `Range: 20-29`: reads which rows of the root are requested. */
 import type { BoundValue } from "../../../core/index.ts";
 import { limitNegative, rangeReversed } from "../errors.ts";
 import type { NodeRange, RootRange, Window } from "../request.ts";
 
 const WHOLE_NUMBER = /^\s*-?[0-9]+\s*$/;
 
-/** Parses a whole number. Undefined for other text, which counts as absent. @rule R-RNG-1 */
+/** Parses a whole number. Returns undefined for other text, which counts as absent. @rule R-RNG-1 */
 export const parseWholeNumber = (text: string): bigint | undefined =>
   text.length < 1000 && WHOLE_NUMBER.test(text) ? BigInt(text.trim()) : undefined;
 
-/** The numbers of the root's limit and offset, in the order in which a read binds them. */
+/** Returns the numbers of the root's limit and offset, in the order in which a read binds them. */
 export const buildWindowValues = ({ limit, offset }: RootRange): readonly string[] => [
   ...(limit === undefined ? [] : [String(limit)]),
   ...(offset === 0n ? [] : [String(offset)]),
 ];
 
-/** The planned values without the slots of the window, which come last. */
+/** Returns the planned values without the slots of the window, which come last. */
 export const removeWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
   planned.slice(0, planned.length - Number(hasLimit) - Number(hasOffset));
 

@@ -16,12 +16,12 @@ type Location = Pick<RequestTarget, "kind" | "name" | "path"> & { readonly schem
 
 type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
 
-/** The prefixes of REST paths: `["/api/", "/"]` becomes `["/api", ""]`. @rule R-PATH-1 */
+/** Returns the prefixes of REST paths: `["/api/", "/"]` becomes `["/api", ""]`. @rule R-PATH-1 */
 export const getRestPrefixes = memoize(({ restPrefixes, restPath = "/api" }: PathOptions): readonly string[] =>
   (restPrefixes ?? [restPath]).map((path) => trimEndCharacter(path, "/")),
 );
 
-/** The path below the REST root. Undefined if the surface does not serve it. @rule R-PATH-1 R-PATH-2 */
+/** Returns the path below the REST root. Returns undefined if the surface does not serve it. @rule R-PATH-1 R-PATH-2 */
 const findPathBelowRoot = (options: ResolvedOptions, path: string): string | undefined => {
   let found = options.compatMode ? "" : undefined;
   for (const prefix of getRestPrefixes(options))
@@ -30,10 +30,8 @@ const findPathBelowRoot = (options: ResolvedOptions, path: string): string | und
   return found === undefined ? undefined : path.slice(found.length);
 };
 
-/**
- * `profile` is the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`,
- * `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3
- */
+/** Finds the target of a request. `profile` is the value of the header that names a schema. @throws RelApiError
+ *  `path-invalid`, `root-disabled`, `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3 */
 export const resolveTarget = (
   options: ResolvedOptions,
   model: Model,
@@ -62,7 +60,7 @@ const parsePath = (options: ResolvedOptions, path: string): Location => {
   return { kind: "routine", name: decodePercent(second), path: below };
 };
 
-/** The function that `dbRootSpec` names, with or without its schema. */
+/** Returns the function that `dbRootSpec` names, with or without its schema. */
 const findRootTarget = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
   if (dbRootSpec !== undefined) {
     const dot = dbRootSpec.indexOf(".");
@@ -79,11 +77,12 @@ const findRootTarget = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location 
 
 const READ_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The name of the header that names a schema. @rule R-PROF-1 R-PROF-2 */
+/** Returns the name of the header that names a schema. @rule R-PROF-1 R-PROF-2 */
 export const getProfileHeader = (method: string): string =>
   READ_METHODS.has(method) ? "accept-profile" : "content-profile";
 
-/** The exposed schema that the request names. Undefined if it names none. @rule R-PROF-5 */
+/** Returns the exposed schema that the request names. Returns undefined if the request names no schema. @rule
+ *  R-PROF-5 */
 const readProfile = (model: Model, sent: string | undefined): string | undefined => {
   if (sent === undefined) return undefined;
   const name = decodeUtf8Header(sent);

@@ -27,7 +27,7 @@ const LIST_END = ['")"', '","', END];
 const FIELD_ITEM = ['"*"', NAME, '"count()"'];
 const AFTER_ALIAS = ['":"', NAME];
 
-/** Whether `select` is the default, written or implied. @rule R-MED-5 */
+/** Returns whether `select` is the default, written or implied. @rule R-MED-5 */
 export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =>
   select === undefined || (select.length === 1 && select[0]?.kind === "all");
 
@@ -49,8 +49,8 @@ interface SelectReader {
 }
 
 /**
- * Parses the items of a `select`. Undefined if it has none of them. @throws RelApiError `parse-error` @rule R-SEL-1
- * R-LEX-13
+ * Parses the items of a `select`. Returns undefined if the text has no items. @throws RelApiError `parse-error` @rule
+ * R-SEL-1 R-LEX-13
  */
 export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
   const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
@@ -75,10 +75,8 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
   }
 };
 
-/**
- * A value whose first character cannot begin an item counts as empty; one that begins with a space is parsed.
- * @rule R-LEX-13
- */
+/** Returns whether the value is parsed. A value whose first character cannot begin an item counts as empty, but a value
+ *  that begins with a blank is parsed. @rule R-LEX-13 */
 const beginsWithItem = (reader: SelectReader): boolean => {
   const { text } = reader.source;
   const [first] = text;
@@ -98,7 +96,7 @@ const endsItem = (text: string, at: number): boolean => at >= text.length || tex
 const findPrefix = (reader: SelectReader, at: number): Grammar["embeds"][number] | undefined =>
   reader.embeds.find(({ prefix }) => prefix !== "" && reader.source.text.startsWith(prefix, at));
 
-/** After the `)` of an embed and a blank, only a comma may follow. @rule R-LEX-9 */
+/** Skips blanks after the `)` of an embed, where only a comma may follow. @rule R-LEX-9 */
 const skipBlanksAfterEmbed = (reader: SelectReader, end: number): number => {
   const at = skipBlanks(reader.source.text, end);
   if (at > end && reader.source.text[at] !== ",") throwSyntaxError(reader.source, { at, expecting: ['","'] });
@@ -127,8 +125,6 @@ const readItem = (reader: SelectReader, at: number, expected: readonly string[],
     throw tooMany(reader.limits, "maxSelectFields", "selected fields");
   return readField(reader, at, expected);
 };
-
-// --- embeds ---------------------------------------------------------------------------------------------------------
 
 type ItemHead = Pick<SelectEmbed, "name" | "hint" | "join">;
 
@@ -163,7 +159,7 @@ const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => 
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
 };
 
-/** Scans `alias:name!hint(…)`. Undefined if the item is a field. */
+/** Scans `alias:name!hint(…)`. Returns undefined if the item is a field. */
 const readPlainEmbed = (reader: SelectReader, at: number, depth: number): ItemToken | undefined => {
   const { text } = reader.source;
   const plain = reader.embeds.find(({ prefix }) => prefix === "");
@@ -219,8 +215,6 @@ const readEmbed = (
   }
 };
 
-// --- fields ---------------------------------------------------------------------------------------------------------
-
 const readField = (reader: SelectReader, start: number, expected: readonly string[]): ItemToken => {
   const { source } = reader;
   const { text } = source;
@@ -266,8 +260,8 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
 const TYPE_MORE = ["letter", "digit"];
 
 /**
- * The position that messages show for `ports(..x)`: directly after the parenthesis, where the text leaves the prefix of
- * an embedding mode. @rule R-LEX-12
+ * Returns the position that messages show for `ports(..x)`: directly after the parenthesis, where the text leaves the
+ * prefix of an embedding mode. @rule R-LEX-12
  */
 const findShownPosition = (reader: SelectReader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
@@ -287,20 +281,20 @@ const scanCount = (text: string, end: number, alias: string | undefined): ItemTo
   return endsItem(text, close) ? { value: { kind: "count", alias, cast: cast?.value }, end: close, more } : undefined;
 };
 
-/** @rule R-SEL-4 */
+/** Reads a cast, which may be missing. @rule R-SEL-4 */
 const readCast = (reader: SelectReader, at: number): Token<string> | undefined =>
   reader.source.text.startsWith("::", at)
     ? requireToken(reader.source, scanType(reader.source.text, at + 2))
     : undefined;
 
-/** @rule R-AGG-1 R-LEX-12 X-AGG-2 */
+/** Reads the name of an aggregate function, which may be missing. @rule R-AGG-1 R-LEX-12 X-AGG-2 */
 const readAggregate = (reader: SelectReader, at: number): Token<string> | undefined => {
   const { text } = reader.source;
   if (text[at] !== ".") return undefined;
   const word = at + 1;
   const name = findLongest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
   if (name === undefined) {
-    // a first letter that only one of them has commits to it
+    // a first letter that only one aggregate function has decides for that function
     const [committed, ...others] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
     const among = committed === undefined || others.length > 0 ? reader.aggregates : [committed];
     return throwSyntaxError(reader.source, {

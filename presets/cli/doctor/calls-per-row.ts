@@ -13,7 +13,7 @@ const CONSTANTS = new RegExp(`^\\s*(?:${LITERAL}(?:${TYPE})*\\s*(?:,\\s*|$))*$`,
 const STEP = new RegExp(`^ (?:->>|->|#>>|#>) ${LITERAL}`, "i");
 const CAST = new RegExp(`^${TYPE}`, "i");
 
-/** The index after the parenthesis that closes the one at `open`, or -1. */
+/** Returns the index after the parenthesis that closes the one at `open`, or -1. */
 const findClosing = (text: string, open: number): number => {
   let depth = 0;
   for (let i = open; i < text.length; i++) {
@@ -26,7 +26,8 @@ const findClosing = (text: string, open: number): number => {
   return -1;
 };
 
-/** Whether the call at `at` is in the list of a subselect, `( SELECT current_setting(…) AS …)`, which runs once. */
+/** Returns whether the call at `at` is in the list of a subselect, `( SELECT current_setting(…) AS …)`, which runs
+ *  once. */
 const isInSubselect = (expression: string, at: number): boolean => {
   const before = expression.slice(0, at);
   const start = before.toLowerCase().lastIndexOf("select ");
@@ -57,7 +58,7 @@ const findCalls = (expression: string): readonly Call[] =>
     return isConstant && !isInSubselect(expression, match.index) ? [{ name, start: match.index, end }] : [];
   });
 
-/** Extends the call by everything computed only from it: casts, steps into JSON, enclosing parentheses. */
+/** Extends the call by the operations on its result: casts, steps into JSON, enclosing parentheses. */
 const widenCall = (expression: string, { start, end }: Call): readonly [start: number, end: number] => {
   let [from, to] = [start, end];
   for (;;) {
@@ -71,16 +72,16 @@ const widenCall = (expression: string, { start, end }: Call): readonly [start: n
   }
 };
 
-/** @rule C-DOK-1 */
+/** Lists the calls of an expression that PostgreSQL makes for each row. @rule C-DOK-1 */
 export const listCallsPerRow = (expression: string): readonly string[] => [
   ...new Set(findCalls(expression).map(({ name }) => name)),
 ];
 
-/** Removes the line breaks that the catalog adds before FROM and WHERE. Strings keep theirs. */
+/** Removes the line breaks that the catalog adds before FROM and WHERE. Line breaks in strings stay. */
 const joinLines = (expression: string): string =>
   expression.replace(/'(?:[^']|'')*'|\s+/g, (part) => (part.startsWith("'") || !part.includes("\n") ? part : " "));
 
-/** The expression with each of these calls in a subselect. */
+/** Returns the expression with each call in a subselect, which PostgreSQL runs once. */
 export const addSubselects = (expression: string): string => {
   let text = expression;
   // replacing from the end keeps earlier positions valid

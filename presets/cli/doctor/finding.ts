@@ -9,11 +9,11 @@ import {
 } from "../../../core/index.ts";
 
 export interface Finding {
-  /** `danger`: rows or rights are available to unintended roles. `broken`: something cannot work. */
+  /** `danger`: rows or rights are available to unintended roles. `broken`: a feature cannot work. */
   readonly level: "danger" | "broken" | "slow" | "note";
   readonly what: string;
   readonly why: string;
-  /** The SQL that repairs it, possibly several statements separated by semicolons. */
+  /** The SQL that repairs the problem. Semicolons separate several statements. */
   readonly mend: string;
 }
 

@@ -14,7 +14,8 @@ interface IndexRow {
 /** With at most this many distinct values, even an index scan reads a large part of the table. */
 const FEW_VALUES = 20;
 
-/** An index is suitable if it starts with the columns in any order and has no condition. @rule C-DOK-2 */
+/** Finds foreign keys and columns of policies without a suitable index. Such an index starts with the columns in any
+ *  order and has no condition. @rule C-DOK-2 */
 export const findMissingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<IndexRow>(
     context,
@@ -96,7 +97,7 @@ interface DuplicateIndexRow {
   readonly twin: string;
 }
 
-/** An index that enforces no constraint is superfluous beside an equal one. @rule C-DOK-9 */
+/** Finds indexes that enforce no constraint and are superfluous beside an equal index. @rule C-DOK-9 */
 export const findDuplicateIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<DuplicateIndexRow>(
     context,

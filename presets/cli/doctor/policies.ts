@@ -1,4 +1,4 @@
-/** Finds row policies that slow every query, and tables where policies have no effect or hide everything. */
+/** Finds row policies that slow every query, and tables where policies have no effect or hide all rows. */
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { listCallsPerRow, addSubselects } from "./calls-per-row.ts";
 import { compileSchemaList } from "../../server/checks.ts";
@@ -11,7 +11,7 @@ interface PolicyRow {
   readonly check: string | null;
 }
 
-/** @rule C-DOK-1 */
+/** Finds policies with calls that PostgreSQL makes for each row. @rule C-DOK-1 */
 export const findCallsForEachRow = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<PolicyRow>(
     context,
@@ -47,7 +47,7 @@ interface HistoryRow {
   readonly policies: readonly string[] | null;
 }
 
-/** @rule C-DOK-11 */
+/** Finds tables of history that lack the policies of their table. @rule C-DOK-11 */
 export const findOpenHistories = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<HistoryRow>(
     context,
@@ -111,7 +111,7 @@ interface RowSecurityRow {
   readonly isOn: boolean;
 }
 
-/** @rule C-DOK-6 */
+/** Finds tables whose policies have no effect, or hide all rows. @rule C-DOK-6 */
 export const findIdlePolicies = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<RowSecurityRow>(
     context,

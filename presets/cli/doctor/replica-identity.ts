@@ -7,10 +7,8 @@ import { askCatalog, type Finding } from "./finding.ts";
 /** The minimum of rows updated or deleted since the statistics began. Fewer changes cause few runs. */
 const MANY_CHANGES = 10_000;
 
-/**
- * Most lists are filtered by a foreign key. The log contains the old value of that column only if it contains the whole
- * old row. @rule C-DOK-12
- */
+/** Finds tables whose log lacks the keys that lists need. Most lists are filtered by a foreign key. The log contains
+ *  the old value of that column only if it contains the whole old row. @rule C-DOK-12 */
 export const findMissingLogKeys = async (context: PluginContext): Promise<readonly Finding[]> => {
   if (context.use(changeFeedService) === undefined) return [];
   const rows = await askCatalog<{ readonly relation: string }>(

@@ -11,7 +11,8 @@ interface ViewRow {
   readonly readers: string;
 }
 
-/** Policies do not apply to the owner of a table, unless forced, and to roles that bypass them. @rule C-DOK-3 */
+/** Finds views that read with the rights of their owner. Policies do not apply to the owner of a table, unless forced,
+ *  and to roles that bypass them. @rule C-DOK-3 */
 export const findOwnersViews = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<ViewRow>(
     context,
@@ -62,7 +63,8 @@ interface FunctionRow {
   readonly hasPath: boolean;
 }
 
-/** @rule C-DOK-4 C-DOK-5 */
+/** Finds functions that every role may execute, or that run as their owner with the caller's search path. @rule C-DOK-4
+ *  C-DOK-5 */
 export const findOpenFunctions = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<FunctionRow>(
     context,
@@ -116,7 +118,7 @@ interface GrantRow {
   readonly privileges: string;
 }
 
-/** @rule C-DOK-7 */
+/** Finds writes that anonymous callers may make, and attributes of their role that bypass policies. @rule C-DOK-7 */
 export const findAnonymousWrites = async (context: PluginContext): Promise<readonly Finding[]> => {
   const { anonRole } = context.options;
   if (anonRole === undefined) return [];

@@ -11,11 +11,11 @@ import { readCaller, readRequest, type ExplainRequest, type RequestOptions } fro
 
 export interface ExplainOptions extends RequestOptions {
   readonly analyze?: boolean;
-  /** Whether rows are counted. They are by default. */
+  /** Whether rows are counted, which is the default. */
   readonly counts?: boolean;
 }
 
-/** The error of the request. Undefined if it succeeded. */
+/** Returns the error of the request. Returns undefined if the request succeeded. */
 const runRequest = async (api: RelApi, request: ExplainRequest, session: Caller): Promise<string | undefined> => {
   try {
     if (request.kind === "rest") {

@@ -3,20 +3,20 @@ import type { Execution, PluginContext, ResultRow } from "../../../core/index.ts
 
 export interface RecordedExecution {
   readonly execution: Execution;
-  /** The rows of each program. Absent if the transaction failed. */
+  /** The rows of each program. Undefined if the transaction failed. */
   rows?: readonly ResultRow[];
 }
 
 export interface Recording {
   /** The transactions of requests, in order. */
   readonly executions: readonly RecordedExecution[];
-  /** Runs a transaction without recording it. It is rolled back too. */
+  /** Runs a transaction without recording it. The transaction is rolled back too. */
   readonly run: PluginContext["execute"];
   /** Stops recording. Earlier recordings stay. */
   stop(): void;
 }
 
-/** Starts recording, to be called while plugins are applied. All transactions are rolled back. @rule C-EXP-2 */
+/** Starts recording, and rolls all transactions back. Must be called while plugins are applied. @rule C-EXP-2 */
 export const startRecording = (context: PluginContext): Recording => {
   const executions: RecordedExecution[] = [];
   let isOn = true;

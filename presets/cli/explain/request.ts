@@ -41,7 +41,8 @@ export type ExplainRequest =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** Returns the content of the file for `@file`, stdin for `-`. @throws RelApiError `preset` */
+/** Returns the content of the file for `@file`, the standard input for `-`, and any other text unchanged. @throws
+ *  RelApiError `preset` */
 const readTextOrFile = async (given: string, terminal: Terminal): Promise<string> => {
   if (given === "-") return readStdin(terminal);
   if (!given.startsWith("@")) return given;
@@ -79,7 +80,7 @@ const parseHeaders = (given: readonly string[]): Readonly<Record<string, string>
     }),
   );
 
-/** The path below the prefix. Users may write the target with or without address and prefix. */
+/** Returns the path below the prefix. Users may write the target with or without address and prefix. */
 const removePrefix = (target: string, options: RelApiOptions): string => {
   const path = target.replace(/^https?:\/\/[^/?]*(?=[/?]|$)/, "") || "/";
   const prefix = getRestPrefixes(options).find(
@@ -91,7 +92,7 @@ const removePrefix = (target: string, options: RelApiOptions): string => {
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 
-/** @throws RelApiError `preset` for options that exclude each other */
+/** Reads the request. @throws RelApiError `preset` for options that exclude each other */
 export const readRequest = async (
   given: string,
   words: RequestOptions,
