@@ -90,7 +90,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
-      yield* texts.get(name)!; // the name is one of its keys
+      yield* texts.get(name)!; // the name comes from the keys of the object
       before = COMMA;
     }
     yield encodeUtf8("]");

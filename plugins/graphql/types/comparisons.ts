@@ -19,7 +19,7 @@ import type { GqlValueType } from "../value-types.ts";
 /** The operators of enum-table columns. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
 
-/** `Int_comparison_exp`, `String_array_comparison_exp`. */
+/** Returns the specification of a comparison type: `Int_comparison_exp`, `String_array_comparison_exp`. */
 export const comparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec => ({
   name:
     value.enumTable === undefined

@@ -52,7 +52,7 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
       name,
       { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) },
     ]),
-  ); // operatorFields makes input objects
+  ); // operatorFields makes only input objects
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
