@@ -16,7 +16,7 @@ type PlanRow = (
   path: string,
 ) => readonly Output[];
 
-/** `selected` is the field of type `T_aggregate`. `planRow` plans its nodes. */
+/** Plans a field of type `T_aggregate`, which is `selected`. `planRow` plans its nodes. */
 export const planAggregate = (
   planner: Planner,
   selected: SelectedField,
@@ -42,7 +42,7 @@ export const planAggregate = (
   ...list,
 });
 
-/** `{ count sum { sold } }`. */
+/** Plans a field of aggregates, such as `{ count sum { sold } }`. */
 export const planAggregateFields = (planner: Planner, selected: SelectedField): readonly Output[] =>
   planLevel(planner, selected, (one) => planAggregateField(planner, one));
 
@@ -96,7 +96,7 @@ const buildAggregateOutput = (as: string, fn: string, of: Expression, isText: bo
   ...(isText ? { cast: "text" } : {}),
 });
 
-/** @rule G-AGG-3 */
+/** Plans `count` with its columns. @rule G-AGG-3 */
 const planCount = (planner: Planner, selected: SelectedField): Output => {
   let of: readonly Expression[] = [];
   let isDistinct = false;

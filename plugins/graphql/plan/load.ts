@@ -1,5 +1,5 @@
-/** Fields of rows that a plugin's function resolves for all rows at once. The plan reads the required columns under the
- *  field's name, and the function's results replace them. @rule X-GQL-6 */
+/** Plans fields of rows that a plugin's function resolves for all rows at once. The plan reads the required columns
+ *  under the field's name, and the function's results replace them. @rule X-GQL-6 */
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
