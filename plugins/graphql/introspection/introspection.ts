@@ -42,7 +42,7 @@ const sortSliced = function* (names: readonly string[]): Slices<readonly string[
   const all: string[] = [];
   let at = 0;
   for (const name of left) {
-    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the loop's condition keeps the index below the length
+    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the index is below the length
     all.push(name);
     if (all.length % 100 === 0) yield;
   }
@@ -90,7 +90,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
-      yield* texts.get(name)!; // the name comes from the keys of the object
+      yield* texts.get(name)!; // the name is a key of the object
       before = COMMA;
     }
     yield encodeUtf8("]");

@@ -41,7 +41,7 @@ const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind ===
  *  precedence. @rule X-GQL-5 X-ORD-3 */
 export const mergeFields = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name comes from the keys of the object
+  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name is a key of the object
   return merged;
 };
 

@@ -160,7 +160,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         const added: Record<string, GqlField> = {};
         for (const part of parts()) {
           const some = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
-          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name comes from the keys of the object
+          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name is a key of the object
           yield;
         }
         fields = mergeFields(fields, added);

@@ -55,7 +55,7 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
   const addFields = function* (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap) {
     let count = 0;
     for (const name in fields) {
-      const field = fields[name]!; // the name comes from the keys of the object
+      const field = fields[name]!; // the name is a key of the object
       add(field.type);
       if (++count % FIELDS_PER_SLICE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);
