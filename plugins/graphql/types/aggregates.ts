@@ -1,4 +1,4 @@
-/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`: aggregates of tables, and
+/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`: adds aggregates of tables, and
  *  `albums_aggregate` in rows and in `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";

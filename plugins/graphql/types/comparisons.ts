@@ -138,7 +138,7 @@ const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
     : { [target.scalar]: { config: { type }, toPlan: { kind: "cast-to", value: target } } };
 };
 
-/** `{ stats: { _cast: { String: { _like: "%x%" } } } }`. @rule G-OP-17 G-OP-28 */
+/** `{ stats: { _cast: { String: { _like: "%x%" } } } }`: adds casts to comparisons. @rule G-OP-17 G-OP-28 */
 export const graphqlCasts = definePlugin({
   name: "graphql-casts",
   requires: ["graphql-comparisons"],

@@ -56,7 +56,7 @@ const fittingFunction = (
     const relation = returnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // its length is at least two
+  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // the list has at least two elements
   return fits.length === 1 ? fits[0] : undefined;
 };
 
