@@ -1,4 +1,5 @@
-/** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
+/** `{ aggregate { count sum { sold } } nodes { id } }`: plans aggregates with the rows that they summarize. @rule
+ *  G-AGG-1 … G-AGG-7 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";

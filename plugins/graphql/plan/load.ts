@@ -97,7 +97,7 @@ export const fillLoads = ({ step, tree, fields }: StepLoads, variables: Variable
     return {
       origin: field.origin,
       path: field.path,
-      key: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // its members are JSON
+      key: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // the selection contains only JSON
       run: async (rows, asked) => {
         const results = await load(rows, { ...asked, arguments: given, selection });
         if (!Array.isArray(results) || results.length !== rows.length)
