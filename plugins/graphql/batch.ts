@@ -1,5 +1,5 @@
-/** `POST /v1/graphql [{"query":…},{"query":…}]`: requests run one after another, their responses in one array.
- *  @rule G-HTTP-5 G-LIM-6 */
+/** `POST /v1/graphql [{"query":…},{"query":…}]`: runs the requests of a batch one after another, and sends their
+ *  responses in one array. @rule G-HTTP-5 G-LIM-6 */
 import type { ServerResponse } from "node:http";
 import { limitExceeded, writePart, type PluginContext } from "../../core/index.ts";
 import type { GqlRequest } from "./operations.ts";

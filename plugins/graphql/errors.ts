@@ -14,7 +14,7 @@ export const validationFailed = (message: string, path: string, facts: HintFacts
 export const parseFailed = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "parse-failed", status: 400, message, path });
 
-/** @rule G-NST-6 G-FN-5 G-INT-9 */
+/** Returns the error for a request that asks for something unsupported or disabled. @rule G-NST-6 G-FN-5 G-INT-9 */
 export const notSupported = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "not-supported", status: 400, message, path });
 
@@ -27,16 +27,16 @@ export const persistedQueryNotFound = (): RelApiError =>
     path: "$",
   });
 
-/** @rule G-APQ-3 */
+/** Returns the error for a malformed or wrong hash of a document. @rule G-APQ-3 */
 export const persistedQueryInvalid = (message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status: 400, message, path: "$.extensions.persistedQuery" });
 
-/** @rule G-ALW-1 */
+/** Returns the error for a document outside the allow list. @rule G-ALW-1 */
 export const queryNotAllowed = (): RelApiError => validationFailed("query is not allowed", "$");
 
 // --- documents ------------------------------------------------------------------------------------------------------
 
-/** @rule G-DOC-1 */
+/** Returns the error for a text that is not a document. @rule G-DOC-1 */
 export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
   validationFailed("not a valid graphql query", "$.query", facts);
 
@@ -52,7 +52,7 @@ export const invalidJson = (at: string, reason: string, text: string): RelApiErr
   });
 };
 
-/** @rule G-LIM-3 */
+/** Returns the error for a document above the limit of bytes. @rule G-LIM-3 */
 export const documentTooLarge = (maxBytes: number): RelApiError =>
   limitExceeded("maxDocumentBytes", {
     code: "validation-failed",
@@ -60,7 +60,7 @@ export const documentTooLarge = (maxBytes: number): RelApiError =>
     path: "$.query",
   });
 
-/** @rule G-LIM-4 */
+/** Returns the error for an exceeded limit. `what` is the plural of the counted things. @rule G-LIM-4 */
 export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"): RelApiError =>
   limitExceeded(limit, {
     code: "validation-failed",
@@ -68,7 +68,7 @@ export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"):
     path,
   });
 
-/** @rule G-LIM-2 */
+/** Returns the error for a body with too many levels. @rule G-LIM-2 */
 export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "validation-failed",

@@ -15,7 +15,7 @@ export interface RoleSchema {
   readonly query: GraphQLObjectType;
   readonly mutation: GraphQLObjectType | undefined;
   readonly subscription: GraphQLObjectType | undefined;
-  /** `__schema` and `__type` of the query root. Empty without the introspection plugin. */
+  /** The fields `__schema` and `__type` of the query root. Empty without the introspection plugin. */
   readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
   /** True if the role may not use introspection (G-INT-9). */
   readonly isIntrospectionClosed: boolean;
