@@ -46,8 +46,8 @@ export const buildDirectives = (added: readonly GqlDirective[]): Directives => (
   ...DIALECT_DIRECTIVES,
 });
 
-/** Checks where each directive is and how often. `path` is the path of the selection set, or `$` for the operation.
- *  @throws RelApiError */
+/** Checks that each directive is known, allowed at the target, and not repeated. `path` is the path of the selection
+ *  set, or `$` for the operation. @throws RelApiError */
 const checkTargets = (
   known: Directives,
   directives: readonly DirectiveNode[],
