@@ -23,18 +23,18 @@ export type * from "./catalog-types.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";
 
-/** The plugin `graphql` provides this service. */
+/** The token of the service that the plugin `graphql` provides. */
 export const graphqlService = defineService<GqlEngine>("graphql");
 
-/** Adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
+/** A service that adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
 export interface GqlHints {
   buildHints(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;
 }
 
-/** The plugin `graphql-hints` provides this service. */
+/** The token of the service that the plugin `graphql-hints` provides. */
 export const graphqlHintsService = defineService<GqlHints>("graphql-hints");
 
-/** Called for requests without a `query` or with a persisted one. The first tap that returns a string provides the
+/** The hook for requests without a `query` or with a persisted one. The first tap that returns a string provides the
  *  document. A tap returns undefined for an unknown name. @rule X-DOC-1 */
 export const findGqlDocumentHook = defineHook(
   "findGqlDocument",
@@ -42,7 +42,7 @@ export const findGqlDocumentHook = defineHook(
   () => new SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>(["request"]),
 );
 
-/** The plugin `graphql` declares this hook. Taps add directives for plugins to read, or extend one of them.
+/** The hook whose taps add directives for plugins to read, or extend one of them. The plugin `graphql` declares it.
  *  @rule X-DIR-1 */
 export const gqlDirectivesHook = defineHook(
   "gqlDirectives",
@@ -50,7 +50,7 @@ export const gqlDirectivesHook = defineHook(
   () => new SyncWaterfallHook<[directives: readonly GqlDirective[]]>(["directives"]),
 );
 
-/** Called with each document that can be read and its sender, before planning. A tap throws to refuse the document.
+/** The hook for each document that can be read and its sender, before planning. A tap throws to refuse the document.
  *  `sender` is undefined when a live query runs again. @rule X-DOC-2 */
 export const checkGqlDocumentHook = defineHook(
   "checkGqlDocument",
@@ -64,7 +64,7 @@ export const checkGqlDocumentHook = defineHook(
     ]),
 );
 
-/** @rule X-CALL-2 */
+/** An operation that a program runs without HTTP. @rule X-CALL-2 */
 export interface GraphqlCall<Variables = Readonly<Record<string, unknown>>> extends CallOptions {
   readonly query: string;
   readonly variables?: Variables;
@@ -86,42 +86,42 @@ declare module "../../core/index.ts" {
     graphql<Data = any>(call: GraphqlCall): Promise<GraphqlResult<Data>>;
   }
   interface OperatorSpec {
-    /** The GraphQL name, by default `_name`. If false, the operator is not in GraphQL. `keywords` has the GraphQL value
-     *  of each keyword (`_is_null: true` is `null`). */
+    /** The GraphQL name of the operator, by default `_name`. If false, the operator is not in GraphQL. `keywords` has
+     *  the GraphQL value of each keyword (`_is_null: true` is `null`). */
     readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
-    /** For `fields` operands: the name of the GraphQL input type and its fields. Each field is an SDL type with a
+    /** The name of the GraphQL input type and its fields, for `fields` operands. Each field is an SDL type with a
      *  default (`Float!`, `Boolean = true`) and has a GraphQL name. */
     readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
-    /** The operator accepts a null operand (G-BEXP-5). Other operators refuse it. */
+    /** True if the operator accepts a null operand (G-BEXP-5). Other operators refuse it. */
     readonly takesNull?: boolean;
   }
   interface EmbedSpec {
-    /** Adds a field per relationship, named after it with the suffix: `albums_first`, or the relationship's own name if
-     *  the suffix is "". The field returns the rows of the relationship, or at most one of them with `row`. With
-     *  `aggregate`, the plugin adds the fields itself (`buildGqlField`). */
+    /** The field that the embedding mode adds per relationship. Its name is the relationship's name with the suffix,
+     *  such as `albums_first`. It returns the rows of the relationship, or at most one with `row`. With `aggregate`,
+     *  the plugin adds the fields itself (`buildGqlField`). */
     readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
   }
   interface UpdateOperatorSpec {
-    /** The GraphQL argument, e.g. `_inc`. */
+    /** The GraphQL argument of the update operator, such as `_inc`. */
     readonly graphql: string;
     /** The description of the input type. `$table` is replaced by the quoted table name. */
     readonly inputDescription: string;
-    /** A null operand is refused even if the column may be null (G-UPD-5). */
+    /** True if a null operand is refused even if the column may be null (G-UPD-5). */
     readonly refusesNull?: boolean;
   }
   interface AggregateSpec {
-    /** The GraphQL name, by default `name`. If false, it is not in GraphQL. */
+    /** The GraphQL name of the aggregate, by default `name`. If false, the aggregate is not in GraphQL. */
     readonly graphql?: string | false;
-    /** The columns that it accepts in aggregates and their `order_by`: `typname`s of base types, or type groups as for
-     *  operators. Undefined if GraphQL does not offer it there. */
+    /** The columns that the aggregate accepts in `aggregate` and `order_by`: `typname`s of base types, or type groups
+     *  as for operators. Undefined if GraphQL does not offer it there. */
     readonly types?: readonly string[];
     readonly exceptTypes?: readonly string[];
-    /** Its result type in GraphQL: a `typname`, or the name of a GraphQL scalar. By default, it is the type of the
-     *  column. */
+    /** The aggregate's result type in GraphQL: a `typname`, or the name of a GraphQL scalar. By default, it is the type
+     *  of the column. */
     readonly result?: string;
   }
   interface OrderingSpec {
-    /** The GraphQL name, by default `_name`. If false, it is not in GraphQL. */
+    /** The GraphQL name of the ordering, by default `_name`. If false, the ordering is not in GraphQL. */
     readonly graphql?: string | false;
   }
 }

@@ -1,12 +1,12 @@
-/** `POST /v1/graphql [{"query":…},{"query":…}]`: requests run one after another, their responses in one array.
- *  @rule G-HTTP-5 G-LIM-6 */
+/** `POST /v1/graphql [{"query":…},{"query":…}]`: runs the requests of a batch one after another, and sends their
+ *  responses in one array. @rule G-HTTP-5 G-LIM-6 */
 import type { ServerResponse } from "node:http";
 import { limitExceeded, writePart, type PluginContext } from "../../core/index.ts";
 import type { GqlRequest } from "./operations.ts";
 
 /** The responses of a batch so far. */
 export type Batch =
-  /** All of them. */
+  /** The text of all responses. */
   | { readonly body: string }
   /** The batch is too large to buffer: streams the array, each response after the previous one. */
   | { readonly write: (response: ServerResponse) => Promise<void> };
@@ -14,7 +14,8 @@ export type Batch =
 /** Responses up to this size are sent as one body, with a length and compressed. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** `answer` returns the text of one response. `encodeRefusal` returns the text for an entry that is no longer run. */
+/** Answers the requests of a batch. `answer` returns the text of one response. `encodeRefusal` returns the text for an
+ *  entry that is no longer run. */
 export const answerBatch = async (
   requests: readonly GqlRequest[],
   { options: { maxBatchBytes }, watchUnread }: PluginContext,
@@ -49,7 +50,7 @@ export const answerBatch = async (
     pendingText = "";
     for (let at = from; at < requests.length; at++) {
       if (response.destroyed) return;
-      await writePart(response, await runEntry(requests[at] as GqlRequest, at), watchUnread); // at is within its length
+      await writePart(response, await runEntry(requests[at] as GqlRequest, at), watchUnread); // `at` is below the length
     }
     response.end("]");
   }

@@ -22,14 +22,14 @@ import type { RoleSchema } from "./role-schema.ts";
 export interface GqlTypeExtension {
   readonly scope: GqlScope;
   readonly relation?: Relation;
-  /** comparison_exp: the type of the compared value. Its nullability has no meaning. */
+  /** The type of the compared value in a comparison_exp. Its nullability has no meaning. */
   readonly value?: GqlValueType;
 }
 
-/** Returns the facts of a type. Undefined for types that the builder did not make. */
+/** Returns the extension of a type, or undefined for types that the builder did not make. */
 export const getTypeExtension = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
-): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined; // only the type builder writes it
+): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined; // only the type builder writes the extension
 
 /** A field of a GraphQL type: its definition and its part. */
 export interface GqlField {
@@ -52,7 +52,7 @@ export interface GqlFieldContext {
   readonly relation?: Relation;
   readonly routine?: Routine;
   readonly computedField?: GqlComputedField;
-  /** comparison_exp, cast_exp, operand */
+  /** The type of the value in the scopes comparison_exp, cast_exp and operand. */
   readonly value?: GqlValueType;
   /** The function in aggregate_columns, aggregate_order_by_columns and predicate, or the operator's name in
    *  update_input. */
@@ -65,7 +65,7 @@ export interface GqlFieldContext {
 export interface GqlVariant {
   /** The name in kebab case. It is unique. */
   readonly name: string;
-  /** Values of variables that the document does not declare are ignored instead of refused. */
+  /** True if values of variables that the document does not declare are ignored instead of refused. */
   readonly takesUnknownVariables?: true;
   /** Returns the fields of a type, derived from its fields in the schema of the dialect. */
   fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
@@ -77,7 +77,7 @@ export interface GqlVariant {
 export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
   readonly name: string;
   readonly description?: string | null;
-  /** The builder makes the fields now, and omits the type if it has none. */
+  /** True if the builder makes the fields at once, and omits the type if it has none. */
   readonly isOptional?: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface GqlEnumSpec {
   readonly name: string;
   readonly description?: string | null;
   readonly relation?: Relation;
-  /** The function is called when the values are first needed. */
+  /** Returns the values of the enum. The builder calls it when the values are first needed. */
   readonly values: () => readonly {
     readonly name: string;
     readonly value: unknown;
@@ -95,12 +95,12 @@ export interface GqlEnumSpec {
   }[];
 }
 
-/** The differences between a field of rows and the table's own list. */
+/** The differences between a plugin's field of rows and the table's own list. */
 export interface GqlRowsField {
   readonly description: string;
-  /** Arguments in addition to those of the list. */
+  /** The arguments of the field in addition to the arguments of the list. */
   readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
-  /** Returns the read of the field, derived from that of the list. */
+  /** Returns the read of the field, derived from the read of the list. */
   readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
 }
 
@@ -112,7 +112,7 @@ export interface GqlBuild {
   readonly schema: RoleSchema;
   readonly catalog: GqlCatalog;
   readonly access: GqlRoleAccess;
-  /** Returns the served table. Undefined if the surface does not serve the relation. */
+  /** Returns the served table, or undefined if the surface does not serve the relation. */
   table(relation: QualifiedName): GqlTable | undefined;
   /** Returns the rights of the role on the table. */
   rights(table: GqlTable): GqlTableRights;
@@ -136,10 +136,11 @@ export interface GqlBuild {
   orderDirection(): GraphQLEnumType | undefined;
   /** Returns `where`, `order_by`, `limit`, `offset` and `distinct_on`, as on root fields of the table. */
   listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
-  /** Returns a field of the query root for rows of the table. Undefined if the role may not read it. @rule X-GQL-11 */
+  /** Returns a field of the query root for rows of the table, or undefined if the role may not read the table. @rule
+   *  X-GQL-11 */
   rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
-  /** Input types of writes in the dialect: a condition, an item of `update_T_many`, the rows of a nested insert, and
-   *  the update operators as fields. @rule X-GQL-10 */
+  /** Returns the condition on rows. The next members are the dialect's other inputs of writes: items of
+   *  `update_T_many`, nested rows, and update operators. @rule X-GQL-10 */
   boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
   updates(table: GqlTable): GraphQLInputObjectType | undefined;
   relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
@@ -162,7 +163,7 @@ export interface GqlBuild {
   valueOutput(value: GqlValueType): GraphQLOutputType;
   valueInput(value: GqlValueType): GraphQLInputType;
   comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
-  /** Returns the value type for an oid or `typname`. Undefined if the type is unknown, or its name is not legal or
+  /** Returns the value type for an oid or `typname`. Undefined if the type is unknown, or its name is illegal or
    *  belongs to a table. */
   valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
   /** Returns the value type of an argument of a database function. */

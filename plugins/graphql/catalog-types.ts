@@ -5,7 +5,7 @@ import type { GqlComputedField, GqlEnumTable } from "./value-types.ts";
 
 // --- metadata ---------------------------------------------------------------------------------------------
 
-/** The root fields by their names in the metadata's `custom_root_fields`. */
+/** The root fields, by their keys in the metadata's `custom_root_fields`. */
 export type GqlRootFieldName =
   | "select"
   | "select_by_pk"
@@ -18,10 +18,10 @@ export type GqlRootFieldName =
   | "delete"
   | "delete_by_pk";
 
-/** @rule G-MET-8 */
+/** A root field of the metadata, with its name and description. @rule G-MET-8 */
 export interface GqlRootFieldEntry {
   readonly name?: string;
-  /** The description. Undefined for the default, null for no description. */
+  /** The description of the root field. Undefined for the default, null for no description. */
   readonly comment?: string | null;
 }
 
@@ -29,12 +29,13 @@ export interface GqlRootFieldEntry {
 export interface GqlTableEntry {
   readonly relation: QualifiedName;
   readonly customName?: string;
-  /** The description of the type. Null for no description. */
+  /** The description of the table's type. Null for no description. */
   readonly comment?: string | null;
   readonly rootFields?: Readonly<Partial<Record<GqlRootFieldName, GqlRootFieldEntry>>>;
-  /** The columns by SQL name. */
+  /** The columns of the table by SQL name. */
   readonly columns?: Readonly<Record<string, { readonly customName?: string; readonly comment?: string | null }>>;
-  /** `relationship` is an id in `Relation.relationships` of the model, which includes manual relationships. */
+  /** The relationships of the table. `relationship` is an id in `Relation.relationships` of the model, which includes
+   *  manual relationships. */
   readonly relationships: readonly {
     readonly name: string;
     readonly relationship: string;
@@ -56,7 +57,7 @@ export interface GqlComputedEntry {
   readonly comment?: string | null;
 }
 
-/** @rule G-MET-10 */
+/** One function of the metadata. @rule G-MET-10 */
 export interface GqlFunctionEntry {
   readonly routine: QualifiedName;
   readonly exposedAs?: "query" | "mutation";
@@ -66,7 +67,7 @@ export interface GqlFunctionEntry {
   readonly comment?: string | null;
 }
 
-/** @rule G-NAM-6 */
+/** The customization of names in the metadata. @rule G-NAM-6 */
 export interface GqlCustomization {
   readonly namespace?: string;
   readonly rootPrefix?: string;
@@ -76,16 +77,16 @@ export interface GqlCustomization {
   readonly namingConvention?: "hasura-default" | "graphql-default";
 }
 
-/** `model.pluginFacts.metadata`, which the metadata plugin's `introspect` tap sets. */
+/** The value of `model.pluginFacts.metadata`, which the metadata plugin's `introspect` tap sets. */
 export interface GqlMetadata {
   readonly customization?: GqlCustomization;
   /** The served tables. Undefined if every relation of the exposed schemas is served. */
   readonly tables?: readonly GqlTableEntry[];
   readonly functions?: readonly GqlFunctionEntry[];
-  /** The roles without `__schema` and `__type`, independent of the source of their rights. @rule G-INT-9 */
+  /** The roles that cannot use `__schema` and `__type`, independent of the source of their rights. @rule G-INT-9 */
   readonly introspectionClosedFor?: ReadonlySet<string>;
   /** Returns the access of the role by the metadata. Undefined if the metadata does not name the role, so grants apply
-   *  (G-PRM-2). It is never called for the administrator. */
+   *  (G-PRM-2). The administrator has no such access. */
   findAccess(session: Session): GqlRoleAccess | undefined;
 }
 
@@ -94,9 +95,9 @@ export interface GqlMetadata {
 /** A column that the GraphQL surface serves. */
 export interface GqlColumn {
   readonly column: Column;
-  /** The field name. */
+  /** The name of the column's field. */
   readonly name: string;
-  /** The description. Null for no description. */
+  /** The description of the column. Null for no description. */
   readonly comment: string | null;
   readonly enumTable?: GqlEnumTable;
 }
@@ -114,13 +115,13 @@ export interface GqlTable {
   readonly relation: Relation;
   /** The name part for generated names. Custom names keep their case. */
   readonly namePart: GqlNamePart;
-  /** The description of the type. Undefined for the default, null for no description. */
+  /** The description of the table's type. Undefined for the default, null for no description. */
   readonly comment: string | null | undefined;
   readonly columns: readonly GqlColumn[];
   readonly relationships: readonly GqlRelationshipField[];
   readonly computedFields: readonly GqlComputedField[];
   readonly rootFields: Readonly<Partial<Record<GqlRootFieldName, GqlRootFieldEntry>>>;
-  /** The columns of the by-pk fields. Empty if there are no such fields. */
+  /** The columns of the by-pk fields. Empty if the table has no such fields. */
   readonly primaryKey: readonly string[];
   readonly enumTable?: GqlEnumTable;
 }
@@ -132,10 +133,10 @@ export interface GqlFunction {
   readonly relation: Relation;
   readonly namePart: GqlNamePart;
   readonly rootFields: { readonly function?: GqlRootFieldEntry; readonly function_aggregate?: GqlRootFieldEntry };
-  /** The description. Undefined for the default, null for no description. */
+  /** The description of the function's field. Undefined for the default, null for no description. */
   readonly comment: string | null | undefined;
   readonly isMutation: boolean;
-  /** The index in `routine.parameters`. */
+  /** The index of the session argument in `routine.parameters`. */
   readonly sessionArgument?: number;
 }
 
@@ -161,22 +162,22 @@ export interface GqlCatalog {
 export interface GqlTableRights {
   readonly select?: {
     readonly columns: ReadonlySet<string>;
-    /** The computed fields by name. Those with rows are shown if the role may read their table. */
+    /** The computed fields by name. A computed field with rows is shown if the role may read their table. */
     readonly computedFields: ReadonlySet<string>;
     readonly mayAggregate: boolean;
-    /** Undefined if the role has all of them. @rule G-ROOT-16 */
+    /** The root fields of the query that the role has. Undefined if the role has all of them. @rule G-ROOT-16 */
     readonly queryRootFields?: ReadonlySet<GqlRootFieldName>;
     readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
-    /** Columns and computed fields that may be null for the role, although the table declares otherwise.
-     *  @rule G-PRM-14 */
+    /** The columns and computed fields that may be null for the role, although the table declares otherwise. @rule
+     *  G-PRM-14 */
     readonly masked?: ReadonlySet<string>;
-    /** Some rows may be hidden from the role. */
+    /** True if some rows may be hidden from the role. */
     readonly isFiltered?: true;
   };
-  /** The columns that the client may set. Columns with presets are not included. */
+  /** The columns that the client may set when it inserts rows. Columns with presets are not included. */
   readonly insert?: {
     readonly columns: ReadonlySet<string>;
-    /** The database lets the role name only constraints on columns that it may read. @rule G-ENU-4 */
+    /** True if the database lets the role name only constraints on columns that it may read. @rule G-ENU-4 */
     readonly readsConflicts?: true;
   };
   readonly update?: { readonly columns: ReadonlySet<string> };
@@ -191,8 +192,8 @@ export interface GqlRoleAccess {
   rights(table: GqlTable): GqlTableRights;
   /** Checks the right to call the function. The rights on the returned table are checked separately. */
   mayCall(fn: GqlFunction): boolean;
-  /** Permissions for backends apply. @rule G-PRM-11 */
+  /** True if permissions for backends apply. @rule G-PRM-11 */
   readonly isBackend?: boolean;
-  /** @rule G-INT-9 */
+  /** True if the role may not use introspection. @rule G-INT-9 */
   readonly isIntrospectionClosed?: boolean;
 }

@@ -3,10 +3,11 @@ import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
 import type { Answer, Exchange, Headers } from "../../core/index.ts";
 
-/** Bodies with at least this many bytes are compressed. */
+/** The minimum size of bodies that are compressed. */
 export const MIN_GZIP_BYTES = 700;
 
-/** Up to this size, compressing takes less time than handing the work to another thread. */
+/** The maximum size of bodies that are compressed synchronously. Handing the work to another thread would take
+ *  longer. */
 const MAX_SYNC_GZIP_BYTES = 16 * 1024;
 
 const GZIPPED: Headers = [
@@ -27,7 +28,7 @@ export const acceptsGzip = (exchange: CompressionRequest): boolean =>
 /** Adds the headers of a compressed response. The caller replaces the body. */
 export const addGzipHeaders = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
 
-/** @rule G-HTTP-10 */
+/** Compresses the body if the client accepts gzip and the body is long enough. @rule G-HTTP-10 */
 export const compressAnswer = (exchange: CompressionRequest, answer: Answer): Answer | Promise<Answer> => {
   const { body } = answer;
   if (body === undefined || !acceptsGzip(exchange)) return answer;

@@ -4,7 +4,7 @@ import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
 import type { TokenRoles, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
 import { nameJsonKind } from "./coerce/leaf.ts";
 
-/** @rule G-AUTH-5 G-AUTH-8 G-AUTH-9 G-AUTH-13 … G-AUTH-20 */
+/** The rules for credentials of the surface. @rule G-AUTH-5 G-AUTH-8 G-AUTH-9 G-AUTH-13 … G-AUTH-20 */
 export const credentialRules: TokenRules = {
   readBearer: (value) => {
     const [, token] = /^Bearer +(\S+)$/.exec(value) ?? [];
@@ -68,7 +68,7 @@ const describeFailure = (failure: Exclude<TokenFailure, { readonly kind: "too-de
 const describePartCount = (count: number): string =>
   `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
 
-/** Returns seconds, or undefined if the token does not have the claim. */
+/** Returns the time of a claim in seconds, or undefined if the token does not have the claim. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;
@@ -81,7 +81,7 @@ const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"):
 const ALLOWED_ROLES = "x-session-allowed-roles";
 const DEFAULT_ROLE = "x-session-default-role";
 
-/** @rule G-AUTH-15 */
+/** Builds the roles of a token. @rule G-AUTH-15 */
 const buildGrant = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): TokenRoles => {
   const reading = token.readSessionClaims();
   if ("reason" in reading) throw invalidClaims(reading.reason);
@@ -91,7 +91,8 @@ const buildGrant = (token: VerifiedToken, { anonymousRole, readRoleClaim }: Role
   return { defaultRole: role, allowedRoles: [role], claims: reading.claimsWithoutRoles };
 };
 
-/** @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule G-AUTH-17 */
+/** Reads the roles of the claims. @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule
+ *  G-AUTH-17 */
 const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<TokenRoles, "claims"> => {
   const said = claims.get(ALLOWED_ROLES);
   const usual = claims.get(DEFAULT_ROLE);

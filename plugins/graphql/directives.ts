@@ -1,10 +1,10 @@
-/** The types of directives. */
+/** Declares the types of directives. */
 import type { GraphQLInputType } from "graphql";
 
 /** A directive of whole operations that a plugin reads, in addition to those of the dialect. @rule X-DIR-1 */
 export interface GqlDirective {
   readonly name: string;
-  /** The description in introspection. */
+  /** The description of the directive in introspection. */
   readonly description: string;
   readonly on: readonly ("query" | "mutation" | "subscription")[];
   /** The directive's arguments, all booleans, with their default values. */

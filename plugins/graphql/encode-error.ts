@@ -6,9 +6,11 @@ import { translateError } from "./errors.ts";
 export interface EncodedErrors {
   readonly body: string;
   readonly code: string;
-  /** The status on `/v1alpha1/graphql`. The other endpoints return 200, unless `keepsStatus` is true. */
+  /** The status of the response on `/v1alpha1/graphql`. The other endpoints return 200, unless `keepsStatus` is
+   *  true. */
   readonly status: number;
-  /** True for incomplete bodies and for a plugin's own errors. @rule G-HTTP-15 G-ERR-9 */
+  /** True for errors of incomplete bodies and for a plugin's own errors, whose status is sent everywhere. @rule
+   *  G-HTTP-15 G-ERR-9 */
   readonly keepsStatus: boolean;
   /** The headers that accompany a status that is kept. */
   readonly headers: Headers;
@@ -16,7 +18,8 @@ export interface EncodedErrors {
 
 const NO_HEADERS: Headers = [];
 
-/** The message of a database error, which only administrators see. The statement is never shown. @rule G-ERR-7 */
+/** Builds the message of a database error, which only administrators see. The statement is never shown. @rule
+ *  G-ERR-7 */
 const buildInternalMessage = (error: unknown): Json | undefined => {
   if (!isRelApiError(error)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;
@@ -31,7 +34,7 @@ const buildInternalMessage = (error: unknown): Json | undefined => {
   };
 };
 
-/** Encodes an error as a body. `hints` are additional members of `extensions`. */
+/** Encodes an error as a body. `hints` has additional members of `extensions`. */
 export const encodeErrors = (error: unknown, session: Session | undefined, hints: object = {}): EncodedErrors => {
   const { code, message, status, isDatabase, isForeign = false } = translateError(error);
   const path = (isRelApiError(error) ? error.path : undefined) ?? "$";

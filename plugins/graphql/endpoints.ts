@@ -31,7 +31,7 @@ interface Endpoint extends MetadataEndpoint {
   readonly types: ReadonlyMap<string, TypeNode>;
 }
 
-/** @throws GraphQLError if the text is not a document */
+/** Parses the document of an endpoint. @throws GraphQLError if the text is not a document */
 const compileEndpoint = (endpoint: MetadataEndpoint): Endpoint => {
   const types = parse(endpoint.document, { noLocation: true }).definitions.flatMap((definition) =>
     definition.kind === "OperationDefinition" ? (definition.variableDefinitions ?? []) : [],
@@ -50,7 +50,7 @@ const matchPath = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap
   if (segments.length !== path.length) return undefined;
   const captured = new Map<string, string>();
   for (const [at, segment] of segments.entries()) {
-    const sent = path[at] as string; // both have the same length
+    const sent = path[at] as string; // the path has as many segments as the endpoint
     if (isCapture(segment)) captured.set(segment.slice(1), sent);
     else if (segment !== sent) return undefined;
   }
@@ -61,7 +61,7 @@ const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // the endpoint does not match
+    return segment; // a segment that cannot be decoded matches no endpoint
   }
 };
 
@@ -100,7 +100,7 @@ const convertText = (engine: GqlEngine, text: string, type: TypeNode | undefined
   }
 };
 
-/** @throws RelApiError `parse-failed`, `invalid-json` */
+/** Reads the body as variables. @throws RelApiError `parse-failed`, `invalid-json` */
 const readBody = (engine: GqlEngine, text: string | undefined, maxBytes: number): JsonObject => {
   if (text === "") return {};
   if (text !== undefined && Buffer.byteLength(text) > maxBytes)
@@ -137,7 +137,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     return engine;
   };
 
-  /** Literal segments take precedence over captures. @rule G-RES-1 */
+  /** Finds the endpoint of a path. Literal segments take precedence over captures. @rule G-RES-1 */
   const findEndpoint = (
     path: string,
     method: string,
@@ -191,7 +191,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     match: (_, method) => method !== "OPTIONS",
     handle: answer,
     encodeError: (error, exchange) =>
-      // no surface serves the path, and this one is the last
+      // this surface is the last one, so no surface serves the path
       error.code === "path-not-found"
         ? buildJsonAnswer(exchange, 404, NOT_FOUND)
         : encodeEndpointError(getEngine(), exchange, error),
@@ -199,7 +199,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
   };
 };
 
-/** @rule G-RES-1 G-RES-2 G-RES-3 G-RES-4 */
+/** Serves the named queries of the metadata. @rule G-RES-1 G-RES-2 G-RES-3 G-RES-4 */
 export const restEndpoints = definePlugin({
   name: "rest-endpoints",
   requires: ["graphql"],

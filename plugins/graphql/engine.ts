@@ -1,5 +1,5 @@
-/** Processes a request up to the text of its response. Documents are parsed and validated once per role and text. Then
- *  values are bound, one transaction runs, and results are spliced. */
+/** Processes a request up to the text of its response. A document is parsed and validated once per role. Then values
+ *  are bound, one transaction runs, and results are spliced. */
 import {
   countRefusal,
   buildErrorFields,
@@ -66,19 +66,19 @@ const assembleFields = (outputs: readonly GqlOutput[], texts: Texts): string => 
   return `${data}}`;
 };
 
-/** @rule G-HTTP-13 G-DOC-11 */
+/** Assembles the text of `data` from the bodies and calls. @rule G-HTTP-13 G-DOC-11 */
 export const assemble = (
   { outputs }: Pick<GqlOperation, "outputs">,
   bodies: readonly (string | null)[],
   calls: readonly string[] = [],
 ): string => {
   const [only] = outputs;
-  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the usual query, as PostgreSQL wrote it
+  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // as PostgreSQL wrote it
   return assembleFields(outputs, { bodies, calls });
 };
 
-/** Returns the text before and after the body of the only step, which together are `data`. Undefined if `data` has
- *  other parts. */
+/** Returns the text before and after the body of the only step, if all three together are `data`. Undefined if `data`
+ *  has other parts. */
 const findBodyFrame = ([only, ...others]: readonly GqlOutput[]):
   | readonly [before: string, after: string]
   | undefined => {
@@ -117,8 +117,8 @@ export const createEngine = (
 
   const getSchema = (session: Session): RoleSchema => schemas.getAndCommit({ session, model: context.model() });
 
-  /** Some clients compare whole errors, such as generated tests. They get the errors of the dialect unless hints are
-   *  enabled. */
+  /** Returns the hints for an error. Some clients compare whole errors, such as generated tests, so hints can be
+   *  switched off. */
   const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;
@@ -200,7 +200,7 @@ export const createEngine = (
               : error;
           }));
       operation.cachePlan();
-      if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // set by `take`
+      if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // `take` sets the result
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
         operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });

@@ -1,4 +1,4 @@
-/** The errors that the GraphQL surface raises, and its messages for errors of the database. `code` is the code that
+/** Creates the errors that the GraphQL surface raises, and translates errors of the database. `code` is the code that
  *  clients see. */
 import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
 import { findJsonError, buildUnknownNameFacts } from "../shared/hints.ts";
@@ -6,19 +6,19 @@ import { findJsonError, buildUnknownNameFacts } from "../shared/hints.ts";
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;
 
-/** An error in a document, a variable or coercion. @rule G-DOC G-VAR G-COE */
+/** Returns the error for a document, a variable or a coercion. @rule G-DOC G-VAR G-COE */
 export const validationFailed = (message: string, path: string, facts: HintFacts = {}): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path, facts });
 
-/** An error in a column value, a number out of range, or a name that is defined twice. @rule G-COE-9 */
+/** Returns the error for a column value, a number out of range, or a name that is defined twice. @rule G-COE-9 */
 export const parseFailed = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "parse-failed", status: 400, message, path });
 
-/** @rule G-NST-6 G-FN-5 G-INT-9 */
+/** Returns the error for a request that asks for something unsupported or disabled. @rule G-NST-6 G-FN-5 G-INT-9 */
 export const notSupported = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "not-supported", status: 400, message, path });
 
-/** Clients recognise this code and message. @rule G-APQ-2 */
+/** Returns the error whose code and message clients recognise. @rule G-APQ-2 */
 export const persistedQueryNotFound = (): RelApiError =>
   new RelApiError({
     code: "PERSISTED_QUERY_NOT_FOUND",
@@ -27,20 +27,20 @@ export const persistedQueryNotFound = (): RelApiError =>
     path: "$",
   });
 
-/** @rule G-APQ-3 */
+/** Returns the error for a malformed or wrong hash of a document. @rule G-APQ-3 */
 export const persistedQueryInvalid = (message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status: 400, message, path: "$.extensions.persistedQuery" });
 
-/** @rule G-ALW-1 */
+/** Returns the error for a document outside the allow list. @rule G-ALW-1 */
 export const queryNotAllowed = (): RelApiError => validationFailed("query is not allowed", "$");
 
 // --- documents ------------------------------------------------------------------------------------------------------
 
-/** @rule G-DOC-1 */
+/** Returns the error for a text that is not a document. @rule G-DOC-1 */
 export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
   validationFailed("not a valid graphql query", "$.query", facts);
 
-/** `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
+/** Returns the error for malformed JSON. `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
 export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
   const fault = findJsonError(text);
   return new RelApiError({
@@ -52,7 +52,7 @@ export const invalidJson = (at: string, reason: string, text: string): RelApiErr
   });
 };
 
-/** @rule G-LIM-3 */
+/** Returns the error for a document above the limit of bytes. @rule G-LIM-3 */
 export const documentTooLarge = (maxBytes: number): RelApiError =>
   limitExceeded("maxDocumentBytes", {
     code: "validation-failed",
@@ -60,7 +60,7 @@ export const documentTooLarge = (maxBytes: number): RelApiError =>
     path: "$.query",
   });
 
-/** @rule G-LIM-4 */
+/** Returns the error for an exceeded limit. `what` is the plural of the counted things. @rule G-LIM-4 */
 export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"): RelApiError =>
   limitExceeded(limit, {
     code: "validation-failed",
@@ -68,7 +68,7 @@ export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"):
     path,
   });
 
-/** @rule G-LIM-2 */
+/** Returns the error for a body with too many levels. @rule G-LIM-2 */
 export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "validation-failed",
@@ -76,7 +76,7 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
     path: "$",
   });
 
-/** The value is too deep for a recursive function. @rule G-HTTP-15 */
+/** Returns the error for a value that is too deep for a recursive function. @rule G-HTTP-15 */
 export const variablesTooDeep = (): RelApiError =>
   validationFailed("the values of the variables are nested too deeply", "$");
 
@@ -101,7 +101,8 @@ export const variableTypeMismatch = (variable: string, declared: string, expecte
 
 // --- coercion -------------------------------------------------------------------------------------------------------
 
-/** `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3 G-COE-4 G-COE-5 */
+/** Returns the error for a value of another type. `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
+ *  G-COE-4 G-COE-5 */
 export const unexpectedValue = (expected: string, type: string, found: string, path: string): RelApiError =>
   validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
 
@@ -137,13 +138,14 @@ export const floatOutOfRange = (shown: string, path: string): RelApiError =>
 
 // --- functions of plugins -------------------------------------------------------------------------------------------
 
-/** The error that a plugin's function throws on purpose, with the code and message of the plugin. @rule X-GQL-4 */
+/** Returns the error that a plugin's function throws on purpose, with the code and message of the plugin. @rule
+ *  X-GQL-4 */
 export const functionRefused = (error: RelApiError, at: string): RelApiError => {
   const { code, status, path = at } = error;
   return new RelApiError({ code: "function-refused", status, message: getMessage(error), path, facts: { code } });
 };
 
-/** The error is logged where it occurs. @rule X-GQL-4 */
+/** Returns the error that hides an exception of a function, which is logged where it occurs. @rule X-GQL-4 */
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
 
@@ -153,11 +155,11 @@ export const functionFailed = (path: string): RelApiError =>
 export interface TranslatedError {
   readonly code: string;
   readonly message: string;
-  /** The status on `/v1alpha1/graphql` (G-HTTP-3). */
+  /** The status of the error on `/v1alpha1/graphql` (G-HTTP-3). */
   readonly status: number;
-  /** The error is from the database. Administrators also see the original message (G-ERR-7). */
+  /** True if the error is from the database. Administrators also see the original message (G-ERR-7). */
   readonly isDatabase: boolean;
-  /** The error is a plugin's own. Its status is sent on every path (G-ERR-9). */
+  /** True if the error is a plugin's own. Its status is sent on every path (G-ERR-9). */
   readonly isForeign?: boolean;
 }
 
@@ -172,7 +174,7 @@ const VIOLATIONS: Readonly<Record<string, readonly [code: string, prefix: string
   "23514": ["permission-error", "Check constraint violation. "],
 };
 
-/** @rule G-DBE-1 … G-DBE-15 */
+/** Translates a SQLSTATE and its message. @rule G-DBE-1 … G-DBE-15 */
 const translateDatabaseError = (sqlState: string, message: string): Omit<TranslatedError, "isDatabase"> => {
   const violation = VIOLATIONS[sqlState];
   if (violation !== undefined) return { code: violation[0], message: violation[1] + message, status: 400 };
@@ -199,7 +201,7 @@ const MAX_CONNECTIONS = {
 
 const CONNECTION_ERROR = { code: "postgres-error", message: "connection error", status: 500 } as const;
 
-/** The errors of core with another code, message or status on this surface. The others keep their code and message. */
+/** The errors of core that have another code, message or status on this surface. */
 const CORE_ERRORS: Readonly<
   Record<
     string,
@@ -291,7 +293,7 @@ const timeExceeded = (seconds: number): Omit<TranslatedError, "isDatabase"> => (
 /** The SQLSTATEs with which extensions report values that they cannot read. */
 const UNREADABLE: ReadonlySet<string> = new Set(["XX000", "42601"]);
 
-/** @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
+/** Translates any error to its code, message and status on this surface. @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
 export const translateError = (error: unknown): TranslatedError => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   const { limit, seconds } = error.facts;

@@ -31,8 +31,7 @@ const listRoots = (type: GraphQLObjectType, namespace?: string): readonly Root[]
     return inner === undefined ? [] : listRoots(inner, field.name);
   });
 
-/** Returns the fields without arguments that are columns, by column. So the same columns are chosen as on other
- *  surfaces. */
+/** Returns the fields without arguments that are columns, by column, so that all surfaces choose the same columns. */
 const indexColumnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
   const found = new Map<Column, Field>();
   for (const field of Object.values(type.getFields())) {
@@ -79,8 +78,8 @@ const formatBlock = (head: string, lines: readonly string[]): readonly string[] 
 
 const NAMELESS = formatBlock("query", ["__typename"]).join("\n");
 
-/** Undefined if the role may not list the rows of any table. A role without introspection does not see any name of the
- *  schema. @rule G-HTTP-16 */
+/** Builds the query. Returns undefined if the role may not list the rows of any table. A role without introspection
+ *  does not see any name of the schema. @rule G-HTTP-16 */
 export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
   const { model, isIntrospectionClosed, metaFields } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
@@ -90,11 +89,11 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
     [...roots.values()].map(({ relation }) => relation),
   );
   for (const relation of order) {
-    const root = roots.get(nameKey(relation)) as Root; // the relation is one of its keys
+    const root = roots.get(nameKey(relation)) as Root; // the relation is a key of `roots`
     const type = findRowType(root.field);
     const columns = type === undefined ? new Map<Column, Field>() : indexColumnFields(type);
     if (type === undefined || columns.size === 0) continue;
-    const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // every column is one of its keys
+    const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // the column is a key
     const related = findRelatedField(schema, relation, type);
     const list = formatBlock(formatLimit(root.field), [
       ...names,

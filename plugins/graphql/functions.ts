@@ -7,8 +7,8 @@ import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
 export interface FunctionRunner {
-  /** Runs the calls of an operation: those of a query concurrently, those of a mutation sequentially. Returns their
-   *  texts in order. @throws RelApiError of the first call that fails. The others are aborted. */
+  /** Runs the calls of an operation, concurrently for queries and sequentially for mutations, and returns their texts
+   *  in order. If a call fails, the others are aborted. @throws RelApiError of the first call that fails */
   call(operation: GqlOperation, session: Session, running: FunctionRunOptions): Promise<readonly string[]>;
   /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
@@ -21,7 +21,7 @@ export interface FunctionRunner {
 
 type FunctionRunOptions = Pick<GqlRunOptions, "onGone" | "exchange">;
 
-/** The signal is aborted when the client disconnects or `work` fails. */
+/** Runs `work` with a signal that is aborted when the client disconnects or `work` fails. */
 const withAbortSignal = async <Result>(
   onGone: GqlRunOptions["onGone"],
   work: (signal: AbortSignal) => Promise<Result>,

@@ -18,12 +18,13 @@ import { createRequestRunner, DATA_MEMBER } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
 
-/** A request without any of these parameters has no document. */
+/** Matches the parameters that contain or name a document, as in `?query={album{id}}`. A request without such a
+ *  parameter has no document. */
 const HAS_DOCUMENT = /[?&](?:query|extensions|documentId)=/;
 
 const acceptsHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(accept);
 
-/** The response depends on headers that shared caches do not treat as credentials. */
+/** The headers of responses that depend on headers which shared caches do not treat as credentials. */
 const PRIVATE_HEADERS: Headers = [["Cache-Control", "private, no-cache"]];
 
 const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: string): Json | undefined => {
@@ -32,7 +33,7 @@ const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: str
   return engine.parseRequestJson(text, `$.${name}`);
 };
 
-/** An empty parameter counts as omitted. @rule G-GET-1 */
+/** Parses the parameters of a URL. An empty parameter counts as omitted. @rule G-GET-1 */
 const parseUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlRequest => {
   const parameters = new URLSearchParams(query);
   const request: Record<string, Json> = {};
@@ -101,10 +102,11 @@ const createSurface = (context: PluginContext): Surface => {
   };
 };
 
-/** @rule G-GET-1 G-GET-2 G-GET-3 */
+/** Serves queries in the URL. @rule G-GET-1 G-GET-2 G-GET-3 */
 export const graphqlGet = definePlugin({
   name: "graphql-get",
-  // these have the same paths: `playground` serves its page there, `graphql` refuses other methods than POST
+  // all three plugins have the same paths: `playground` serves its page there, `graphql` refuses other methods than
+  // POST
   before: ["playground", "graphql"],
   apply: (_hooks, context) => {
     if (context.registry.has("graphql")) context.addSurface(createSurface(context));

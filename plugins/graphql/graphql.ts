@@ -13,7 +13,7 @@ import { tapFields } from "./types/field-taps.ts";
 
 export const graphql = definePlugin({
   name: "graphql",
-  // its paths are more specific than those of tables
+  // the paths of this surface are more specific than the paths of tables
   before: ["rest"],
   settings: [...graphqlSettings, ...graphqlLimits, ...surfaceSettings],
   functions: planFunctions,

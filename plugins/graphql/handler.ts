@@ -1,5 +1,5 @@
-/** Adapts the handler of graphql-http, which would refuse batches, content types and `Accept` headers that Hasura accepts:
- *  it gets requests that are already read, without headers. */
+/** Adapts the handler of graphql-http, which would refuse batches, content types and `Accept` headers that Hasura
+ *  accepts. The handler gets requests that are already read, without headers. */
 import { createHandler, type RequestParams, type Response } from "graphql-http";
 import type { Exchange } from "../../core/index.ts";
 import type { GqlRequest } from "./operations.ts";
@@ -11,7 +11,7 @@ interface Posted {
   readonly request: GqlRequest;
 }
 
-/** `answer` runs the request. The handler sends its response unchanged. */
+/** Creates the handler. `answer` runs the request, and the handler sends its response unchanged. */
 export const createPostHandler = <Raw extends Posted>(
   answer: (raw: Raw) => Promise<HandlerResponse>,
 ): ((raw: Raw) => Promise<HandlerResponse>) => {

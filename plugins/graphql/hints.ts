@@ -4,8 +4,8 @@ import { definePlugin, getVisibility } from "../../core/index.ts";
 import { suggestLabels, suggestNames } from "../shared/hints.ts";
 import { graphqlHintsService, type GqlHints } from "./api.ts";
 
-/** The suggested names come from the types of the role. A role without introspection gets none of them. @rule G-HNT-1
- *  G-HNT-2 G-HNT-3 G-HNT-4 */
+/** Builds hints. The suggested names come from the types of the role, so a role without introspection gets no
+ *  suggestions. @rule G-HNT-1 G-HNT-2 G-HNT-3 G-HNT-4 */
 const hints: GqlHints = {
   buildHints: (error, session, schema) => {
     const { line, column, reason, misspelt } = error.facts;
@@ -22,7 +22,7 @@ const hints: GqlHints = {
   },
 };
 
-/** With `COMPAT_MODE` the plugin is not used, because some clients compare whole errors. */
+/** Adds hints to errors, except with `COMPAT_MODE`, because some clients compare whole errors. */
 export const graphqlHints = definePlugin({
   name: "graphql-hints",
   requires: ["graphql"],

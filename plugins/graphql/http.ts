@@ -1,4 +1,4 @@
-/** `POST /v1/graphql {"query":"{ album { id } }"}` and the addresses beside it. @rule G-HTTP-1 … G-HTTP-14 */
+/** Serves `POST /v1/graphql {"query":"{ album { id } }"}` and the related paths. @rule G-HTTP-1 … G-HTTP-14 */
 import { randomUUID } from "node:crypto";
 import {
   VERSION,
@@ -37,8 +37,8 @@ const LEGACY_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 const HEALTH_PATHS = ["/healthz", "/hasura/healthz"];
 
-/** Nothing else is served below these: paths of Hasura's other APIs return 404 here, instead of being read as tables
- *  (docs/reference/graphql/left-out.md). */
+/** The paths below which no surface serves anything else. Paths of Hasura's other APIs return 404 there, instead of
+ *  being read as tables (docs/reference/graphql/left-out.md). */
 const RESERVED_PATHS = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";
@@ -48,7 +48,7 @@ export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"
 
 const OK: HandlerResponse[1] = { status: 200, statusText: "" };
 
-/** A transaction without statements, to check that the database responds. */
+/** A transaction without statements, which checks that the database responds. */
 const PROBE: Execution = {
   session: { role: "admin", isAdmin: true, claims: {}, variables: {} },
   access: "read only",
@@ -58,7 +58,7 @@ const PROBE: Execution = {
   skipsPreRequest: true,
 };
 
-/** The id of the response is that of the request, or a new one. @rule G-HTTP-10 */
+/** Builds the header with the id of the request, or with a new one. @rule G-HTTP-10 */
 const buildRequestIdHeader = (exchange: AnyExchange): readonly [string, string] => [
   "x-request-id",
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
@@ -85,8 +85,8 @@ interface PostRequest {
   result?: LongAnswer | string;
 }
 
-/** Only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
- *  G-HTTP-3 G-HTTP-15 G-ERR-9 */
+/** Returns the status of an error. Only the old endpoint has error statuses, apart from statuses that every path keeps.
+ *  @rule G-HTTP-2 G-HTTP-3 G-HTTP-15 G-ERR-9 */
 export const chooseStatus = (
   exchange: AnyExchange,
   encoded: EncodedErrors,
@@ -109,7 +109,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const handle = createPostHandler(async (posted: PostRequest): Promise<HandlerResponse> => {
     try {
       posted.result = await runner.run(posted.exchange, posted.request);
-      return [null, OK]; // the handler sends only texts
+      return [null, OK]; // the handler of graphql-http sends only texts
     } catch (error) {
       const encoded = encodeFailure(posted.exchange, error);
       return [encoded.body, { status: chooseStatus(posted.exchange, encoded, posted.form), statusText: "" }];
@@ -162,13 +162,14 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       : runner.answer(exchange, whole, posted.result);
   };
 
-  /** With `strict=true`, inconsistent objects of the metadata are an error. @rule G-HTTP-17 */
+  /** Checks that the database responds. With `strict=true`, inconsistent objects of the metadata are an error. @rule
+   *  G-HTTP-17 */
   const checkHealth = async (query: string | undefined): Promise<Answer> => {
     const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
     try {
-      await context.execute(PROBE); // it sends only the settings of the transaction
+      await context.execute(PROBE); // the probe sends only the settings of the transaction
     } catch {
-      return { status: 500, headers, body: "ERROR" }; // the reason does not matter
+      return { status: 500, headers, body: "ERROR" }; // the response is the same for every reason
     }
     const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined; // only the metadata plugin writes this part
     if (problems === undefined || problems.length === 0) return { status: 200, headers, body: "OK" };
@@ -180,7 +181,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const version = JSON.stringify({ server_type: "relapi", version: VERSION });
   const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
-  /** @rule G-HTTP-12 */
+  /** Answers OPTIONS, and refuses other methods. @rule G-HTTP-12 */
   const answerOtherMethod = (exchange: AnyExchange, allow: string): Answer => ({
     status: exchange.method === "OPTIONS" ? 200 : 405,
     headers: [["Allow", allow], buildRequestIdHeader(exchange)],
@@ -209,7 +210,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     beforeAuthorize: answerOpenPaths,
     handle: handlePost,
     encodeError: (error: CoreError, exchange) => {
-      // no surface serves the path, and this one is the last
+      // this surface is the last one, so no surface serves the path
       if (error.code === "path-not-found") return buildJsonAnswer(exchange, 404, NOT_FOUND);
       const encoded = encodeErrors(error, exchange.session);
       const form = negotiateErrorForm(exchange, context.options.graphqlOverHttp);

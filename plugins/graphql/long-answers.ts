@@ -10,10 +10,10 @@ import {
 import { acceptsGzip, compressAnswer, addGzipHeaders } from "./compression.ts";
 import type { GqlEngine, GqlLongBody, GqlRequest, GqlRequestOptions, PackedBody } from "./operations.ts";
 
-/** A longer `data` is sent as bytes. */
+/** The size above which `data` is sent as bytes. */
 const LONG_BYTES = 1024 * 1024;
 
-/** A streamed body, or a whole one. */
+/** The body of a long answer, streamed or whole. */
 export type LongAnswer = { readonly streamed: StreamedBody; readonly around: BodyFrame } | Buffer | PackedBody;
 
 export interface RequestRunner {
@@ -33,7 +33,7 @@ export const DATA_MEMBER = { before: '{"data":', after: "}" };
 /** The empty text around `data` in bodies that contain only `data`. */
 export const DATA_ONLY = { before: "", after: "" };
 
-/** @rule R-STR-7 */
+/** Creates the runner of long answers. @rule R-STR-7 */
 export const createRequestRunner = (
   context: PluginContext,
   getEngine: () => Pick<GqlEngine, "runRequest">,
@@ -59,7 +59,7 @@ export const createRequestRunner = (
         return true;
       },
       end: () => answered(whole),
-      fail: () => answered(undefined), // after its end nothing changes
+      fail: () => answered(undefined), // a failure after the end changes nothing
     };
   };
 

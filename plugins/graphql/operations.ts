@@ -1,4 +1,4 @@
-/** The types of requests, validated documents and operations, and of the engine that other plugins use. */
+/** Declares the types of requests, validated documents and operations, and of the engine that other plugins use. */
 import type { IncomingMessage } from "node:http";
 import type {
   Exchange,
@@ -35,7 +35,7 @@ export interface ValidatedDocument {
   readonly namedOperation: Operation;
   /** The depth of nested fields with a selection. Fragments are inlined, and introspection is not counted. */
   readonly levels: number;
-  /** The number of such fields. */
+  /** The number of nested fields with a selection, counted as for `levels`. */
   readonly nodes: number;
   /** The number of root fields, and of aliases at every level. Fragments are inlined. */
   readonly rootFields: number;
@@ -51,21 +51,21 @@ export interface ValidatedDocument {
  *  response. */
 export interface GqlOperation {
   readonly kind: "query" | "mutation" | "subscription";
-  /** The arguments of its own directives that plugins read, by name. */
+  /** The arguments of the operation's own directives that plugins read, by name. */
   readonly directives: ReadDirectives;
-  /** `read write` also applies to queries that call VOLATILE functions. */
+  /** The access mode of the transaction. `read write` also applies to queries that call VOLATILE functions. */
   readonly access: "read only" | "read write";
   readonly steps: readonly GqlStep[];
   /** The plans of the steps. All operations of the same template share this array. */
   readonly plans: readonly Plan[];
   readonly outputs: readonly GqlOutput[];
-  /** Some output is written by a generator. */
+  /** True if a generator writes some output. */
   readonly isIntrospecting?: boolean;
   /** The calls of plugin functions that resolve root fields. They run before the transaction. */
   readonly calls: readonly GqlCall[];
   /** The fields of rows that plugin functions resolve after the transaction. */
   readonly loads: readonly GqlLoads[];
-  /** Caches the document and the plan. Call it after the operation has run. */
+  /** Caches the document and the plan. The caller calls it after the operation has run. */
   cachePlan(): void;
 }
 
@@ -84,7 +84,7 @@ export interface GqlCall {
   readonly path: string;
   /** Returns the JSON text of the field. */
   run(asked: GqlCallContext): Promise<string>;
-  /** Returns the statement that a live query runs instead. Undefined if the field cannot be live. */
+  /** Returns the statement that a live query runs instead of the function. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
 
@@ -104,12 +104,12 @@ export interface GqlLoads {
   readonly fields: readonly GqlLoad[];
 }
 
-/** The members to enter, by response name. A number is the index of a loaded field, whose value in the body is an
+/** The members to visit, by response name. A number is the index of a loaded field, whose value in the body is an
  *  object of the columns that it needs. */
 export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
-  /** Two loads with the same form return the same text for the same rows. */
+  /** The form of the load, as text. Two loads with the same form return the same text for the same rows. */
   readonly key: string;
   /** Returns JSON texts in the order of the rows. */
   run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
@@ -145,18 +145,18 @@ export interface GqlEngine {
   /** The credential rules, for other surfaces of this dialect and for WebSockets. */
   readonly credentialRules: CredentialRules;
   readonly path: string;
-  /** Derives an engine with other schemas over the same tables. Checks of documents apply to it too. Call it once per
-   *  name, while plugins are applied or when the first model is loaded. @rule X-GQL-9 */
+  /** Derives an engine with other schemas over the same tables. Checks of documents apply to it too. Each name is
+   *  derived once, while plugins are applied or when the first model is loaded. @rule X-GQL-9 */
   derive(variant: GqlVariant): GqlEngine;
-  /** Returns an example query for the tables that the caller may see. Undefined if the caller may see none. It may
-   *  return a promise, as `prepare` does. */
+  /** Returns an example query for the tables that the caller may see, or undefined if the caller may see no table. Like
+   *  `prepare`, it may return a promise. */
   buildExampleQuery(session: Session): string | undefined | Promise<string | undefined>;
-  /** Returns the document, from the cache if possible. The first document waits for work on all tables, which is
-   *  time-sliced, so it gets a promise. `sender` is undefined if no client sent a new request. @throws RelApiError
-   *  @rule R-SC-12 */
+  /** Returns the document, from the cache if possible. The first document is a promise, because it waits for
+   *  time-sliced work on all tables. `sender` is undefined if no client sent a new request. @throws RelApiError @rule
+   *  R-SC-12 */
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
-  /** Runs an operation. Returns the text of the `data` object, or the result of the options that took the body.
-   *  @throws RelApiError */
+  /** Runs an operation. Returns the text of the `data` object, or the result of the option that took the body. @throws
+   *  RelApiError */
   run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
   /** Prepares and runs the operation of an HTTP request, with the transaction settings of the request. Returns the same
    *  as `run`. @throws RelApiError @rule G-HTTP-9 G-SES-10 G-TX-6 */
@@ -174,12 +174,12 @@ export interface GqlEngine {
   /** Parses the JSON of an HTTP request. `text` is undefined if the body is not UTF-8. `at` is the path of errors.
    *  @throws RelApiError `invalid-json` @rule G-HTTP-1 G-LIM-6 */
   parseRequestJson(text: string | undefined, at?: string): Json;
-  /** Returns the functions that build names from a customization of the metadata. Its naming convention is that of the
-   *  settings unless it has one. @rule G-NAM-6 G-NAM-8 */
+  /** Returns the functions that build names from a customization of the metadata. The naming convention comes from the
+   *  settings unless the customization has one. @rule G-NAM-6 G-NAM-8 */
   createNames(customization: GqlCustomization): Names;
-  /** Reads a request object (G-HTTP-1) from such a value. @throws RelApiError */
+  /** Reads a request object (G-HTTP-1) from a value of `parseJson`. @throws RelApiError */
   readRequest(value: Json): GqlRequest;
-  /** Encodes an error as `{"errors":[…]}` (G-ERR-1). Any other exception than a RelApiError is logged and reported as
+  /** Encodes an error as `{"errors":[…]}` (G-ERR-1). Any exception other than a RelApiError is logged and reported as
    *  an internal error. */
   encodeErrors(error: unknown, session: Session | undefined): EncodedErrors;
 }
@@ -190,15 +190,16 @@ export interface PackedBody {
   gzip(): Promise<Buffer>;
 }
 
-/** Receives a body that is all of `data`, or its only member. `Taken` is the result of the run, in place of a text. */
+/** A receiver of a body that is all of `data`, or its only member. `Taken` is the result of the run, in place of a
+ *  text. */
 export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> {
-  /** The text of `data` is `before`, the body and `after`. */
+  /** Takes the body. The text of `data` is `before`, the body and `after`. */
   take(
     body: ArrivingBody,
     before: string,
     after: string,
   ): { readonly receiver: ValueReceiver; readonly taken: Taken | Promise<Taken> } | undefined;
-  /** Receives a whole response body that is already cached. If it is missing, the run results in a text. */
+  /** Takes a whole response body that is already cached. If this function is missing, the run results in a text. */
   takePacked?(body: PackedBody): Taken;
 }
 
@@ -207,9 +208,10 @@ export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange"
   readonly longBody?: GqlLongBody<Taken> | undefined;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
-  /** How a write transaction ends. The default is commit. @rule G-TX-6 */
+  /** The end of a write transaction, by default commit. @rule G-TX-6 */
   readonly end?: "commit" | "rollback";
-  /** Restricts the transaction, even if functions of the operation would write. @rule G-GET-2 */
+  /** The access mode to which the transaction is restricted, even if functions of the operation would write. @rule
+   *  G-GET-2 */
   readonly access?: "read only" | undefined;
 }
 
@@ -217,6 +219,6 @@ export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange"
 export interface GqlRequestOptions<Taken = never> extends Pick<GqlRunOptions<Taken>, "access" | "longBody"> {
   /** The exchange, unless the request is part of a batch. */
   readonly sender?: GqlSender;
-  /** The path in logs and metrics, if it is not that of the request. */
+  /** The path in logs and metrics, if it is not the path of the request. */
   readonly path?: string | undefined;
 }

@@ -1,6 +1,6 @@
-/** The kinds of field parts, arguments and type scopes. */
+/** Declares the kinds of field parts, arguments and type scopes. */
 
-/** Arguments whose meaning does not depend on a column. */
+/** The arguments whose meaning does not depend on a column. */
 export type GqlArgumentName =
   // lists
   | "where"
@@ -30,7 +30,7 @@ export type GqlArgumentName =
   | "X"
   | "Y";
 
-/** Kinds of root fields of a table. */
+/** The kinds of root fields of a table. */
 export type GqlRootKind =
   | "list"
   | "aggregate"

@@ -15,14 +15,15 @@ import { isLegalName } from "./types/names.ts";
 const chooseName = (given: string | false | undefined, usual: string): string | undefined =>
   given === false ? undefined : (given ?? usual);
 
-/** Undefined if the operator is not in GraphQL. */
+/** Returns the GraphQL name, or undefined if the operator is not in GraphQL. */
 export const getOperatorName = ({ graphql, name }: OperatorSpec): string | undefined =>
   chooseName(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
 
-/** Undefined if the aggregate is not in GraphQL. */
+/** Returns the GraphQL name, or undefined if the aggregate is not in GraphQL. */
 export const getAggregateName = ({ graphql, name }: AggregateSpec): string | undefined => chooseName(graphql, name);
 
-/** Returns the suffix of its field, after the name of the column. Undefined if the ordering is not in GraphQL. */
+/** Returns the suffix of the ordering's field, after the name of the column. Undefined if the ordering is not in
+ *  GraphQL. */
 export const getOrderingName = ({ graphql, name }: OrderingSpec): string | undefined => chooseName(graphql, name);
 
 /** The key of the direction beside the operands of an ordering. No operand may have this name. */
@@ -35,7 +36,7 @@ const rejectIllegal = (plugin: string, what: string, name: string | undefined): 
     );
 };
 
-/** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
+/** Refuses illegal and duplicate names. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
 export const rejectPartNames = (registry: Registry): void => {
   const { operators, updateOperators, embeds, aggregates, orderings, getPluginName } = registry;
   for (const spec of operators) rejectIllegal(getPluginName(spec), `operator "${spec.name}"`, getOperatorName(spec));

@@ -1,5 +1,5 @@
-/** The parts of a plan that fields, arguments, input fields and enum values become. graphql-js types have them in
- *  `extensions.relapi`, so planners read parts and never names. */
+/** Declares the parts of a plan that fields, arguments, input fields and enum values become. The types of graphql-js
+ *  have the parts in `extensions.relapi`, so planners read parts and never names. */
 import type {
   FieldNode,
   GraphQLArgument,
@@ -43,8 +43,8 @@ import type { RoleSchema } from "./role-schema.ts";
 export type GqlPart =
   // root fields
   | { readonly kind: GqlRootKind; readonly relation: Relation }
-  /** With `isAggregate`, the field aggregates the rows that the function returns. A function of single rows has
-   *  `!routine.returns.isSet`. */
+  /** A function as a root field. With `isAggregate`, the field aggregates the rows that the function returns. A
+   *  function of single rows has `!routine.returns.isSet`. */
   | {
       readonly kind: "function";
       readonly routine: Routine;
@@ -53,12 +53,13 @@ export type GqlPart =
       readonly sessionArgument?: number;
     }
   | { readonly kind: "namespace" }
-  /** `no_queries_available`, which returns this string */
+  /** The field `no_queries_available`, which returns this string. */
   | { readonly kind: "constant"; readonly text: string }
   // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
   | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
-  /** In inputs, the rows of `data` are inserted along the relationship. With `isAfter`, to-one rows are inserted after
-   *  this row although no foreign key requires it (G-NST-9). In rows, `mode` is the embedding mode. */
+  /** A relationship, with the embedding mode `mode` in rows. In inputs, the rows of `data` are inserted along the
+   *  relationship. With `isAfter`, to-one rows are inserted after this row although no foreign key requires it
+   *  (G-NST-9). */
   | {
       readonly kind: "relationship";
       readonly relationship: Relationship;
@@ -67,8 +68,8 @@ export type GqlPart =
       readonly mode?: string;
     }
   | { readonly kind: "relationship-aggregate"; readonly relationship: Relationship; readonly target: Relation }
-  /** `value` is the type of a scalar field. In `order_by` and `bool_exp` the field has no arguments. `isAggregate`
-   *  marks `<table computed field>_aggregate` of `order_by`. */
+  /** A computed field. `value` is the type of a scalar field. In `order_by` and `bool_exp` the field has no arguments.
+   *  `isAggregate` marks `<table computed field>_aggregate` of `order_by`. */
   | {
       readonly kind: "computed";
       readonly field: GqlComputedField;
@@ -81,7 +82,7 @@ export type GqlPart =
   // T_aggregate and its fields
   | { readonly kind: "aggregate-fields" }
   | { readonly kind: "nodes" }
-  /** in `T_aggregate_fields`, `aggregate_order_by` */
+  /** The field `count` in `T_aggregate_fields` and `aggregate_order_by`. */
   | { readonly kind: "count" }
   | { readonly kind: "aggregate-function"; readonly fn: string }
   // mutation responses
@@ -89,22 +90,22 @@ export type GqlPart =
   | { readonly kind: "returning" }
   // bool_exp
   | { readonly kind: "and" | "or" | "not" }
-  /** A value of that type in conditions and orders, which a plugin computes. */
+  /** A value that a plugin computes in conditions and orders, of the type `value`. */
   | { readonly kind: "expression"; readonly expression: Expression; readonly value: GqlValueType }
   /** An object in conditions and orders, whose fields count as fields of the surrounding object. */
   | { readonly kind: "members" }
-  /** An operator in a comparison_exp. The `column`, `computed` or `predicate` part that contains it has the column's
-   *  type. `value` is set if the operand has its own type. List operands are lists of either type. */
+  /** An operator in a comparison_exp. The `column`, `computed` or `predicate` part that contains the operator has the
+   *  column's type. `value` is set if the operand has its own type. List operands are lists of either type. */
   | {
       readonly kind: "operator";
       readonly operator: OperatorSpec;
       readonly keywords?: Readonly<Record<string, string>>;
       readonly value?: GqlValueType;
     }
-  /** `_cast`, an object of `cast-to` fields with a comparison_exp of `value` each */
+  /** The field `_cast`, an object of `cast-to` fields with a comparison_exp of `value` each. */
   | { readonly kind: "cast" }
   | { readonly kind: "cast-to"; readonly value: GqlValueType }
-  /** a part of an operand with fields */
+  /** A part of an operand with fields. */
   | { readonly kind: "operand-field"; readonly name: string; readonly value: GqlValueType }
   // aggregate_bool_exp has one per function; `value` is the type that its `predicate` compares, `columns` the number of
   // its arguments
@@ -118,7 +119,7 @@ export type GqlPart =
     }
   /** A field of a plugin's own inputs (`input`), which the plugin reads. */
   | { readonly kind: "own"; readonly name: string }
-  /** a column in an update operator's input; `value` is the type of the operand */
+  /** A column in an update operator's input. `value` is the type of the operand. */
   | {
       readonly kind: "update-column";
       readonly column: Column;
@@ -126,7 +127,7 @@ export type GqlPart =
       readonly value: GqlValueType;
     }
   | { readonly kind: "constraint"; readonly name: string; readonly columns: readonly string[] }
-  /** `_PLACEHOLDER` */
+  /** The `_PLACEHOLDER` of inputs and enums without columns. */
   | { readonly kind: "placeholder" }
   // functions: `index` is a position in `routine.parameters`; an argument without `name` is only positional
   | {
@@ -141,23 +142,24 @@ export type GqlPart =
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
 
-/** The implementation of a plugin's own field: one of these. @rule X-GQL-1 … X-GQL-4 */
+/** The implementation of a plugin's own field, in one of these forms. @rule X-GQL-1 … X-GQL-4 */
 export type GqlFieldImplementation =
-  /** In rows: a part of the plan. */
+  /** A part of the plan, for fields of rows. */
   | { readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
-  /** In roots: a plan. The mutation root has the plans that write. The selected columns of the written rows are added
-   *  to the plan. */
+  /** A plan, for fields of roots. The mutation root has the plans that write. The selected columns of the written rows
+   *  are added to the plan. */
   | { readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read | Insert | Update | Delete }
-  /** In roots: the name of a declared statement. It receives the field's arguments, and the field's type is a
-   *  scalar. */
+  /** The name of a declared statement, for fields of roots. The statement receives the field's arguments, and the
+   *  field's type is a scalar. */
   | { readonly statement: string }
-  /** In the query and mutation roots: a plugin's own function. In the subscription root, `live` replaces it. */
+  /** A plugin's own function, for fields of the query and mutation roots. In the subscription root, `live` replaces
+   *  it. */
   | {
       readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
       readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
     }
-  /** In rows: a function of some columns of the row (SQL names), called once for all rows of the response. It returns
-   *  results in the order of the rows. A role that may not read all these columns does not have the field. */
+  /** A function of some columns of the row (SQL names), called once for all rows of the response. It returns results in
+   *  the order of the rows. A role that may not read all these columns does not have the field. */
   | {
       readonly columns: readonly string[];
       readonly load: (
@@ -168,7 +170,7 @@ export type GqlFieldImplementation =
 
 /** The statement that a live query runs instead of the function. */
 export interface GqlLiveField {
-  /** One statement that reads and returns a column `body`. */
+  /** The statement that reads and returns a column `body`. */
   readonly program: Program;
   /** Returns the result of the field. @throws RelApiError */
   read(body: string): Json;
@@ -181,12 +183,13 @@ export type GqlLoadedRow = Readonly<Record<string, Json>>;
 
 /** A selected field that the planner passes to a `custom` part. */
 export interface GqlSelection {
-  /** The response name. */
+  /** The response name of the field. */
   readonly as: string;
   /** The path of the field in the request, for errors. The path of an argument is `<path>.args.<name>`. */
   readonly path: string;
   readonly node: FieldNode;
-  /** The coerced arguments. Reading a value makes it a part of the plan, while `context.argument` only binds it. */
+  /** The coerced arguments. Reading a value makes the value a part of the plan, while `context.argument` only binds
+   *  it. */
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
@@ -196,9 +199,10 @@ export interface GqlSelectionContext {
   readonly relation: Relation | undefined;
   /** Binds a value of the request. */
   bind(bound: BoundValue): { readonly param: number };
-  /** Binds an argument, cast to the type (objects and lists as `jsonb`). Undefined if the request does not have it. */
+  /** Binds an argument, cast to the type (objects and lists as `jsonb`). Returns undefined if the request does not have
+   *  the argument. */
   argument(name: string, type?: string): ValueRef | undefined;
-  /** Returns the selection on the rows of a root field. `type` is the row type, if the field's own type does not
+  /** Returns the selection on the rows of a root field. `type` is the row type, if the type of the field does not
    *  determine it. */
   rows(type?: GraphQLObjectType): readonly Output[];
   /** Plans the field's list arguments, which are from `build.listArguments` or have a part such as `having`. The result
@@ -212,7 +216,7 @@ export interface GqlSelectionContext {
 
 /** A field that is selected from an object of a plugin's own type. */
 export interface GqlOwnSelected {
-  /** The response name. */
+  /** The response name of the field. */
   readonly as: string;
   /** The field name. It may be `__typename`, whose value is the name of `type`. */
   readonly name: string;
@@ -229,9 +233,9 @@ export interface GqlFunctionRequest {
   /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
   readonly arguments: Readonly<Record<string, Json>>;
   readonly session: Session;
-  /** The selection on its result. It is empty for scalars. */
+  /** The selection on the function's result. It is empty for scalars. */
   readonly selection: readonly GqlSelected[];
-  /** The signal is aborted when the client disconnects. */
+  /** The signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal;
   /** The request of the caller. Transactions that the function runs belong to it. Undefined in runs of live queries. */
   readonly exchange?: OpenExchange | undefined;
@@ -241,7 +245,7 @@ export interface GqlFunctionRequest {
 export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
 
 export interface GqlSelected {
-  /** The response name. */
+  /** The response name of the member. */
   readonly as: string;
   readonly name: string;
   /** The key of the value in the result: the field name, or another key if the field has arguments, because it may be
@@ -254,14 +258,14 @@ export interface GqlSelected {
 
 // --- further writes of updates -------------------------------------------------------------------------------------
 
-/** A value in the document or of a variable. Reading it makes it a part of the plan. */
+/** A value in the document or of a variable. Reading the value makes it a part of the plan. */
 export interface GqlInput {
   /** The path in the request, for errors. */
   readonly path: string;
   readonly isNull: boolean;
-  /** Returns the fields of an input object, sorted by name. Each counts as an inserted value (G-LIM-4). */
+  /** Returns the fields of an input object, sorted by name. Each field counts as an inserted value (G-LIM-4). */
   fields(): readonly GqlInputField[];
-  /** Returns the elements of a list. A single value is a list of one. */
+  /** Returns the elements of a list. A single value counts as a list with one element. */
   items(): readonly GqlInput[];
   /** Returns the value of a Boolean. */
   isTrue(): boolean;
@@ -278,36 +282,36 @@ export interface GqlWriting {
   readonly relation: Relation;
   /** Adds a step and returns its number. `own` is the same number, for requirements of the step on itself. */
   addStep(make: (own: number) => SequenceStep): number;
-  /** Returns the predicate of a condition (`build.boolExp`). Undefined if it matches every row. */
+  /** Returns the predicate of a condition (`build.boolExp`), or undefined if the condition matches every row. */
   planCondition(input: GqlInput): Predicate | undefined;
-  /** Binds a value of that type. Null is refused. */
+  /** Binds a value of the type. Null is refused. */
   bindValue(input: GqlInput, type: GqlValueType): ValueRef;
-  /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which they
-   *  belong. Undefined if they are inserted first, and then the result is the step of the row. */
+  /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which the rows
+   *  belong. Without it, the related row is inserted first, and the result is its step. */
   insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
-  /** Adds a separate update of the rows in `among`. Its input is an item of `build.updates` or update operators, and
+  /** Adds a separate update of the rows in `among`. The input is an item of `build.updates` or update operators, and
    *  may have plugins' own arguments. */
   update(input: GqlInput, relation: Relation, among: Predicate): number;
 }
 
 /** The additions of an argument to an update. The steps that it has added so far run before the update. */
 export interface GqlUpdateAdditions {
-  /** Assignments to the updated rows. If two assign the same column, the later one wins. */
+  /** The assignments to the updated rows. If two assign the same column, the later one wins. */
   readonly assignments?: readonly Assignment[];
-  /** Requirements on the updated rows. */
+  /** The requirements on the updated rows. */
   readonly requires?: readonly Omit<StepRequirement, "step">[];
   /** Adds steps that run after the update. `step` is the number of the update. */
   addLaterSteps?(step: number): void;
 }
 
-/** Key of `extensions` that holds parts and scopes. */
+/** The key of `extensions` that holds parts and scopes. */
 export const GQL_EXTENSION = "relapi";
 
 type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
 
-/** Returns the part of a field, argument, input field or enum value. Undefined for those of introspection. */
+/** Returns the part of a field, argument, input field or enum value. Undefined for the fields of introspection. */
 export const getFieldPart = (place: WithPart): GqlPart | undefined =>
-  place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
+  place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes the part
 
 /** Returns the `extensions` with the part of a field, argument or enum value. */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });

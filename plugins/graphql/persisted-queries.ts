@@ -8,14 +8,14 @@ import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
 import { hasQuery, type JsonObject } from "./request.ts";
 import { persistedSettings } from "./settings.ts";
 
-/** A hash, and its document if the request has it. */
+/** A hash, and its document if the request contains one. */
 interface SentQuery {
   readonly hash: string;
   readonly text: string | undefined;
 }
 
 const HASH: Question<SentQuery, string> = { name: "hash", read: ({ hash }) => hash };
-/** The hash identifies the text, so the text is not part of the key. */
+/** The cache question of a text. The hash identifies the text, so the text is not part of the key. */
 const TEXT: Question<SentQuery, string | undefined> = { name: "text", read: ({ text }) => text, key: () => undefined };
 
 const askDocument = (ask: Ask<SentQuery>): string | undefined => {
@@ -23,7 +23,7 @@ const askDocument = (ask: Ask<SentQuery>): string | undefined => {
   return ask(TEXT);
 };
 
-/** Returns the hash of a persisted query. Undefined if the request does not have one. */
+/** Returns the hash of a persisted query, or undefined if the request has no hash. */
 export const getSentHash = ({ extensions }: JsonObject): Json | undefined => {
   const persisted = isPlainObject(extensions) ? extensions["persistedQuery"] : undefined;
   if (persisted === undefined) return undefined;
@@ -40,8 +40,8 @@ const parseHash = (request: JsonObject): string | undefined => {
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A text above the size limit is not hashed, because it is refused later. All roles share the texts. A hash is checked
- *  for the role in the same way as its text. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
+/** Finds persisted queries. Texts above the size limit are refused later, so they are not hashed. All roles share the
+ *  texts, because each text is checked for the role like any document. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
 export const persistedQueries = definePlugin({
   name: "persisted-queries",
   requires: ["graphql"],

@@ -76,7 +76,8 @@ interface PreparedOperation {
   };
 }
 
-/** The planner reads them once, when it is created. Planning reads values only through cache questions. */
+/** The cache question of the variables, which the planner reads once at its creation. Planning reads values only
+ *  through cache questions. */
 const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> => ({
   name: "variables",
   read: ({ read }) => read(declared),
@@ -179,8 +180,8 @@ const fillOperation = (
   };
 };
 
-/** @throws RelApiError for syntax, the choice of the operation, fragments, the root and declarations (G-DOC-1 … 3, 8,
- *  13, G-VAR-2) */
+/** Returns the validated document. @throws RelApiError for syntax, the choice of the operation, fragments, the root and
+ *  declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
 export type Prepare = (
   request: GqlRequest,
   session: Session,
@@ -197,8 +198,8 @@ const refuseDeepNesting = <Result>(run: () => Result, error: () => Error): Resul
   }
 };
 
-/** `variant` is set for another surface. A known request is one look-up. The document of another one is checked before
- *  it is planned. */
+/** Creates the function that prepares requests. A cached request is one look-up. Other documents are checked before
+ *  they are planned. `variant` is set for another surface. */
 export const createPrepare = (
   context: PluginContext,
   schemas: Schemas,
@@ -218,7 +219,7 @@ export const createPrepare = (
     estimateBytes: estimateOperationBytes,
   });
 
-  /** A value that the request cannot have is reported after the document has been checked. */
+  /** Looks up the operation. A value that the request cannot have is reported after the document has been checked. */
   const peekOperation = (source: OperationSource): CacheEntry<PreparedOperation> | undefined => {
     try {
       return operations.peek(source);

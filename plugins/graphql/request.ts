@@ -19,13 +19,15 @@ const requireString = (value: Json, path: string): string => {
 /** Finds the document of a request that does not contain its text. Undefined if no plugin knows its name. */
 export type FindDocument = (request: JsonObject) => string | undefined;
 
-/** Clients send an empty `query` if their protocol requires a string. */
+/** Returns true if the request has a query. An empty `query` counts as omitted, because the protocol of some clients
+ *  requires a string. */
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 
 const hasPersistedQuery = ({ extensions }: JsonObject): boolean =>
   isPlainObject(extensions) && extensions["persistedQuery"] !== undefined;
 
-/** @throws RelApiError `parse-failed`, `not-supported`, and errors of the plugins that find documents */
+/** Reads one request. @throws RelApiError `parse-failed`, `not-supported`, and errors of the plugins that find
+ *  documents */
 export const readRequest = (value: Json, find: FindDocument, isInBatch = false, isStrict = false): GqlRequest => {
   if (!isPlainObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${nameJsonKind(value)}`, "$");
@@ -54,7 +56,7 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
 
 /** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
 const checkVariables = (bytes: number, body: Json, { maxVariablesBytes }: Limits): void => {
-  const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // `readRequest` has accepted them
+  const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // `readRequest` has accepted the requests
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes - documents > maxVariablesBytes)
     throw limitExceeded("maxVariablesBytes", {
@@ -79,7 +81,7 @@ const readBatch = (
   return elements.map((element) => readRequest(element, find, true, isStrict));
 };
 
-/** Parses JSON of a client. `text` is undefined if its bytes are not UTF-8: decoded anyway, they would be stored as other
+/** Parses JSON of a client. `text` is undefined if the body is not UTF-8: other bytes would be stored as other
  *  characters. `at` is the path of errors. @throws RelApiError `invalid-json`; G-LIM-6 */
 export const parseRequestJson = (text: string | undefined, limits: Limits, at = "$"): Json => {
   if (text === undefined) throw invalidJson(at, "the body is not UTF-8", "{}");
@@ -91,8 +93,8 @@ export const parseRequestJson = (text: string | undefined, limits: Limits, at = 
   }
 };
 
-/** `text` is undefined if the body is not UTF-8. `isStrict` applies GraphQL over HTTP. @throws RelApiError
- *  `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
+/** Parses a body. `text` is undefined if the body is not UTF-8. `isStrict` applies GraphQL over HTTP. @throws
+ *  RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
 export const parseBody = (text: string | undefined, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
   const body = parseRequestJson(text, limits);
   const requests = Array.isArray(body)
@@ -100,5 +102,5 @@ export const parseBody = (text: string | undefined, limits: Limits, find: FindDo
     : [readRequest(body, find, false, isStrict)];
   const bytes = Buffer.byteLength(text ?? "");
   if (bytes > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
-  return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // it has one request
+  return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // there is one request
 };

@@ -1,4 +1,4 @@
-/** The media types and statuses with `GRAPHQL_OVER_HTTP`, by the specification GraphQL over HTTP. @rule G-OVH-1 …
+/** Chooses media types and statuses with `GRAPHQL_OVER_HTTP`, by the specification GraphQL over HTTP. @rule G-OVH-1 …
  *  G-OVH-4 */
 import { isJsonObject, isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
@@ -11,7 +11,7 @@ const RESPONSE_TYPE = "application/graphql-response+json";
 /** The format of a response. */
 export interface ResponseForm {
   readonly type: typeof JSON_TYPE | typeof RESPONSE_TYPE;
-  /** The setting is on. */
+  /** True if `GRAPHQL_OVER_HTTP` is on. */
   readonly isStrict: boolean;
 }
 
@@ -38,7 +38,7 @@ const parseAccept = (accept: string): ReadonlyMap<string, number> =>
 const badMedia = (status: 406 | 415, message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status, message, path: "$" });
 
-/** A client that names no type, or accepts any type, gets plain JSON. @throws RelApiError 406 */
+/** Chooses the format. A client that names no type, or accepts any type, gets plain JSON. @throws RelApiError 406 */
 const chooseForm = (accept: string | undefined): ResponseForm => {
   if (accept === undefined || accept.trim() === "") return PLAIN_FORM;
   const ranges = parseAccept(accept);
@@ -50,11 +50,11 @@ const chooseForm = (accept: string | undefined): ResponseForm => {
 
 type HeaderSource = Pick<Exchange, "header">;
 
-/** @throws RelApiError 406 */
+/** Returns the format of the response. @throws RelApiError 406 */
 export const negotiateForm = (exchange: HeaderSource, isStrict: boolean): ResponseForm =>
   isStrict ? chooseForm(exchange.header("accept")) : DIALECT_FORM;
 
-/** The format of errors, which are sent even if the client accepts neither type. */
+/** Returns the format of errors, which are sent even if the client accepts neither type. */
 export const negotiateErrorForm = (exchange: HeaderSource, isStrict: boolean): ResponseForm => {
   try {
     return negotiateForm(exchange, isStrict);
@@ -66,7 +66,7 @@ export const negotiateErrorForm = (exchange: HeaderSource, isStrict: boolean): R
 const JSON_BODY = /^application\/json[ \t]*(?:;|$)/i;
 const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
 
-/** @throws RelApiError 415 */
+/** Refuses a body that is not JSON in UTF-8. @throws RelApiError 415 */
 export const rejectOtherBody = (exchange: HeaderSource): void => {
   const type = exchange.header("content-type");
   if (type === undefined || type === "") throw badMedia(415, `the body is ${JSON_TYPE}, and Content-Type is missing`);
@@ -74,7 +74,7 @@ export const rejectOtherBody = (exchange: HeaderSource): void => {
     throw badMedia(415, `the body is ${JSON_TYPE} in UTF-8, not ${type}`);
 };
 
-/** @throws RelApiError `parse-failed` */
+/** Refuses extensions that are not an object. @throws RelApiError `parse-failed` */
 export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
   if (extensions !== undefined && extensions !== null && !isJsonObject(extensions))
     throw parseFailed(
@@ -83,7 +83,7 @@ export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
     );
 };
 
-/** The request itself could not be read, so the error does not depend on the document. */
+/** Returns true if the request itself could not be read, so the error does not depend on the document. */
 export const isMalformed = (error: unknown): boolean =>
   isRelApiError(error) &&
   (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);

@@ -15,21 +15,21 @@ export interface RoleSchema {
   readonly query: GraphQLObjectType;
   readonly mutation: GraphQLObjectType | undefined;
   readonly subscription: GraphQLObjectType | undefined;
-  /** `__schema` and `__type` of the query root. Empty without the introspection plugin. */
+  /** The fields `__schema` and `__type` of the query root. Empty without the introspection plugin. */
   readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
-  /** The role may not use introspection (G-INT-9). */
+  /** True if the role may not use introspection (G-INT-9). */
   readonly isIntrospectionClosed: boolean;
-  /** Some types may implement interfaces. */
+  /** True if some types may implement interfaces. */
   readonly hasInterfaces: boolean;
   /** The directives that documents may have. */
   readonly directives: Directives;
-  /** Returns the field with that name. For a large root, it does not build the other fields. */
+  /** Returns the field with the name. For a large root, the other fields are not built. */
   findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
   /** Writes the JSON text of one meta field. `variables` are coerced, and the document is validated. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
   /** Builds a separate schema with all root fields, which costs as much as the whole schema. Its types are not the
    *  objects of `query`. */
   whole(): Slices<RoleSchema>;
-  /** Converts `<rel>` and column names to GraphQL names, for messages. */
+  /** Converts the relation and column names to a GraphQL name, for messages. */
   columnName(relation: Relation, column: string): string;
 }

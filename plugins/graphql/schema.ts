@@ -50,15 +50,15 @@ const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
 const parseAccessKey = (key: string): Session => {
-  const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean]; // `encodeAccessKey` wrote it
+  const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean]; // only `encodeAccessKey` writes the key
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
 
 /** The preparation of a model. */
 interface Preparation {
-  /** The names that are complete. */
+  /** The names, once they are complete. */
   names: ModelNames | undefined;
-  /** The names that are not complete. A request that needs them earlier finishes them synchronously. */
+  /** The names that are not complete. A request that needs them earlier completes them synchronously. */
   unfinishedNames: Slices<ModelNames> | undefined;
   /** The prepared schemas by the key of `encodeAccessKey`. */
   readonly schemas: Map<string, PreparableSchema>;
@@ -66,22 +66,22 @@ interface Preparation {
   warnings: string[] | undefined;
 }
 
-/** Without the introspection plugin, no document calls this. */
+/** Replaces introspection if its plugin is missing. No document calls this function. */
 const introspectNothing: IntrospectionService["introspect"] = () =>
   function* () {
     yield;
   };
 
-/** The maximum number of schemas that are prepared for the next model: those that were created last. */
+/** The maximum number of schemas that are prepared for the next model. The most recent schemas are prepared. */
 const MAX_PREPARED = 10;
 
-/** The preparation for which a document waits, so that it does not block other requests: the work on all tables for the
- *  first document. Undefined if it is complete. It is a property, because later documents read it too. */
+/** The preparation for which a document waits, so that it does not block other requests. It is undefined after the work
+ *  on all tables for the first document. It is a property, because later documents read it too. */
 export interface SchemaOpening {
   open: (() => Promise<void>) | undefined;
 }
 
-/** `variant` is set for schemas of another surface. */
+/** Creates the schemas. `variant` is set for schemas of another surface. */
 export const createSchemas = (
   hooks: RelApiHooks,
   context: PluginContext,
@@ -113,7 +113,7 @@ export const createSchemas = (
     return { catalog: source, values: createValueTypes(model, disablePostgresArrays) };
   };
 
-  /** The directives are collected when the first schema is made, after all plugins have tapped. */
+  /** The directives, which are collected for the first schema, after all plugins have tapped. */
   let directives: Directives | undefined;
   const buildSchema = (model: Model, { catalog, values }: ModelNames, session: Session): PreparableSchema => {
     const introspection = context.use(introspectionService);
@@ -133,7 +133,7 @@ export const createSchemas = (
     });
   };
 
-  /** The types of thousands of tables take long, so they are made before the model comes into force. */
+  /** Building the types of thousands of tables takes long, so they are built before the model comes into force. */
   context.beforeModel(async (model) => {
     const used = [...inUse].flatMap(([key, ref]) => {
       const schema = ref.deref();
@@ -191,7 +191,7 @@ export const createSchemas = (
     isClosed = true;
   });
 
-  /** The result depends only on the model and on settings that come into force with it. */
+  /** Returns the names of a model. They depend only on the model and on settings that come into force with it. */
   const getModelNames = (model: Model): ModelNames => {
     isUsed = true;
     const preparation = getPreparation(model);
@@ -210,7 +210,7 @@ export const createSchemas = (
       const key = encodeAccessKey(session);
       const { schemas } = getPreparation(model);
       const schema = schemas.get(key) ?? buildSchema(model, getModelNames(model), session);
-      schemas.delete(key); // from here on the cache holds or evicts it
+      schemas.delete(key); // from here on, the cache keeps or evicts the schema
       inUse.delete(key);
       inUse.set(key, new WeakRef(schema));
       for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);

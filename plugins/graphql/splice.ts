@@ -9,7 +9,8 @@ export interface Span {
   readonly load: number;
 }
 
-/** Finds the spans of the values in the tree, in the order of the text, also inside lists. The text is valid JSON. */
+/** Finds the spans of the values in the tree, in the order of the text, also inside lists. The text must be valid
+ *  JSON. */
 export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
   const spans: Span[] = [];
   let at = 0;

@@ -1,5 +1,6 @@
-/** Documents that are known before the first request: those of a folder, and of the query collections in the metadata's
- *  allow list. Clients may name them by their hash. With `ENABLE_ALLOWLIST`, only these documents are answered. */
+/** Serves documents that are known before the first request: documents of a folder, and of the query collections in the
+ *  metadata's allow list. Clients may name them by their hash. With `ENABLE_ALLOWLIST`, only these documents are
+ *  answered. */
 import { parse, print, visit } from "graphql";
 import {
   definePlugin,
@@ -38,7 +39,7 @@ interface TrustedQueries {
 const getMetadataQueries = (model: Model): MetadataQueries | undefined =>
   model.pluginFacts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
 
-/** @throws RelApiError `preset` for files that cannot be read */
+/** Collects the documents of the folder and the metadata. @throws RelApiError `preset` for files that cannot be read */
 const collectDocuments = (
   folder: string | undefined,
   queries: MetadataQueries | undefined,
@@ -71,8 +72,8 @@ const collectDocuments = (
   return { allowed, named } satisfies TrustedQueries;
 };
 
-/** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define
- *  them. */
+/** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define these
+ *  members. */
 const ID_MEMBERS = ["documentId", "doc_id", "id"];
 
 const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): void => {
@@ -110,11 +111,11 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
     const { value: form, commit: keep } = forms.get(text);
     const roles = trusted.allowed.get(form);
     if (roles !== true && roles?.has(role) !== true) throw queryNotAllowed();
-    keep(); // texts that are refused are not cached
+    keep(); // refused texts are not cached
   });
 };
 
-/** @rule G-ALW-1 G-ALW-2 G-ALW-3 */
+/** Serves trusted documents. @rule G-ALW-1 G-ALW-2 G-ALW-3 */
 export const trustedDocuments = definePlugin({
   name: "trusted-documents",
   requires: ["graphql"],

@@ -5,19 +5,19 @@ import { presetError } from "../../core/index.ts";
 
 export interface TrustedFile {
   readonly text: string;
-  /** The location in log lines. */
+  /** The location of the file in log lines. */
   readonly place: string;
   /** The name of the document in a manifest. */
   readonly id?: string;
 }
 
-/** `{"<id>": "<document>"}`, or Apollo's `{"operations": [{"id": …, "body": …}]}`. */
+/** Reads a manifest: `{"<id>": "<document>"}`, or Apollo's `{"operations": [{"id": …, "body": …}]}`. */
 const readManifest = (place: string, text: string): readonly TrustedFile[] => {
   let manifest: unknown;
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    throw presetError(`trusted documents: ${place} cannot be read: ${(error as Error).message}`); // a SyntaxError
+    throw presetError(`trusted documents: ${place} cannot be read: ${(error as Error).message}`); // a SyntaxError of JSON.parse
   }
   const { operations } = manifest as { readonly operations?: unknown };
   const pairs = Array.isArray(operations)

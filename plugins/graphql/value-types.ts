@@ -1,4 +1,4 @@
-/** Types of values, enum tables and computed fields, which the schema and the catalog share. */
+/** Declares the types of values, enum tables and computed fields, which the schema and the catalog share. */
 import type { PgType, Relation, Routine } from "../../core/index.ts";
 
 /** The PostgreSQL type of an input or output position, for coercion and casts. */
@@ -9,14 +9,14 @@ export interface GqlValueType {
   readonly type: PgType;
   /** The declared type to which values are cast (a domain, `varchar`), as `PgType.sqlName`. */
   readonly cast: string;
-  /** The position accepts or returns `null`. */
+  /** True if the position accepts or returns `null`. */
   readonly isNullable: boolean;
   /** The element type of an array that is a list in GraphQL (not with `disablePostgresArrays`). */
   readonly element?: GqlValueType;
   readonly enumTable?: GqlEnumTable;
 }
 
-/** @rule G-ENM-1 G-ENM-3 */
+/** A table whose rows are the values of a GraphQL enum. @rule G-ENM-1 G-ENM-3 */
 export interface GqlEnumTable {
   readonly relation: Relation;
   /** The values, sorted by name. */
@@ -25,14 +25,14 @@ export interface GqlEnumTable {
 
 /** A function of one row that is a field of the row. @rule G-CF-1 */
 export interface GqlComputedField {
-  /** The field name. */
+  /** The name of the computed field. */
   readonly name: string;
   readonly routine: Routine;
-  /** The index in `routine.parameters`. */
+  /** The index of the row's parameter in `routine.parameters`. */
   readonly tableArgument: number;
   readonly sessionArgument?: number;
   /** The relation of the returned rows. Undefined if the function returns a value. */
   readonly target?: Relation;
-  /** The description. Null for no description. */
+  /** The description of the computed field. Null for no description. */
   readonly comment: string | null;
 }

@@ -1,19 +1,19 @@
-/** The interface of the metadata for other plugins: types and tokens. */
+/** Declares the interface of the metadata for other plugins: types and tokens. */
 import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
 
-/** Named queries, and the objects that refer to them. `metadata-loader` puts them into
+/** The named queries, and the objects that refer to them. `metadata-loader` puts them into
  *  `model.pluginFacts["metadata-queries"]`. */
 export interface MetadataQueries {
   /** The documents by the name of their collection and their own name. */
   readonly collections: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** The collections of the allow list. With `roles`, the entry applies only to these roles. */
+  /** The collections of the allow list. An entry with `roles` applies only to these roles. */
   readonly allowed: readonly { readonly collection: string; readonly roles?: readonly string[] }[];
   readonly endpoints: readonly MetadataEndpoint[];
 }
 
 export interface MetadataEndpoint {
   readonly name: string;
-  /** The path below `/api/rest/`, such as `people/:id`. */
+  /** The path of the endpoint below `/api/rest/`, such as `people/:id`. */
   readonly url: string;
   readonly methods: readonly string[];
   readonly document: string;
@@ -27,7 +27,7 @@ export type MetadataLimits = Readonly<Record<string, Json>>;
 export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
-  /** The GraphQL names of root fields and types of the tables and functions of the source. */
+  /** The GraphQL names of root fields and types that the tables and functions of the source use. */
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
@@ -59,18 +59,19 @@ export interface MetadataObject {
  *  G-MET-12 */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;
-  /** The reason without the location, in the wording of the dialect if it has one. */
+  /** The reason without the location, in the wording of the dialect if the dialect has one. */
   readonly detail?: string;
 }
 
 /** The source of the metadata, for plugins that edit it. */
 export interface MetadataSource {
-  /** The path of the file or folder. Undefined if the application passed an object. */
+  /** The path of the metadata's file or folder. Undefined if the application passed an object. */
   readonly path?: string;
-  /** Reads the current metadata with all includes expanded. `files` lists the files that were read. */
+  /** Reads the current metadata and expands all includes. `files` lists the files that were read. */
   read(): Promise<{ readonly raw: Json; readonly files: readonly string[] }>;
-  /** Makes further loads of the model use the proposal instead; `undefined` ends this. `accept` is called with the
-   *  problems before the model takes effect. If it throws, the load fails and the previous model stays. */
+  /** Makes further loads of the model use the proposal instead. A call with `undefined` ends this. `accept` is called
+   *  with the problems before the model takes effect. If `accept` throws, the load fails and the previous model
+   *  stays. */
   propose(proposal: MetadataProposal | undefined): void;
 }
 
@@ -79,5 +80,5 @@ export interface MetadataProposal {
   accept(problems: readonly MetadataProblem[]): void;
 }
 
-/** Provided by `metadata-loader` if the option `metadata` is set. */
+/** The token of the service that `metadata-loader` provides if the option `metadata` is set. */
 export const metadataSourceService = defineService<MetadataSource>("metadata-source");

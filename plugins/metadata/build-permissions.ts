@@ -29,7 +29,7 @@ const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"
 const isAlwaysTrue = (raw: Raw | undefined): boolean =>
   raw === undefined || raw === null || (isJsonObject(raw) && Object.keys(raw).length === 0);
 
-/** Reads `columns` of a permission, which is a list or `"*"`. */
+/** Reads the `columns` of a permission, which are a list or `"*"`. */
 const readColumns = (
   table: NamedTable,
   raw: Raw | undefined,
@@ -57,7 +57,7 @@ const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | u
     ? new Set(
         raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
       )
-    : undefined; // it is a member of the set
+    : undefined; // the entry is a member of the set
 
 interface PermissionContext {
   readonly model: Model;
@@ -67,14 +67,14 @@ interface PermissionContext {
 
 /** Builds one permission. Its notes report ignored parts of that permission. */
 interface PermissionBuilder extends PermissionContext {
-  /** Reports unknown keys, which do not make the permission incomplete. */
+  /** Reports an unknown key, which does not make the permission incomplete. */
   readonly logUnknownKey: LogIgnored;
 }
 
 const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
-  isAlwaysTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // it is not undefined
+  isAlwaysTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // `isAlwaysTrue` returns true for undefined
 
-/** Reads a required key, because an omission must not grant anything. */
+/** Reads a required key, because an omitted key must not grant anything. */
 const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
   const given = raw[key];
   if (given === undefined || given === null) throw new InconsistentMetadata(`it has no ${key}`);
@@ -102,7 +102,7 @@ const findRowFields = (table: NamedTable, model: Model): ReadonlySet<string> =>
     ),
   );
 
-/** The listed computed fields that are scalar. @rule G-CF-6 */
+/** Returns the listed computed fields that are scalar. @rule G-CF-6 */
 const readComputedFields = (
   raw: Raw | undefined,
   table: NamedTable,
@@ -178,7 +178,7 @@ const buildWritePermission = (
 ): WritePermission => {
   logUnknownKeys(raw, WRITE_KEYS[operation], place, builder.logUnknownKey);
   const { relation } = table;
-  // written rows that a service should validate first are not accepted unvalidated
+  // rows that a service should validate first must not be written unvalidated
   if (!isAlwaysTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
   if (!relation.writable[operation]) throw new InconsistentMetadata("it cannot be written so in the database");
   const presets = operation === "delete" ? [] : readPresets(readObject(raw["set"]), table, builder);
@@ -210,8 +210,8 @@ const buildWritePermission = (
   };
 };
 
-/** Builds all permissions. An inconsistent one is noted and left out, but the role keeps its key, so it gets no other
- *  rights on the table. `parentRoles` maps inherited roles to their parents. */
+/** Builds all permissions. An inconsistent permission is noted and left out, but the role keeps its key, so the role
+ *  gets no other rights on the table. `parentRoles` maps inherited roles to their parents. */
 export const buildPermissions = (
   tables: readonly NamedTable[],
   parentRoles: ReadonlyMap<string, readonly string[]>,
@@ -232,7 +232,7 @@ export const buildPermissions = (
         if (role === undefined) continue;
         const place = `table ${table.relation.name}: ${operation} permission of ${role}: `;
         const permission = readObject(readObject(raw)["permission"]);
-        const entry = findOrCreatePermissions(role, nameKey(table.relation)); // the role is in metadata mode even when the permission is not consistent
+        const entry = findOrCreatePermissions(role, nameKey(table.relation)); // the role is in metadata mode even if the permission is inconsistent
         if (operation in entry) {
           builder.logIgnored(`${place}listed twice; using the first one`);
           continue;

@@ -22,9 +22,9 @@ export interface MetadataDocument {
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   readonly closedForRoles: readonly string[];
   readonly queries: MetadataQueries;
-  /** Unparsed, for the plugin that handles them. */
+  /** The unparsed native queries and logical models, for the plugin that handles them. */
   readonly native: Omit<MetadataNative, "takenNames">;
-  /** Unparsed, for the plugins that handle them. */
+  /** The unparsed limits, for the plugins that handle them. */
   readonly limits: RawObject;
 }
 
@@ -99,14 +99,14 @@ const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "response",
 ]);
 
-/** Whether the value has no content. Exports write every key, often with empty lists. */
+/** Returns true if the value has no content. Exports write every key, often with empty lists. */
 const isEmptyEntry = (raw: Raw): boolean => {
   if (raw === null) return true;
   if (Array.isArray(raw)) return raw.length === 0;
   return isJsonObject(raw) && Object.values(raw).every(isEmptyEntry);
 };
 
-/** @rule G-MET-5 G-MET-6 */
+/** Reports the keys that no plugin handles. @rule G-MET-5 G-MET-6 */
 export const logUnknownKeys = (
   raw: RawObject,
   known: ReadonlySet<string>,
@@ -124,8 +124,8 @@ export const logUnknownKeys = (
   }
 };
 
-/** `served` lists the keys that other plugins of the preset handle. @throws RelApiError on an unsupported version @rule
- *  G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
+/** Reads the metadata of any version. `served` lists the keys that other plugins of the preset handle. @throws
+ *  RelApiError on an unsupported version @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
 export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[] = []): MetadataDocument => {
   const envelope = readObject(loaded);
   const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;

@@ -1,4 +1,4 @@
-/** Errors of the metadata plugins. */
+/** Creates the errors of the metadata plugins. */
 import { RelApiError } from "../../core/index.ts";
 
 /** @rule G-MET-6 */
@@ -13,11 +13,11 @@ export const metadataVersionUnknown = (version: string): RelApiError =>
     message: `metadata has version ${version}: versions 2 and 3 are read`,
   });
 
-/** A missing right with the message of PostgreSQL, so that both surfaces respond as for a missing grant. @rule
- *  G-PRM-5 */
+/** Returns the error for a missing right, with the message of PostgreSQL, so that both surfaces respond as for a
+ *  missing grant. @rule G-PRM-5 */
 export const permissionDenied = (what: "table" | "function", name: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for ${what} ${name}` });
 
-/** The metadata no longer contains the role that gave the caller its rights. */
+/** Returns the error for a caller whose role the metadata no longer contains. */
 export const roleGone = (role: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for role "${role}"` });

@@ -26,7 +26,7 @@ import type { GqlTableEntry } from "../graphql/api.ts";
 import { readQualifiedName, type Raw } from "./raw.ts";
 
 export interface FilterReader {
-  /** @throws InconsistentMetadata */
+  /** Reads a filter of the relation. @throws InconsistentMetadata */
   read(raw: Raw, relation: Relation): Predicate;
   /** Reads the preset of a column. */
   readValue(raw: Raw, type: PgType): ValueRef;
@@ -42,7 +42,7 @@ const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
   _clte: "lte",
 };
 
-/** Normalizes the alternative spellings `$eq` and `_ne`. */
+/** Returns the `_eq` spelling of an operator, for `$eq` and `_ne` too. */
 const normalizeOperator = (key: string): string => {
   const name = key.startsWith("$") ? `_${key.slice(1)}` : key;
   return name === "_ne" ? "_neq" : name;
@@ -53,19 +53,19 @@ const buildConjunction = (parts: readonly Predicate[]): Predicate =>
 
 const showRaw = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
-/** GraphQL scalars whose names differ from the type names. */
+/** The GraphQL scalars whose names differ from the names of their types. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
 
-/** Filters use the GraphQL names of operators, even without a GraphQL surface. */
+/** Returns the GraphQL name of an operator, which filters use even without a GraphQL surface. */
 const buildOperatorName = ({ name, graphql = `_${name.replaceAll("-", "_")}` }: OperatorSpec): string | false =>
   typeof graphql === "object" ? graphql.name : graphql;
 
 /** The position of a part of a filter. */
 interface FilterPosition {
   readonly relation: Relation;
-  /** The table of the permission, which `$` refers to. */
+  /** The table of the permission, to which `$` refers. */
   readonly root: Relation;
-  /** Whether the part is under a `_not`, where NULL and false give different results. */
+  /** True if the part is under a `_not`, where NULL and false give different results. */
   readonly isNegated: boolean;
 }
 
@@ -83,7 +83,7 @@ export const createFilterReader = (
   findEntry: (relation: Relation) => GqlTableEntry | undefined,
 ): FilterReader => {
   const values = createValueReader(model);
-  /** Set when the current filter refers to a column of the permission's own table. */
+  /** True if the current filter refers to a column of the permission's own table. */
   let refersToRoot = false;
 
   const findOperator = (name: string, base: PgType): OperatorSpec => {
@@ -92,8 +92,8 @@ export const createFilterReader = (
     return found;
   };
 
-  /** Equality that treats two NULLs as equal. It uses plain `=`, which can use indexes, if there is no difference.
-   *  @rule G-FIL-4 */
+  /** Builds an equality that treats two NULLs as equal. If there is no difference, it uses plain `=`, which can use
+   *  indexes. @rule G-FIL-4 */
   const buildEquality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
     if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
     const distinct: Predicate = { kind: "compare", left, operator: "isdistinct", operand };
@@ -153,7 +153,7 @@ export const createFilterReader = (
     for (const [name, declared] of Object.entries(spec.input?.fields ?? {})) {
       const [type = "", defaultValue] = declared.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
-      // the operator's declaration is valid JSON
+      // the operator declares its default as valid JSON
       const given = raw[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as Raw));
       if (given !== undefined) fields[name] = values.readValue(given, values.findType(SCALARS[scalar] ?? scalar));
       else if (type.endsWith("!")) throw new InconsistentMetadata(`"${name}" is missing`);
@@ -175,7 +175,7 @@ export const createFilterReader = (
     );
   };
 
-  /** @rule G-FIL-8 */
+  /** Compares a column with another column of the row, or of the permission's own table. @rule G-FIL-8 */
   const compareColumns = (operator: string, raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
     const path: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
     const isRoot = path.length === 2 && path[0] === "$";
@@ -216,7 +216,7 @@ export const createFilterReader = (
     return buildConjunction(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
-  /** Reads a condition on other rows. Existence does not distinguish NULL from false. */
+  /** Reads a condition on other rows. A test for existence does not distinguish NULL from false. */
   const readRows = (raw: Raw, relation: Relation, at: FilterPosition): Predicate =>
     readAny(raw, { relation, root: at.root, isNegated: false });
 
@@ -266,7 +266,7 @@ export const createFilterReader = (
     return { declared, base };
   };
 
-  /** @rule G-CF-5 */
+  /** Reads a condition on a computed field. @rule G-CF-5 */
   const readComputed = (raw: Raw, field: GqlTableEntry["computedFields"][number], at: FilterPosition): Predicate => {
     const { relation } = at;
     const routine = findRoutines(model, field.routine).find((one) =>
@@ -308,7 +308,7 @@ export const createFilterReader = (
     return target;
   };
 
-  /** @rule G-FIL-9 */
+  /** Reads `_exists`, a condition on the rows of any table. @rule G-FIL-9 */
   const readExists = (raw: Raw, at: FilterPosition): Predicate => {
     const name = isJsonObject(raw) ? readQualifiedName(raw["_table"]) : undefined;
     const from = name && findRelation(model, name);
@@ -317,7 +317,7 @@ export const createFilterReader = (
     return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
   };
 
-  /** @rule G-AGP-1 G-AGP-2 */
+  /** Reads a condition on aggregates of related rows. @rule G-AGP-1 G-AGP-2 */
   const readAggregate = (raw: Raw, id: string, at: FilterPosition): Predicate => {
     const entries = isJsonObject(raw) ? Object.entries(raw) : [];
     const [only] = entries;

@@ -1,2 +1,2 @@
-/** Names, relationships and permissions from Hasura metadata. */
+/** Exports names, relationships and permissions from Hasura metadata. */
 export { metadata, metadataLoader, metadataPermissions } from "./metadata.ts";

@@ -6,7 +6,7 @@ import type { LogIgnored } from "./raw.ts";
 
 type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 
-/** The roles that are their own ancestors. */
+/** Returns the roles that are their own ancestors. */
 const findRolesInCycles = (parentRoles: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const isAncestor = (of: string): boolean => {
     const seen = new Set<string>();
@@ -21,7 +21,7 @@ const findRolesInCycles = (parentRoles: ReadonlyMap<string, readonly string[]>):
   return new Set([...parentRoles.keys()].filter(isAncestor));
 };
 
-/** The parents of each inherited role. @rule G-PRM-17 */
+/** Returns the parents of each inherited role. @rule G-PRM-17 */
 export const readParentRoles = (
   document: MetadataDocument,
   logIgnored: LogIgnored,
@@ -38,7 +38,7 @@ export const readParentRoles = (
   return parentsOf;
 };
 
-/** The role itself, followed by the roles that it inherits from. */
+/** Returns the role itself, followed by the roles from which it inherits. */
 export const collectRoleAndAncestors = (
   role: string,
   parentsOf: ReadonlyMap<string, readonly string[]>,
@@ -48,7 +48,8 @@ export const collectRoleAndAncestors = (
   return found;
 };
 
-/** `own` holds the explicit permissions by role and table. */
+/** Returns the permissions by role and table, with the inherited ones. `own` contains the explicit permissions by role
+ *  and table. */
 export const resolveInheritedPermissions = (
   parentsOf: ReadonlyMap<string, readonly string[]>,
   own: ReadonlyMap<string, PermissionsOfRole>,
@@ -96,7 +97,7 @@ const buildDisjunction = (filters: readonly (Predicate | undefined)[]): Predicat
 
 const unite = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));
 
-/** Undefined means all items. */
+/** Returns the union of the sets. A set that is undefined contains all items. */
 const uniteUnlessAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
   // no set is undefined in the second case
   sets.some((set) => set === undefined) ? undefined : unite(sets as readonly ReadonlySet<Item>[]);
@@ -139,7 +140,8 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
   };
 };
 
-/** Explicit permissions of the role replace inherited ones. @rule G-PRM-13 G-PRM-15 G-PRM-17 */
+/** Merges the permissions of a role's parents. Explicit permissions of the role replace inherited ones. @rule G-PRM-13
+ *  G-PRM-15 G-PRM-17 */
 const mergeParents = (
   parents: readonly Readonly<TablePermissions>[],
   written: Readonly<TablePermissions>,

@@ -13,11 +13,12 @@ const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${
 
 /** The state of one load. */
 interface LoadState {
-  /** Contains a file once per include. Files that include others several times could otherwise grow exponentially. */
+  /** The files that were read, once per include. Files that include others several times could otherwise grow
+   *  exponentially. */
   readonly files: string[];
   /** The content of each file, which is read once. */
   readonly contents: Map<string, Promise<Raw>>;
-  /** Whether a file was refused. The remaining files are not read then. */
+  /** True if a file was refused. The remaining files are not read then. */
   isRefused: boolean;
 }
 
@@ -29,7 +30,7 @@ interface FileLocation {
   readonly state: LoadState;
 }
 
-/** `files` lists the files that were read. */
+/** The loaded metadata. `files` lists the files that were read. */
 export interface LoadedMetadata {
   readonly raw: Raw;
   readonly files: readonly string[];
@@ -38,7 +39,8 @@ export interface LoadedMetadata {
 const MAX_ALIASES = 100;
 const MAX_FILES = 10_000;
 
-/** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
+/** Loads the metadata of a path or an object. @throws RelApiError `preset` with the file's name, line and column @rule
+ *  G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<LoadedMetadata> => {
   if (typeof source !== "string") return { raw: copyObject(source), files: [] };
   const path = resolve(source);
@@ -58,17 +60,18 @@ const copyObject = (value: unknown): Raw => {
   if (Array.isArray(value)) return value.map(copyObject);
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyObject(part)]));
-  return value as Raw; // it is a scalar, because the object is plain
+  return value as Raw; // the object is plain, so the value is a scalar
 };
 
-/** YAML numbers are JSON numbers, apart from a leading plus, `.5`, `0x1F`, `.inf` and similar forms, which no tool
- *  writes. */
+/** Matches YAML numbers that are JSON numbers, apart from a leading plus: `+1.5e3`. YAML also has `.5`, `0x1F`, `.inf`
+ *  and similar forms, which no tool writes. */
 const JSON_NUMBER = /^\+?(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
-/** Imported on demand, because a server without metadata does not need its dozens of files. */
+/** The type of the parser, which is imported on demand, because a server without metadata does not need its dozens of
+ *  files. */
 type Yaml = typeof import("yaml");
 
-/** Replaces numbers by raw ones, which keep all their digits. @rule G-MET-13 */
+/** Replaces numbers by raw numbers, which keep all their digits. @rule G-MET-13 */
 const keepDigits = ({ visit }: Yaml, document: Document): void => {
   visit(document, {
     Scalar: (at, scalar) => {
@@ -80,7 +83,7 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
 };
 
 const loadContents = async (file: string, reading: LoadState): Promise<Raw> => {
-  await undefined; // all includes of the including file are counted first
+  await undefined; // the including file counts all its includes first
   if (reading.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
@@ -104,7 +107,8 @@ const loadFile = async (location: FileLocation): Promise<Raw> => {
   }
 };
 
-/** Parses YAML, which includes JSON. Aliases are limited so that a small file cannot become a large value. */
+/** Parses YAML, which includes JSON. The number of aliases is limited, so that a small file cannot become a large
+ *  value. */
 const parseText = (yaml: Yaml, text: string, file: string): Raw => {
   const lines = new yaml.LineCounter();
   try {
@@ -120,7 +124,7 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
       throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
     }
     keepDigits(yaml, document);
-    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document is plain
+    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document returns only plain values
   } catch (error) {
     if (isRelApiError(error)) throw error;
     // there are too many aliases, or more levels than the stack allows
@@ -141,7 +145,7 @@ const expandIncludes = async (value: Raw, place: FileLocation): Promise<Raw> => 
   return Object.fromEntries(entries);
 };
 
-/** @rule G-MET-2 */
+/** Loads the content of an include. @rule G-MET-2 */
 const loadInclude = async (name: string, { root, file, includedBy, state }: FileLocation): Promise<Raw> => {
   if (state.isRefused) return null;
   const path = resolve(dirname(file), name);

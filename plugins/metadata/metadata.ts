@@ -53,14 +53,14 @@ const NO_NAMES = { roots: new Set<string>(), types: new Set<string>() };
 
 const DOCUMENT_PART = "metadata-document";
 const METADATA_PROPOSAL = "metadata-proposal";
-/** Contains `MetadataQueries` for other plugins. */
+/** The part of the model that contains `MetadataQueries` for other plugins. */
 const METADATA_QUERIES = "metadata-queries";
-/** Contains `MetadataLimits` for other plugins. */
+/** The part of the model that contains `MetadataLimits` for other plugins. */
 const METADATA_LIMITS = "metadata-limits";
 
-/** Contains `MetadataNative` for other plugins. */
+/** The part of the model that contains `MetadataNative` for other plugins. */
 const METADATA_NATIVE = "metadata-native";
-/** Contains `MetadataProblem`s for other plugins. */
+/** The part of the model that contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
 const createIgnoredPartLogger =
@@ -70,8 +70,8 @@ const createIgnoredPartLogger =
     if (of !== undefined) problems.push({ ...of, reason: message });
   };
 
-/** Reads the files before the catalog, so that tables of schemas that are not exposed are loaded too. If the files
- *  cannot be read, the previous document stays, and the log and `/ready` report it; at the start, the load fails. @rule
+/** Reads the files before the catalog, so that tables of schemas that are not exposed are loaded too. If a file cannot
+ *  be read, the previous document stays, and the log and `/ready` report it. At the start, the load fails. @rule
  *  G-MET-1 … G-MET-7 */
 export const metadataLoader = definePlugin({
   name: "metadata-loader",
@@ -130,7 +130,7 @@ export const metadataLoader = definePlugin({
   },
 });
 
-/** The metadata keys that other plugins of the preset handle. */
+/** Returns the metadata keys that other plugins of the preset handle. */
 const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
@@ -151,8 +151,8 @@ const findWantedRoutines = (document: MetadataDocument): readonly QualifiedName[
   ),
 ];
 
-/** Matches the metadata with the catalog. Consistent objects are served; the others are logged with their location.
- *  @rule G-MET-8 … G-MET-12 G-PRM-3 */
+/** Matches the metadata with the catalog. Consistent objects are served, and the log reports the other objects with
+ *  their location. @rule G-MET-8 … G-MET-12 G-PRM-3 */
 export const metadata = definePlugin({
   name: "metadata",
   settings: [...metadataSettings, metadataPermissionsForRest],
@@ -161,7 +161,7 @@ export const metadata = definePlugin({
   apply: (hooks, context) => {
     if (context.options.metadata === undefined) return;
     hooks.introspect.tapPromise("metadata", async (model, introspection) => {
-      const document = model.pluginFacts[DOCUMENT_PART] as MetadataDocument | undefined; // only the loader writes it
+      const document = model.pluginFacts[DOCUMENT_PART] as MetadataDocument | undefined; // only the loader writes this part
       return document === undefined ? model : matchDocument(document, model, introspection, context);
     });
   },
@@ -173,7 +173,7 @@ const matchDocument = async (
   introspection: IntrospectContext,
   { registry, options }: PluginContext,
 ): Promise<Model> => {
-  const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes them
+  const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes the problems
   const note = createIgnoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, note);
   const matched = matchTables(document, model, enums, note);
@@ -209,7 +209,7 @@ const matchDocument = async (
       createVisibility(ofRole, matched.model, createCallTest(functionRights, role, options.inferFunctionPermissions)),
     ]),
   );
-  (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes it
+  (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes the proposal
   return {
     ...matched.model,
     pluginFacts: { ...matched.model.pluginFacts, metadata: part, [METADATA_PROBLEMS]: problems },
@@ -220,7 +220,8 @@ const matchDocument = async (
   };
 };
 
-/** A role with a permission on a logical model is a role of the metadata, even if it has no permission on a table. */
+/** Returns the roles with a permission on a logical model. They are roles of the metadata, even without a permission on
+ *  a table. */
 const findRolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
   native.models
     .flatMap((model) => readList(readObject(model)["select_permissions"]))
@@ -231,7 +232,7 @@ const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
 type EnumValues = readonly { readonly key: string; readonly comment: string | null }[];
 
-/** @rule G-ENM-1 G-ENM-5 */
+/** Reads the values of enum tables. @rule G-ENM-1 G-ENM-5 */
 const loadEnums = async (
   document: MetadataDocument,
   model: Model,
@@ -264,7 +265,8 @@ const loadEnums = async (
   return found;
 };
 
-/** @returns the reason why the table cannot be an enum, if any */
+/** Finds the columns of an enum table's keys and descriptions. @returns the reason why the table cannot be an enum, if
+ *  any */
 const findEnumColumns = (
   model: Model,
   relation: Relation,
@@ -297,10 +299,10 @@ export const metadataPermissions = definePlugin({
     hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, envelope, options }) => {
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
-      const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only the plugin above writes it
+      const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only the plugin `metadata` writes this part
       const ofRole = part?.permissions.get(session.role);
       if (part === undefined || ofRole === undefined) {
-        // the session is older than a reload that removed the role; it must not get the rights of the login role
+        // The session is older than a reload that removed the role. The role must not get the rights of the login role.
         if (session.databaseRole === undefined) throw roleGone(session.role);
         return plan;
       }

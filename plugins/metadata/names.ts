@@ -23,7 +23,7 @@ import type {
 } from "../graphql/api.ts";
 import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
 
-/** Null and "" hide the default description. */
+/** Returns the description. Null and "" hide the default description. */
 const readComment = (raw: Raw | undefined): string | null | undefined =>
   raw === undefined || raw === null ? undefined : typeof raw === "string" ? (raw === "" ? null : raw) : undefined;
 
@@ -65,7 +65,7 @@ const readRootFields = <Name extends string>(
   return entries;
 };
 
-/** @rule G-NAM-6 */
+/** Reads the customization of names. @rule G-NAM-6 */
 export const readCustomization = (raw: RawObject, note: LogIgnored): GqlCustomization => {
   const root = readObject(raw["root_fields"]);
   const types = readObject(raw["type_names"]);
@@ -90,7 +90,7 @@ export interface NamedTable {
   readonly entry: GqlTableEntry;
 }
 
-/** The GraphQL name before a naming convention is applied. @rule G-NAM-1 */
+/** Returns the GraphQL name before a naming convention is applied. @rule G-NAM-1 */
 export const buildName = ({ schema, name }: QualifiedName, configuration: RawObject): string =>
   readText(configuration["custom_name"]) ?? (schema === "public" ? name : `${schema}_${name}`);
 
@@ -168,8 +168,8 @@ export const matchTables = (
   return { model: { ...model, relations }, tables };
 };
 
-/** Relationships are compared by their join columns, because a relationship of the metadata may have another id than
- *  that of its foreign key. */
+/** Creates a test for relationships that the metadata names. It compares join columns, because the metadata's
+ *  relationship may have another id than the relationship of the foreign key. */
 export const createRelationshipTest = (tables: readonly NamedTable[]): ((relationship: Relationship) => boolean) => {
   const buildRelationshipKey = ({ source, target, columns }: Relationship): string =>
     JSON.stringify([
@@ -245,7 +245,7 @@ const buildTableEntry = (
   };
 };
 
-/** @rule G-CF-1 */
+/** Matches a computed field with the functions of the model. @rule G-CF-1 */
 const buildComputedEntry = (
   model: Model,
   relation: Relation,
@@ -287,7 +287,7 @@ const buildComputedEntry = (
   ];
 };
 
-/** @rule G-MET-10 G-FN-2 */
+/** Matches the functions of the metadata with the functions of the model. @rule G-MET-10 G-FN-2 */
 export const buildFunctionEntries = (
   document: MetadataDocument,
   model: Model,

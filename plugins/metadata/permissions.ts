@@ -1,4 +1,4 @@
-/** The permissions of a role on a table in the metadata. */
+/** Declares the permissions of a role on a table in the metadata. */
 import type { Cell, Predicate } from "../../core/index.ts";
 import type { GqlRootFieldName } from "../graphql/api.ts";
 
@@ -9,30 +9,32 @@ export interface SelectPermission {
   /** The names of computed fields that return rows. Access to them depends on the permission on the returned table
    *  (G-CF-6). */
   readonly rowFields: ReadonlySet<string>;
-  /** `nameKey` of the functions of all its computed fields, by the name of the field. */
+  /** The `nameKey` of each computed field's function, by the name of the field. */
   readonly routines: ReadonlyMap<string, string>;
-  /** Undefined if every row is visible. */
+  /** The predicate that visible rows satisfy. Undefined if every row is visible. */
   readonly filter?: Predicate;
   readonly limit?: number;
   readonly mayAggregate: boolean;
   readonly queryRootFields?: ReadonlySet<GqlRootFieldName>;
   readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
-  /** The condition under which a column or computed field has its value; otherwise it is NULL (G-PRM-14). */
+  /** The condition under which a column or computed field has its value. If the condition does not hold, the value is
+   *  NULL (G-PRM-14). */
   readonly maskConditions?: ReadonlyMap<string, Predicate>;
 }
 
 export interface WritePermission {
-  /** The columns that may be given, without presets. */
+  /** The columns that a request may set. Columns with presets are not included. */
   readonly columns: ReadonlySet<string>;
   readonly filter?: Predicate;
   readonly check?: Predicate;
   readonly presets: readonly Cell[];
   readonly isBackendOnly: boolean;
-  /** The permission with sorted columns, which is equal for equal permissions. */
+  /** The permission as text with sorted columns, which is equal for equal permissions. */
   readonly comparisonKey: string;
 }
 
-/** A key with an undefined value means that a permission exists, but is not consistent. */
+/** The permissions on a table by operation. A key with an undefined value means that a permission exists, but is
+ *  inconsistent. */
 export interface TablePermissions {
   select?: SelectPermission | undefined;
   insert?: WritePermission | undefined;

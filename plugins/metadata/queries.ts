@@ -21,7 +21,7 @@ const collectByName = <Value>(
   return found;
 };
 
-/** Ignores keys that no plugin handles, because they were already reported. */
+/** Reads the queries. Keys that no plugin handles were already reported, so this function ignores them. */
 export const readQueries = (top: RawObject, served: readonly string[], note: LogIgnored): MetadataQueries => {
   const readServedKey = (key: string): readonly Raw[] => (served.includes(key) ? readList(top[key]) : []);
   const collections = collectByName(

@@ -1,8 +1,8 @@
-/** The values of the metadata as they are written, before they are matched with the model. */
+/** Declares the values of the metadata as they are written, before they are matched with the model. */
 import { isJsonObject, type Json, type JsonObject, type QualifiedName } from "../../core/index.ts";
 import type { MetadataProblem } from "./api.ts";
 
-/** Numbers in it may be raw ones (`numberText`). */
+/** A value of the metadata. Numbers in it may be raw numbers (`numberText`). */
 export type Raw = Json;
 export type RawObject = JsonObject;
 
@@ -19,5 +19,5 @@ export const readQualifiedName = (raw: Raw | undefined): QualifiedName | undefin
   return typeof name === "string" ? { schema: readText(schema) ?? "public", name } : undefined;
 };
 
-/** Logs a part of the metadata that is ignored, with its location, and its object if that is known. */
+/** Logs an ignored part of the metadata with its location, and its object if the object is known. */
 export type LogIgnored = (message: string, object?: Omit<MetadataProblem, "reason">) => void;

@@ -20,7 +20,7 @@ export interface MatchedRelationship {
 /** The reason why no relationship matches. */
 export interface Mismatch {
   readonly reason: string;
-  /** The reason in the wording of the dialect, if it has one. */
+  /** The reason in the wording of the dialect, if the dialect has one. */
   readonly detail?: string;
 }
 
@@ -32,7 +32,7 @@ const haveSameItems = (a: readonly string[], b: readonly string[]): boolean =>
 
 const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
 
-/** Reads `author_id` or `[author_id]`. Undefined if the value is neither. */
+/** Reads `author_id` or `[author_id]`. Returns undefined for other values. */
 const readColumnNames = (raw: Raw | undefined): readonly string[] | undefined => {
   // isArray does not narrow readonly lists
   const names = (Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]).map((name) => readText(name));
@@ -120,7 +120,7 @@ const matchOtherKey = (
       detail: findDetail(relationship),
     };
   if (isObjectRelationship && !relationship.isToOne) {
-    // nothing guarantees at most one row, so any of them is returned, as with manually chosen columns
+    // nothing guarantees at most one row, so any row is returned, as with manually chosen columns
     return {
       relationship: {
         ...relationship,
@@ -134,7 +134,7 @@ const matchOtherKey = (
     };
   }
   if (!isObjectRelationship && relationship.isToOne) {
-    // a one-to-one key that is named as an array returns the same rows as a list
+    // a one-to-one key that the metadata names as an array returns the same rows as a list
     return {
       relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false },
       isNew: true,
@@ -152,7 +152,8 @@ const buildMissingTable = ({ name }: QualifiedName): Mismatch => ({
   detail: `table "${name}" is not tracked`,
 });
 
-/** Foreign keys of tables take precedence over those that views inherit. Equal constraints count as one. */
+/** Returns the only foreign key, or the reason why none is chosen. Foreign keys of tables take precedence over keys
+ *  that views inherit, and equal constraints count as one. */
 const chooseOnlyKey = (
   found: readonly Relationship[],
   isOfTables: (relationship: Relationship) => boolean,

@@ -1,4 +1,4 @@
-/** The part of the GraphQL schema that is visible to a role of the metadata. */
+/** Computes the part of the GraphQL schema that is visible to a role of the metadata. */
 import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { collectRoleAndAncestors } from "./inherit.ts";
@@ -6,7 +6,7 @@ import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
 import { readList, readObject, readText } from "./raw.ts";
 
-/** Leaves out writes that are `backend_only`, unless the caller is a backend. */
+/** Builds the rights on a table. Writes that are `backend_only` are left out, unless the caller is a backend. */
 const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};
   const isOffered = (write: { readonly isBackendOnly: boolean } | undefined): boolean =>
@@ -33,14 +33,14 @@ const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, i
   };
 };
 
-/** Whether a function is listed in the metadata, and whether it is granted to the role or to a role that it inherits
- *  from. */
+/** The tests whether the metadata lists a function, and whether the role or a role that it inherits from may call
+ *  it. */
 export interface FunctionRights {
   isListed(routine: QualifiedName): boolean;
   isGranted(role: string, routine: QualifiedName): boolean;
 }
 
-/** @rule G-FN-8 G-PRM-16 */
+/** Creates the tests for functions of a role. @rule G-FN-8 G-PRM-16 */
 export const createFunctionRights = (
   document: MetadataDocument,
   parentRoles: ReadonlyMap<string, readonly string[]>,
@@ -61,15 +61,15 @@ export const createFunctionRights = (
 
 export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
 
-/** Decides on REST which listed functions a role may call. `isOfTable` says that the function returns rows of a
- *  relation. @rule G-FN-8 */
+/** Creates the test that decides which listed functions a role may call on REST. `isOfTable` says that the function
+ *  returns rows of a relation. @rule G-FN-8 */
 export const createCallTest =
   (functions: FunctionRights, role: string, infersPermissions: boolean): MayCall =>
   (routine, isOfTable, isMutation) =>
     functions.isGranted(role, routine) ||
     (infersPermissions && isOfTable && !isMutation && functions.isListed(routine));
 
-/** @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
+/** Creates the access of roles to the GraphQL surface. @rule G-PRM-3 G-PRM-11 G-FN-8 G-INT-9 */
 export const createRoleAccess =
   (
     permissions: Permissions,

@@ -1,9 +1,9 @@
-/** Settings of the metadata. */
+/** Declares the settings of the metadata. */
 import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag } = settingKinds;
 
-/** Settings of the plugin `metadata-loader`. */
+/** The settings of the plugin `metadata-loader`. */
 export const loaderSettings = [
   defineOption({
     name: "metadata",
@@ -14,7 +14,7 @@ export const loaderSettings = [
   }),
 ] as const;
 
-/** Settings of the plugin `metadata`. */
+/** The settings of the plugin `metadata`. */
 export const metadataSettings = [
   defineOption({
     name: "inferFunctionPermissions",

@@ -1,4 +1,4 @@
-/** The GraphQL names that the tables and functions of a source use. @rule P-NAT-6a */
+/** Finds the GraphQL names that the tables and functions of a source use. @rule P-NAT-6a */
 import type { QualifiedName } from "../../core/index.ts";
 import type { GqlNamePart, GqlNames } from "../graphql/api.ts";
 import { buildName } from "./names.ts";

@@ -43,21 +43,21 @@ export interface PermissionScope {
   readonly model: Model;
   readonly findPermissions: (name: QualifiedName) => Readonly<TablePermissions> | undefined;
   readonly isBackend: boolean;
-  /** Whether names are checked here, because the surface's schema does not depend on permissions. */
+  /** True if names are checked here, because the surface's schema does not depend on permissions. */
   readonly checksNames: boolean;
-  /** Whether checks of writes run in a statement of their own. */
+  /** True if checks of writes run in a statement of their own. */
   readonly checksAfterStatement: boolean;
   /** The key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
-  /** Whether the metadata names the relationship on its source, for any role. */
+  /** Returns true if the metadata names the relationship on its source, for any role. */
   readonly isNamed: (relationship: Relationship) => boolean;
 }
 
 export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope): P => {
   const { model, findPermissions, checksNames } = parts;
   const findSelectPermission = (name: QualifiedName): SelectPermission | undefined => findPermissions(name)?.select;
-  /** The filter of the role; without a permission no row is visible. */
+  /** Returns the filter of the role. Without a permission, no row is visible. */
   const findRowFilter = (name: QualifiedName): Predicate | undefined => {
     const select = findSelectPermission(name);
     return select === undefined ? NO_ROWS : select.filter;
@@ -76,7 +76,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
   const checkColumns = (names: readonly string[], allowed: ReadonlySet<string>, relation: QualifiedName): void => {
     if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
-  /** The columns whose values the role can read in every visible row. */
+  /** Returns the columns whose values the role can read in every visible row. */
   const findUnmaskedColumns = (name: QualifiedName): ReadonlySet<string> => {
     const select = findSelectPermission(name);
     return new Set([...(select?.columns ?? [])].filter((column) => select?.maskConditions?.has(column) !== true));
@@ -84,8 +84,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
   const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean =>
     [...(findSelectPermission(relation)?.routines.values() ?? [])].includes(nameKey(routine));
 
-  /** Joining rows reveals the values of the join columns. So the role must be able to read them, unless the metadata
-   *  names the relationship. @rule R-NAM-6 */
+  /** Checks the join columns, because joined rows reveal their values. The role must be able to read them, unless the
+   *  metadata names the relationship. @rule R-NAM-6 */
   const checkJoinColumns = (relationship: Relationship): void => {
     if (parts.isNamed(relationship)) return;
     const { source, target, columns, junction } = relationship;
@@ -103,8 +103,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       );
   };
 
-  /** Checks the intermediate rows of a relationship too: the rows of a junction, or the rows that a function
-   *  returns. */
+  /** Checks a relationship with its intermediate rows: the rows of a junction, or the rows that a function returns. */
   function checkRelationship(relation: Relation | undefined, id: string): void {
     const relationship = relation && relationshipOf(relation, id);
     if (relation === undefined || relationship === undefined) return;
@@ -149,7 +148,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       return [output];
     });
     const next: Read = { ...read, output: outputs };
-    if (isWritten) return next; // returned even if the filter or the limit would exclude them (G-INS-5)
+    if (isWritten) return next; // written rows are returned even if the filter or the limit would exclude them (G-INS-5)
     // a limit applies to lists (G-PRM-8)
     const capped: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne
@@ -158,7 +157,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     return addFilter(capped, select.filter);
   };
 
-  /** The name of the computed field that calls the function. */
+  /** Returns the name of the computed field that calls the function. */
   const findComputedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
     const key = nameKey(routine);
     for (const [field, one] of select.routines) if (one === key) return field;
@@ -170,8 +169,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     return relation.columns.every((column) => readable.has(column.name));
   };
 
-  /** Keeps a name that the relation lacks unknown, even if a later tap takes the rows from another relation. @rule
-   *  R-NAM-1 R-NAM-8 */
+  /** Applies the permissions to an expression. A name that the relation lacks stays unknown, even if a later tap takes
+   *  the rows from another relation. @rule R-NAM-1 R-NAM-8 */
   const permitExpression = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
     const select = findSelectPermission(relation);
@@ -208,10 +207,10 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }],
     );
 
-  /** The key columns in the response count as read. @rule R-NAM-5 */
+  /** Checks the key columns in the response, because they count as read. @rule R-NAM-5 */
   const checkLocation = (name: QualifiedName): void => checkColumns(parts.location, findUnmaskedColumns(name), name);
 
-  /** Without an explicit conflict target, the primary key is the target. @rule R-NAM-2 */
+  /** Checks the columns of the conflict target, which is by default the primary key. @rule R-NAM-2 */
   const checkConflictTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
     const relation = findRelation(model, name);
     const allowed = new Set([

@@ -12,18 +12,18 @@ import {
 } from "../../core/index.ts";
 import type { Raw } from "./raw.ts";
 
-/** Thrown if a permission is inconsistent, and caught by its builder. */
+/** The error that a builder of permissions catches, because the permission is inconsistent. */
 export class InconsistentMetadata extends Error {}
 
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;
 
-/** `X-Hasura-User-Id` becomes `x-session-user-id`. Undefined for an ordinary text. */
+/** Converts `X-Hasura-User-Id` to `x-session-user-id`. Returns undefined for an ordinary text. */
 export const parseSessionVariable = (raw: Raw): string | undefined => {
   const name = typeof raw === "string" ? SESSION.exec(raw)?.[1] : undefined;
   return name === undefined ? undefined : `x-session-${name.toLowerCase()}`;
 };
 
-/** Types whose values are written as GeoJSON or hexadecimal text. @rule G-TYP-34 G-TYP-35 */
+/** The types whose values are written as GeoJSON or hexadecimal text. @rule G-TYP-34 G-TYP-35 */
 const INPUT_FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["geometry", "from-geojson"],
   ["geography", "from-geojson"],
@@ -36,10 +36,11 @@ const encodeScalar = (raw: Raw): string | null =>
   raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw));
 
 export interface ValueReader {
-  /** Finds a type by its name in the catalog. PostgreSQL reports an error for an unknown type. */
+  /** Finds a type by its name in the catalog. An unknown name is passed on, and PostgreSQL reports an error for it. */
   findType(name: string): PgType;
   readValue(raw: Raw, type: PgType): ValueRef;
-  /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws InconsistentMetadata */
+  /** Reads the operand of list operators such as `_in`. A session variable contains an array literal. @throws
+   *  InconsistentMetadata */
   readList(raw: Raw, type: PgType): Operand;
 }
 

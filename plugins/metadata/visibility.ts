@@ -1,9 +1,9 @@
-/** The part of the schema that is visible to a role of the metadata. */
+/** Computes the part of the schema that is visible to a role of the metadata. */
 import { nameKey, findRelation, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./role-access.ts";
 
-/** @rule G-PRM-3 R-NAM-3 */
+/** Creates the visibility of roles. @rule G-PRM-3 R-NAM-3 */
 export const createVisibility = (
   tables: ReadonlyMap<string, Readonly<TablePermissions>>,
   model: Model,

@@ -32,14 +32,14 @@ const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
           path,
         )
       );
-    const whole = convertToInteger(parseDecimal(text)); // `3.0` is an integer, because the dialect converts literals to JSON first
+    const whole = convertToInteger(parseDecimal(text)); // the dialect converts literals to JSON first, so `3.0` is an integer
     const limit = 1n << (bits - 1n);
     if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(formatNumber(text), path);
     return whole.toString();
   };
 };
 
-// a number rounds to infinity from halfway between the largest float4 and the next power of two
+// Numbers round to infinity from halfway between the largest float4 and the next power of two.
 const isTooBigForReal = (number: number): boolean => !Number.isFinite(Math.fround(number));
 const isTooBigForDouble = (number: number): boolean => !Number.isFinite(number);
 
@@ -91,7 +91,7 @@ const geometry: Coercion = (value, path) => {
   return writeJson(value);
 };
 
-/** @rule G-TYP-35 */
+/** Accepts a raster as hexadecimal text. @rule G-TYP-35 */
 const raster: Coercion = (value, path) => {
   const text = getString(value);
   if (text === undefined || !/^[0-9A-Fa-f]*$/.test(text))
@@ -99,7 +99,7 @@ const raster: Coercion = (value, path) => {
   return text;
 };
 
-/** @rule G-TYP-36 */
+/** Accepts the text of an ltree. @rule G-TYP-36 */
 const ltree: Coercion = (value, path) => {
   const text = getString(value);
   if (text === undefined || (text !== "" && text.split(".").includes("")))
@@ -156,8 +156,8 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
 
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
-/** Returns the name of the declared function that parses the bound text. Undefined for types without one. @rule G-TYP-34
- *  G-TYP-35 */
+/** Returns the name of the declared function that parses the bound text, or undefined for types without one. @rule
+ *  G-TYP-34 G-TYP-35 */
 export const findInputFunction = (value: GqlValueType): string | undefined => {
   if (value.type.name === "geometry" || value.type.name === "geography") return "from-geojson";
   return value.type.name === "raster" ? "from-hexwkb" : undefined;
@@ -182,7 +182,7 @@ const coerceNonNull = (value: GqlValueType, given: Json, path: string): string =
   return getString(given) ?? rejectValue(`A string is expected for type: ${value.type.name}`, path);
 };
 
-/** @rule G-ENM-6 G-COE-7 */
+/** Returns the key of an enum table's value. @rule G-ENM-6 G-COE-7 */
 const findEnumKey = (table: GqlEnumTable, type: string, given: Json, path: string): string => {
   const name = getString(given);
   if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(given), path);
@@ -197,7 +197,7 @@ const findEnumKey = (table: GqlEnumTable, type: string, given: Json, path: strin
   return found.key;
 };
 
-/** Returns an array literal. A string already is one. @rule G-TYP-37 */
+/** Returns an array literal. A string already contains one. @rule G-TYP-37 */
 const coerceArray = (element: GqlValueType, given: Json, path: string): string => {
   const text = getString(given);
   if (text !== undefined) return text;
@@ -211,13 +211,13 @@ const coerceArray = (element: GqlValueType, given: Json, path: string): string =
   );
 };
 
-/** Parses an element of `json[]` that is JSON text. Clients of the dialect send elements as JSON or as text of it.
- *  @rule G-TYP-33 */
+/** Parses an element of `json[]` that is a string. Clients of the dialect send elements as JSON or as JSON text. @rule
+ *  G-TYP-33 */
 const parseJsonElement = (element: GqlValueType, item: Json): Json => {
   if (!isJson(element) || typeof item !== "string" || !/^\s*[[{]/.test(item)) return item;
   try {
-    return JSON.parse(item) as Json; // the type of its results
+    return JSON.parse(item) as Json; // JSON.parse returns only JSON values
   } catch {
-    return item; // it is an ordinary string
+    return item; // text that is not JSON is an ordinary string
   }
 };

@@ -38,7 +38,7 @@ const checkRing: Check = (ring, path) => {
   if (positions.length < 4) throw parseFailed("A LinearRing needs at least 4 Positions", path);
   checkEach(checkPosition)(ring, path);
   const shown = (position: Json | undefined): string =>
-    (position as readonly Json[]).map((number) => Number(numberText(number))).join(); // `checkPosition` has checked it
+    (position as readonly Json[]).map((number) => Number(numberText(number))).join(); // `checkPosition` has checked the position
   if (shown(positions[0]) !== shown(positions[positions.length - 1]))
     throw parseFailed("the first and last locations have to be equal for a LinearRing", path);
 };
@@ -52,7 +52,7 @@ const COORDINATES: ReadonlyMap<string, Check> = new Map([
   ["MultiPolygon", checkEach(checkEach(checkRing))],
 ]);
 
-/** @throws RelApiError `parse-failed` with the path of the column value */
+/** Checks a GeoJSON object. @throws RelApiError `parse-failed` with the path of the column value */
 export const checkGeoJson = (value: Json, path: string): void => {
   if (!isPlainObject(value))
     throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${nameJsonKind(value)}`, path);

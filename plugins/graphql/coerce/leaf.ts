@@ -6,9 +6,9 @@ import { exactNumber, isRawNumber, numberText, createRawNumber } from "./numbers
 
 const ENUM: unique symbol = Symbol("enum literal");
 
-const createEnumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // it is passed on as JSON, and only this file reads it
+const createEnumLiteral = (name: string): Json => ({ [ENUM]: name }) as unknown as Json; // only this file reads the literal
 
-/** Returns the name of an enum literal of the document. Undefined for other values. */
+/** Returns the name of an enum literal of the document, or undefined for other values. */
 export const getEnumLiteralName = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && ENUM in value ? (value[ENUM] as string) : undefined;
 
@@ -40,7 +40,7 @@ export const convertLiteral = (node: ValueNode, lookUp: LookUp, inJson = false):
   }
 };
 
-/** @rule G-COE-9 */
+/** Returns the name of a value's JSON kind for messages. @rule G-COE-9 */
 export const nameJsonKind = (value: Json): string => {
   if (value === null) return "Null";
   if (typeof value === "boolean") return "Boolean";
@@ -69,7 +69,7 @@ const FOUND_IN_LITERAL: Readonly<Record<Exclude<ValueNode["kind"], "Variable">, 
   ObjectValue: "an object",
 };
 
-/** @rule G-COE-1 */
+/** Describes a literal, as messages do. @rule G-COE-1 */
 export const describeLiteral = (node: ValueNode): string =>
   node.kind === "Variable" ? "null" : FOUND_IN_LITERAL[node.kind];
 

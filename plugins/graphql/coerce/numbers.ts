@@ -32,10 +32,10 @@ export const parseDecimal = (text: string): Decimal => {
 
 export const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= decimal.digits.length;
 
-/** No integer type has more digits. */
+/** The number of digits that no integer type exceeds. */
 const MAX_INTEGER_DIGITS = 40;
 
-/** Undefined for a number with a fraction, or with more digits than any integer type. */
+/** Converts a decimal to an integer. Returns undefined for a fraction, or for more digits than any integer type has. */
 export const convertToInteger = (decimal: Decimal): bigint | undefined => {
   if (!isIntegral(decimal) || decimal.exponent > MAX_INTEGER_DIGITS) return undefined;
   const magnitude = BigInt(decimal.digits.padEnd(decimal.exponent, "0") || "0");

@@ -26,7 +26,8 @@ import { getEnumLiteralName, describeValue, isPlainObject } from "./leaf.ts";
 import { parseDecimal, convertToInteger, isFloatLiteral, numberText, formatNumber, writeJson } from "./numbers.ts";
 import { appendIndex, appendKey } from "./paths.ts";
 
-/** `found` describes the value in messages. @throws RelApiError `validation-failed`, `parse-failed` */
+/** Coerces a value to the type. `found` describes the value in messages. @throws RelApiError `validation-failed`,
+ *  `parse-failed` */
 export const coercePlain = (
   type: GraphQLInputType,
   value: Json,
@@ -85,14 +86,14 @@ const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, f
   for (const field of Object.values(fields)) {
     const at = appendKey(path, field.name);
     if (Object.hasOwn(value, field.name))
-      members.push([field.name, coercePlain(field.type, value[field.name] as Json, at)]); // an own key
+      members.push([field.name, coercePlain(field.type, value[field.name] as Json, at)]); // the field's name is an own key of the value
     else if (isRequiredInputField(field)) throw missingField(field.name, at);
     else if (field.defaultValue !== undefined) members.push([field.name, field.defaultValue as Json]);
   }
   return Object.fromEntries(members);
 };
 
-/** Returns a value to bind: the text of a scalar, the JSON of other values. */
+/** Returns a value to bind: the text of a scalar, or the JSON of another value. */
 export const encodePlain = (value: Json): BoundValue => {
   if (value === null || typeof value === "string") return value;
   return numberText(value) ?? (typeof value === "boolean" ? String(value) : writeJson(value));

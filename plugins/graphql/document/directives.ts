@@ -31,7 +31,7 @@ const OPERATION_TARGETS: Readonly<Record<OperationDefinitionNode["operation"], D
 
 const FLAG = { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true };
 
-/** Returns the directives of the dialect and those that plugins read. */
+/** Returns the directives of the dialect and the directives that plugins read. */
 export const buildDirectives = (added: readonly GqlDirective[]): Directives => ({
   ...Object.fromEntries(
     added.map((directive) => [
@@ -46,7 +46,8 @@ export const buildDirectives = (added: readonly GqlDirective[]): Directives => (
   ...DIALECT_DIRECTIVES,
 });
 
-/** `path` is the path of the selection set, or `$` for the operation. @throws RelApiError */
+/** Checks that each directive is known, allowed at the target, and not repeated. `path` is the path of the selection
+ *  set, or `$` for the operation. @throws RelApiError */
 const checkTargets = (
   known: Directives,
   directives: readonly DirectiveNode[],
@@ -85,7 +86,7 @@ const checkArguments = (
   take: (name: string, input: Input, place: InputPosition, path: string) => void,
 ): void => {
   const name = directive.name.value;
-  const spec = known[name] as DirectiveSpec; // `checkTargets` has found it
+  const spec = known[name] as DirectiveSpec; // `checkTargets` has found the directive
   const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...given.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))

@@ -5,14 +5,14 @@ import { validationFailed } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** `a`, `a and b`, `a, b, and c`. */
+/** Joins names for a message: `a`, `a and b`, `a, b, and c`. */
 const formatNames = (names: readonly string[]): string => {
   if (names.length < 3) return names.join(" and ");
   return `${names.slice(0, -1).join(", ")}, and ${names[names.length - 1]}`;
 };
 
-/** @throws RelApiError at the selection set that contains the spread. Its path has the name of each enclosing
- *  fragment. */
+/** Refuses undefined fragments and cycles. The path of an error has the name of each fragment around the spread.
+ *  @throws RelApiError at the selection set that contains the spread */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
   const done = new Set<string>();
   const walk = (selections: SelectionSetNode, path: string, open: readonly string[]): void => {

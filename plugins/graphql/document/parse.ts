@@ -20,7 +20,7 @@ export interface ParsedDocument {
 /** The maximum depth of selection sets and values, counted together. Functions that visit a document are recursive. */
 export const MAX_DEPTH = 500;
 
-/** @throws RelApiError `validation-failed`, `parse-failed` */
+/** Parses the text and chooses the operation. @throws RelApiError `validation-failed`, `parse-failed` */
 export const parseDocument = (text: string, operationName: string | undefined, maxBytes: number): ParsedDocument => {
   if (text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes))
     throw documentTooLarge(maxBytes);
@@ -48,7 +48,7 @@ const parseText = (text: string): DocumentNode => {
   }
 };
 
-/** `Syntax Error: Expected Name, found "}".` */
+/** Converts an error such as `Syntax Error: Expected Name, found "}".` to facts for hints. */
 const describeSyntaxError = ({ message, locations: [place] = [] }: GraphQLError): HintFacts =>
   place === undefined
     ? {}
@@ -127,7 +127,7 @@ const collectFragments = (document: DocumentNode): ReadonlyMap<string, FragmentD
   for (const definition of document.definitions) {
     if (definition.kind !== "FragmentDefinition") continue;
     const name = definition.name.value;
-    // @rule G-DOC-8
+    // each name has only one fragment @rule G-DOC-8
     if (fragments.has(name)) throw parseFailed(`multiple definitions for fragment "${name}"`, "$");
     fragments.set(name, definition);
   }

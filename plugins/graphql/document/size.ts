@@ -16,7 +16,7 @@ export interface Size {
   readonly nodes: number;
 }
 
-/** `known` has the sizes of fragments. The fragments have no cycle. */
+/** Measures a selection set. `known` has the sizes of fragments, which have no cycle. */
 const measureSelection = (set: SelectionSetNode, fragments: Fragments, known: Map<string, Size>): Size => {
   let own = 0;
   let fields = 0;
@@ -65,8 +65,8 @@ const measureFragment = (name: string, fragments: Fragments, known: Map<string, 
   return size;
 };
 
-/** Repeated fields count each time, even if they are merged. The fragments are checked before. @throws RelApiError
- *  `validation-failed` @rule G-LIM-3 */
+/** Refuses an operation that is too large. Repeated fields count each time, even if they are merged. `checkFragments`
+ *  must run before. @throws RelApiError `validation-failed` @rule G-LIM-3 */
 export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): Size => {
   const size = measureSelection(set, fragments, new Map());
   const checkLimit = (limit: Limit, count: number, message: (most: number) => string): void => {

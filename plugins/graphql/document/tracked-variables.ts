@@ -1,5 +1,5 @@
-/** Variables with tracked reads. Every read of a value in planning is a cache question, whose answer becomes part of
- *  the plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
+/** Tracks reads of variables. Every read of a value in planning is a cache question, whose answer becomes part of the
+ *  plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
 import type { ValueNode } from "graphql";
 import { planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
 import { describeValue, isPlainObject } from "../coerce/leaf.ts";
@@ -13,13 +13,13 @@ type VariablePath = { readonly variable: string } | { readonly of: VariablePath;
 export interface VariablePart {
   readonly place: VariablePath;
   readonly variable: string;
-  /** The number of objects and lists around it. */
+  /** The number of objects and lists around the part. */
   readonly depth: number;
   isNull(): boolean;
-  /** Returns the member names of an object, in order. Undefined for other values. */
+  /** Returns the member names of an object, in order, or undefined for other values. */
   members(): readonly string[] | undefined;
   member(name: string): VariablePart;
-  /** Returns the items of a list. Undefined for other values. `check` may refuse the number of items before they are
+  /** Returns the items of a list, or undefined for other values. `check` may refuse the number of items before they are
    *  processed. */
   items(check: (count: number) => void): readonly VariablePart[] | undefined;
   /** Returns the whole value. */
@@ -33,9 +33,9 @@ export interface VariablePart {
 }
 
 export interface ObservedVariables {
-  /** Returns the value of the variable or its default. Undefined if it has neither. */
+  /** Returns the value of the variable or its default, or undefined if the variable has neither. */
   open(name: string): VariablePart | { readonly literal: ValueNode } | undefined;
-  /** The values of the variables, to bind. */
+  /** The values of the variables, which are only bound. */
   readonly bound: VariableValues;
 }
 
@@ -63,8 +63,8 @@ const findShape = (value: Json): ValueShape => {
   return isPlainObject(value) ? Object.keys(value) : "leaf";
 };
 
-// The cache keeps questions with the closures of their functions. So they are made here, where the closure contains
-// only the path.
+// The cache keeps questions with the closures of their functions. So questions are made by the functions below, whose
+// closures contain only the path.
 
 const createQuestion = <Answer>(
   name: string,
@@ -128,7 +128,7 @@ const createTrackedPart = (
   };
 };
 
-/** `variables` are those of this request. `close` releases them, because the plan outlives the request. */
+/** Tracks the `variables` of this request. `close` releases them, because the plan outlives the request. */
 export const observeVariables = (
   ask: Ask<WithVariables>,
   variables: VariableValues,

@@ -20,7 +20,7 @@ import type { GqlValueType } from "../value-types.ts";
 export interface Declaration {
   readonly name: string;
   readonly type: TypeNode;
-  /** `[Int!]!` */
+  /** The text of the declared type, such as `[Int!]!`. */
   readonly typeText: string;
   readonly default: ValueNode | undefined;
   readonly isUsed: boolean;
@@ -76,7 +76,7 @@ export interface DeclaredVariables {
   readonly unbound: string | undefined;
 }
 
-/** @throws RelApiError `multiple definitions for variable` */
+/** Reads the declarations of variables. @throws RelApiError `multiple definitions for variable` */
 export const declareVariables = (
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -97,8 +97,8 @@ export const declareVariables = (
   return { declarations, used, unbound: [...used].find((name) => !declarations.has(name)) };
 };
 
-/** With `takesUnknown`, values without a variable in the document are ignored. @throws RelApiError G-VAR-1, 3, 4, 5,
- *  10 */
+/** Reads the values of the declared variables. With `takesUnknown`, values without a variable in the document are
+ *  ignored. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
 export const readVariables = (
   declared: DeclaredVariables,
   given: Readonly<Record<string, Json>> | null | undefined,
@@ -149,7 +149,7 @@ export type ValueSource =
   | { readonly variable: string; readonly type: GqlValueType; readonly path: string }
   | { readonly make: (variables: VariableValues) => SentValue };
 
-/** @throws RelApiError of the coercion */
+/** Computes the value of a source from the variables. @throws RelApiError of the coercion */
 export const computeBoundValue = (source: ValueSource, variables: VariableValues): SentValue => {
   if ("fixed" in source) return source.fixed;
   if ("make" in source) return source.make(variables);
@@ -167,7 +167,7 @@ export const createLookUp =
     return "json" in value ? value.json : convertLiteral(value.literal, () => null);
   };
 
-/** @rule G-VAR-8 */
+/** Returns true if a variable may be in a position of this type. @rule G-VAR-8 */
 export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDefault: boolean): boolean => {
   const isNullable = declaration.type.kind !== "NonNullType";
   if (
@@ -180,7 +180,7 @@ export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDe
   return hasSameShape(declaration.type, type);
 };
 
-/** Returns true for lists of the same depth of the same named type. `!` is ignored. */
+/** Returns true for lists of the same depth of the same named type, even if `!` differs. */
 const hasSameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
   if (declared.kind === "NonNullType") return hasSameShape(declared.type, type);
   const place = isNonNullType(type) ? type.ofType : type;

@@ -1,11 +1,11 @@
-/** The directives of a schema in introspection. @rule G-INT-8 */
+/** Lists the directives of a schema for introspection. @rule G-INT-8 */
 import { DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull } from "graphql";
 import type { RoleSchema } from "../role-schema.ts";
 
 const { FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT, QUERY } = DirectiveLocation;
 const SELECTION_LOCATIONS = [FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT];
 
-/** @rule G-INT-8 */
+/** The directives of the dialect. @rule G-INT-8 */
 const DIRECTIVES: readonly GraphQLDirective[] = [
   new GraphQLDirective({
     name: "cached",

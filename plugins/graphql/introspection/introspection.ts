@@ -42,14 +42,14 @@ const sortSliced = function* (names: readonly string[]): Slices<readonly string[
   const all: string[] = [];
   let at = 0;
   for (const name of left) {
-    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the index is below its length
+    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the index is below the length
     all.push(name);
     if (all.length % 100 === 0) yield;
   }
   return all.concat(right.slice(at));
 };
 
-/** Root types have fields of every table. */
+/** Returns true for root types, which have fields of every table. */
 const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRootScope(getTypeExtension(type)?.scope);
 
 const COMMA = Buffer.from(",");
@@ -90,7 +90,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
-      yield* texts.get(name)!; // the name is one of its keys
+      yield* texts.get(name)!; // the name is a key of the object
       before = COMMA;
     }
     yield encodeUtf8("]");

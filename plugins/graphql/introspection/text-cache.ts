@@ -1,4 +1,4 @@
-/** Caches texts of introspection. Each is written once, in time slices. @rule R-SC-13 */
+/** Caches texts of introspection. Each text is written once, in time slices. @rule R-SC-13 */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { runSliced, defineMemberQuestions, type Ask, type Caches, type Slices } from "../../../core/index.ts";
@@ -13,11 +13,11 @@ interface WrittenOutput {
 
 const defineSourceQuestion = defineMemberQuestions<WrittenOutput>();
 const OUTPUT = defineSourceQuestion("output");
-/** The text depends only on the output, which is the key. */
+/** The cache question of a text. The text depends only on the output, which is the key. */
 const TEXT = defineSourceQuestion("text", () => undefined);
 
-/** A longer text is cached as the compressed body of a response that contains nothing else. Most clients get this body
- *  unchanged. The text of a thousand tables has 38 MB, its compressed body 2 MB. */
+/** The maximum size of a text that is cached as text. A longer one is cached as a compressed response body, which most
+ *  clients get unchanged. The text of a thousand tables has 38 MB, its compressed body 2 MB. */
 const MAX_PLAIN_BYTES = 64 * 1024;
 
 const zip = promisify(gzip);
@@ -26,8 +26,8 @@ const unzip = promisify(gunzip);
 export interface IntrospectionWriter {
   /** Returns the outputs with their texts. */
   writeTexts(outputs: readonly GqlOutput[]): Promise<readonly GqlOutput[]>;
-  /** Returns the body of a response that contains only this output. Undefined if the text is short or there are other
-   *  outputs. */
+  /** Returns the body of a response that contains only this output. The body is undefined if the text is short or there
+   *  are other outputs. */
   writeBody(outputs: readonly GqlOutput[]): Promise<PackedBody | undefined>;
 }
 

@@ -40,7 +40,7 @@ const NULL = "null";
 const jsonText = (value: string | null | undefined): string =>
   value === null || value === undefined ? NULL : JSON.stringify(value);
 
-/** GraphQL names contain no characters that JSON escapes. */
+/** Quotes a GraphQL name, which contains no characters that JSON escapes. */
 const quoteName = (name: string): string => `"${name}"`;
 
 const writeList = <Source>(sources: readonly Source[], write: Write<Source>): string => {
@@ -53,7 +53,7 @@ const writeEach = function* <Source>(sources: readonly Source[], write: Write<So
   for (const source of sources) yield write(source);
 };
 
-/** The number of cached references. It covers references that repeat soon. */
+/** The maximum number of cached references, which covers references that repeat soon. */
 const MAX_REFERENCES = 4000;
 
 /** Caches the texts of references to types, because `[album!]!` occurs in many places. */
@@ -69,7 +69,7 @@ const cacheReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
   };
 };
 
-// `isObjectType` and similar functions are slower for other types, because they check for other copies of graphql
+// `instanceof` is faster than `isObjectType` and similar functions, which check for other copies of graphql.
 const isNonNullType = (type: GraphQLType) => type instanceof GraphQLNonNull;
 const isListType = (type: GraphQLType) => type instanceof GraphQLList;
 const isObjectType = (type: GraphQLType) => type instanceof GraphQLObjectType;
@@ -96,7 +96,7 @@ const writeKind = (type: GraphQLType): string =>
 const writeName = (type: GraphQLType): string =>
   isNonNullType(type) || isListType(type) ? NULL : quoteName(type.name);
 
-/** @rule G-TYP-40 */
+/** Writes the description of a type. @rule G-TYP-40 */
 const writeDescription = (type: GraphQLType): string =>
   isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : jsonText(type.description);
 
@@ -106,7 +106,7 @@ const writeDefault = ({ defaultValue, type }: GraphQLArgument | GraphQLInputFiel
   return node === null || node === undefined ? NULL : jsonText(print(node));
 };
 
-/** The fields of types that the builder made are already sorted. */
+/** Returns the items sorted by name. The fields of types that the builder made are already sorted. */
 const sortByName = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
   [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 

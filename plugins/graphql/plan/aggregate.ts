@@ -1,4 +1,5 @@
-/** `{ aggregate { count sum { sold } } nodes { id } }`. @rule G-AGG-1 … G-AGG-7 */
+/** `{ aggregate { count sum { sold } } nodes { id } }`: plans aggregates with the rows that they summarize. @rule
+ *  G-AGG-1 … G-AGG-7 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
@@ -16,7 +17,7 @@ type PlanRow = (
   path: string,
 ) => readonly Output[];
 
-/** `selected` is the field of type `T_aggregate`. `planRow` plans its nodes. */
+/** Plans a field of type `T_aggregate`, which is `selected`. `planRow` plans its nodes. */
 export const planAggregate = (
   planner: Planner,
   selected: SelectedField,
@@ -42,7 +43,7 @@ export const planAggregate = (
   ...list,
 });
 
-/** `{ count sum { sold } }`. */
+/** Plans a field of aggregates, such as `{ count sum { sold } }`. */
 export const planAggregateFields = (planner: Planner, selected: SelectedField): readonly Output[] =>
   planLevel(planner, selected, (one) => planAggregateField(planner, one));
 
@@ -96,7 +97,7 @@ const buildAggregateOutput = (as: string, fn: string, of: Expression, isText: bo
   ...(isText ? { cast: "text" } : {}),
 });
 
-/** @rule G-AGG-3 */
+/** Plans `count` with its columns. @rule G-AGG-3 */
 const planCount = (planner: Planner, selected: SelectedField): Output => {
   let of: readonly Expression[] = [];
   let isDistinct = false;

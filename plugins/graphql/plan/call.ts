@@ -25,7 +25,7 @@ interface ShapeMember {
   /** The key of the member in the result. */
   readonly key: string;
   readonly leaves: FunctionField["leaves"];
-  /** The shape of the member. Undefined for `__typename`. */
+  /** The shape of the member's value. Undefined for `__typename`. */
   readonly shape: ResultShape | undefined;
 }
 
@@ -72,7 +72,8 @@ const buildSelection = ({ members }: ResultShape, variables: VariableValues): re
         ],
   );
 
-/** Writes text, because the keys of a response may be any names, and must have the order of selection. */
+/** Encodes the result as text, because the keys of a response may be any names, and must have the order of
+ *  selection. */
 const encodeResult = ({ type, members }: ResultShape, value: Json | undefined): string => {
   if (isNonNullType(type)) {
     if (value === null || value === undefined) throw new TypeError(`null where the schema says "${type.toString()}"`);
@@ -117,7 +118,7 @@ export interface CallTemplate {
   readonly live: CustomPartWith<"run">["live"];
 }
 
-/** Answers the field in a live query: its statement replaces the function. */
+/** Builds the call of a live query, whose statement replaces the function. */
 const buildLiveCall = (field: FunctionField, { program, read, convertError }: GqlLiveField): GqlLiveCall => ({
   program,
   text: (body) => field.text(read(body ?? "null")),

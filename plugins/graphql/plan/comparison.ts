@@ -27,7 +27,7 @@ import {
 } from "./input.ts";
 import { bindColumn, bindLeaf, isJsonValue, type Planner } from "./planner.ts";
 
-/** @rule G-LIM-4 */
+/** Refuses an operation with too many conditions. @rule G-LIM-4 */
 export const checkConditions = ({ budget, schema }: Planner, count: number): void => {
   if (count > budget.conditions) throw tooMany(schema.options, "maxFilters", "conditions");
 };
@@ -50,7 +50,7 @@ export const planComparison = (
   readObject(planner, input, place, path, (given) => {
     const part = getFieldPart(given.field);
     const at = getPosition(given.field);
-    // @rule G-BEXP-6
+    // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
     if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, given.input, at, given.path)))
       return;
     if (part?.kind === "cast") predicates.push(...planCast(planner, given.input, at, left, given.path));
@@ -59,7 +59,7 @@ export const planComparison = (
   return predicates;
 };
 
-/** @rule G-OP-17 G-OP-28 */
+/** Plans `_cast`, whose comparisons apply to the cast value. @rule G-OP-17 G-OP-28 */
 const planCast = (
   planner: Planner,
   input: Input,
@@ -113,8 +113,8 @@ const planOperator = (
   }
 };
 
-/** A list is one array parameter, so the statement does not depend on its length. Values that are not text (arrays,
- *  geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
+/** Plans a list as one array parameter, so the statement does not depend on its length. Values that are not text
+ *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
 const planList = (
   planner: Planner,
   { input, field, path }: FieldInput,
@@ -154,14 +154,14 @@ export const bindList = (
   return { param, type: `${item.type.sqlName}[]` };
 };
 
-/** Coerces all items. Paths are built only for refused items. */
+/** Coerces all items. Only refused items need their paths, so other paths are not built. */
 const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
   const texts: (string | null)[] = [];
   try {
     for (const one of items) texts.push(coerceColumn(item, one, path));
   } catch {
     const at = texts.length;
-    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // it throws again, with the path
+    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // the coercion throws the same error again, now with the path
   }
   return texts;
 };
@@ -181,7 +181,7 @@ const rejectStringItems = (
   }
 };
 
-/** @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
+/** Plans the members of an operand object. @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
 const planOperandFields = (
   planner: Planner,
   input: Input,

@@ -20,8 +20,8 @@ interface FixedArguments {
 
 const ROW_ARGUMENT: RoutineArgument = { value: { constant: null }, isRow: true };
 
-/** Orders the arguments as the parameters. They are positional until one is omitted, and named from there.
- *  @rule G-FN-5 */
+/** Orders the arguments like the parameters. Arguments are positional until one is omitted, and all later arguments are
+ *  named. @rule G-FN-5 */
 const orderArguments = (
   routine: Routine,
   fixed: FixedArguments,
@@ -44,11 +44,12 @@ const orderArguments = (
       list.push({ name: parameter.name, ...argument });
     }
   });
-  // the row is the first argument in any case
+  // the compiler passes the row as the first argument in any case
   return list[0] === ROW_ARGUMENT ? list.slice(1) : list;
 };
 
-/** Plans `args: {…}`. `input` is undefined if there is no such argument. `path` is the path of the `args` argument. */
+/** Plans `args: {…}`. `input` is undefined if the field has no such argument. `path` is the path of the `args`
+ *  argument. */
 export const planArguments = (
   planner: Planner,
   routine: Routine,
@@ -74,7 +75,7 @@ export const findFixedArguments = (field: GqlComputedField): FixedArguments => (
 
 const noArguments: ReadonlyMap<number, ValueRef> = new Map();
 
-/** Returns the arguments in positions that accept none from the client: `where`, `order_by`. */
+/** Returns the arguments for positions in which the client gives none: `where`, `order_by`. */
 export const buildDefaultArguments = (field: GqlComputedField): { readonly arguments?: readonly RoutineArgument[] } => {
   const list = orderArguments(field.routine, findFixedArguments(field), noArguments, "$");
   return list.length === 0 ? {} : { arguments: list };

@@ -1,4 +1,4 @@
-/** `on_conflict`. @rule G-UPS-1 G-UPS-2 G-UPS-3 G-UPS-5 G-UPS-7 */
+/** Plans `on_conflict`. @rule G-UPS-1 G-UPS-2 G-UPS-3 G-UPS-5 G-UPS-7 */
 import { type OnConflict, type Predicate } from "../../../core/index.ts";
 import { validationFailed } from "../errors.ts";
 import {

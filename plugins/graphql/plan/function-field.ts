@@ -1,4 +1,4 @@
-/** The planner's types of plugins' own fields: their parts, and the fields that functions resolve. */
+/** Declares the planner's types of plugins' own fields: their parts, and the fields that functions resolve. */
 import type { Json } from "../../../core/index.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";

@@ -1,7 +1,7 @@
 /** Functions that plans of this surface apply to values, in addition to those of the type families. */
 import { sql, type PlanFunction } from "../../../core/index.ts";
 
-/** @rule G-NAM-8 */
+/** The function `upper`, which the naming convention applies to enum values. @rule G-NAM-8 */
 export const graphqlFunctions: readonly PlanFunction[] = [
   { name: "upper", compile: (argument) => sql`pg_catalog.upper(${argument})` },
 ];

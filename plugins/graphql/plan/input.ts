@@ -70,14 +70,14 @@ const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's K
 
 const NULL: Input = { kind: "literal", node: NULL_NODE };
 
-/** @throws RelApiError G-VAR-6 */
+/** Refuses a variable whose type does not fit the position. @throws RelApiError G-VAR-6 */
 export const checkVariable = (context: InputContext, name: string, place: InputPosition, path: string): void => {
   const declaration = context.declarations.get(name);
   if (declaration !== undefined && !fitsType(declaration, place.type, place.hasDefault))
     throw variableTypeMismatch(name, declaration.typeText, String(place.type), path);
 };
 
-/** Opens a variable. From then on, its value determines the plan. */
+/** Opens a variable. From then on, the plan may depend on the variable's value. */
 export const openVariable = (context: InputContext, input: Input, place: InputPosition, path: string): Input => {
   if (input.kind === "held" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
@@ -100,7 +100,7 @@ export const isAbsent = (context: InputContext, input: Input, place: InputPositi
   return context.variables.open(name) === undefined;
 };
 
-/** The input is already opened. */
+/** Returns true if an opened input is null. */
 export const isNull = (input: Input): boolean =>
   input.kind === "held" ? input.part.isNull() : input.node.kind === "NullValue";
 
@@ -188,13 +188,13 @@ export interface ItemInput {
   readonly path: string;
 }
 
-/** @rule G-LIM-4 */
+/** Refuses a list with too many items. @rule G-LIM-4 */
 export const checkCount = ({ schema: { options } }: InputContext, count: number, path: string): void => {
   if (count > options.maxListItems) throw tooMany(options, "maxListItems", "items in a list of values", path);
 };
 
-/** Visits the items of a list. A single value is a list of one, and `null` is refused. `check` may refuse their number
- *  before they are processed. @rule G-COE-6 G-ERR-6 */
+/** Visits the items of a list. A single value counts as a list with one item, and `null` is refused. `check` may refuse
+ *  the number of items before they are processed. @rule G-COE-6 G-ERR-6 */
 export const readList = (
   context: InputContext,
   given: Input,
@@ -222,7 +222,7 @@ export const getItemPosition = (place: InputPosition): InputPosition => {
 
 // --- scalars that are not column values -----------------------------------------------------------------------------
 
-/** @rule G-COE-2 */
+/** Reads a Boolean. @rule G-COE-2 */
 export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
   const input = openVariable(context, given, place, path);
   const value =
@@ -231,7 +231,7 @@ export const readBoolean = (context: InputContext, given: Input, place: InputPos
   return value;
 };
 
-/** @rule G-COE-4 */
+/** Reads a String. @rule G-COE-4 */
 export const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
   const input = openVariable(context, given, place, path);
   const value =
@@ -240,7 +240,7 @@ export const readString = (context: InputContext, given: Input, place: InputPosi
   return value;
 };
 
-/** @rule G-COE-3 */
+/** Reads an Int. @rule G-COE-3 */
 export const readInt = (context: InputContext, given: Input, place: InputPosition, path: string): number => {
   const input = openVariable(context, given, place, path);
   const text =
@@ -253,7 +253,7 @@ export const readInt = (context: InputContext, given: Input, place: InputPositio
   return Number(checkInteger(text, 32, path));
 };
 
-/** Returns the integer's digits. @throws RelApiError if it has a fraction or does not fit in this many bits */
+/** Returns the integer's digits. @throws RelApiError if the number has a fraction or does not fit in this many bits */
 export const checkInteger = (text: string, bits: number, path: string): string => {
   const whole = convertToInteger(parseDecimal(text));
   const limit = 1n << BigInt(bits - 1);
@@ -261,7 +261,7 @@ export const checkInteger = (text: string, bits: number, path: string): string =
   return whole.toString();
 };
 
-/** Checks a value of a built-in scalar or an enum that a part reads itself. The part checks other types. */
+/** Checks a value of a built-in scalar or an enum. Field parts check values of other types themselves. */
 export const checkBuiltInValue = (context: InputContext, input: Input, place: InputPosition, path: string): void => {
   if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(place.type)) return;
   const type = getNullableType(place.type);
@@ -271,7 +271,7 @@ export const checkBuiltInValue = (context: InputContext, input: Input, place: In
   else if (type === GraphQLString) readString(context, input, place, path);
 };
 
-/** @rule G-COE-7 */
+/** Reads an enum value. @rule G-COE-7 */
 export const readEnum = (context: InputContext, given: Input, place: InputPosition, path: string): GraphQLEnumValue => {
   const type = getNamedType(place.type) as GraphQLEnumType; // the caller passes only enum positions
   const input = openVariable(context, given, place, path);
@@ -304,14 +304,15 @@ const holdsVariable = (node: ValueNode): boolean => {
   return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
 };
 
-/** A value that is only bound. It is coerced now, and again for other values of the variables. */
+/** A value that is only bound. The planner coerces it at once, and again for other values of the variables. */
 export interface LeafInput {
   readonly value: Json;
-  /** Coerces the value for other variables. Undefined if it does not depend on variables. */
+  /** Coerces the value for other variables. Undefined if the value does not depend on variables. */
   readonly recompute: ((variables: VariableValues) => Json) | undefined;
 }
 
-/** With `isJson`, enum literals in the value are strings, and its lists are not lists of the schema. */
+/** Reads a value that is only bound. With `isJson`, enum literals in the value are strings, and its lists are not lists
+ *  of the schema. */
 export const readLeaf = (
   context: InputContext,
   input: Input,

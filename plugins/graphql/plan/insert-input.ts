@@ -28,11 +28,11 @@ export interface InputCell {
 }
 
 export interface InputRelated {
-  /** The field name. */
+  /** The name of the field in the request. */
   readonly name: string;
   readonly relationship: Relationship;
   readonly target: Relation;
-  /** The related row is inserted first, and this row takes over its key. @rule G-NST-2 G-NST-9 */
+  /** True if the related row is inserted first, and this row takes over its key. @rule G-NST-2 G-NST-9 */
   readonly isBefore: boolean;
   readonly rows: readonly InputRow[];
   readonly conflict: OnConflict | undefined;
@@ -46,7 +46,7 @@ export interface InputRow {
 
 export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.related.length > 0);
 
-/** @rule G-NST-2 */
+/** Counts the statements of an insert against the limit. Nested data needs one statement per row. @rule G-NST-2 */
 export const countInserts = (planner: Planner, rows: readonly InputRow[]): void => {
   if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
 };
@@ -56,7 +56,7 @@ export const readRows = (planner: Planner, input: Input, place: InputPosition, p
     readRow(planner, item.input, getItemPosition(place), item.path),
   );
 
-/** @rule G-LIM-4 */
+/** Returns the error for an insert with too many values. @rule G-LIM-4 */
 export const tooManyValues = ({ schema: { options } }: Planner): Error =>
   tooMany(options, "maxInsertValues", "values to insert");
 
@@ -79,7 +79,7 @@ export const readRow = (planner: Planner, input: Input, place: InputPosition, pa
     if (part?.kind === "column") cells.push(readCell(planner, given, part.column, part.value));
     else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", given.path);
     else if (part?.kind === "relationship") {
-      // @rule G-NST-7
+      // nested data that is null counts as omitted @rule G-NST-7
       if (isNull(openVariable(planner, given.input, getPosition(given.field), given.path))) return;
       const { relationship, target } = part;
       const isBefore =

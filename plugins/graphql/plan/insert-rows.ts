@@ -20,7 +20,7 @@ export const buildInsert = (relation: Relation, rows: WriteRows, conflict: OnCon
   ...(conflict && { onConflict: conflict }),
 });
 
-/** The payload has the columns that any row has, in the order of the table. @rule X-PLN-4 */
+/** Builds the payload's rows. They have the columns that any row has, in the order of the table. @rule X-PLN-4 */
 export const buildPayloadRows = (
   relation: Relation,
   rows: readonly InputRow[],
@@ -40,7 +40,7 @@ export const buildPayloadRows = (
 };
 
 const encodeCell = (cell: InputCell, variables: VariableValues): string => {
-  const text = computeBoundValue(cell.source, variables) as string | null; // coerceColumn returns only these types
+  const text = computeBoundValue(cell.source, variables) as string | null; // coerceColumn returns only strings and null
   if (text === null) return "null";
   return isJson(cell.value) && cell.value.element === undefined ? text : JSON.stringify(text);
 };

@@ -1,4 +1,5 @@
-/** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
+/** Plans `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 …
+ *  G-INS-8 */
 import { memoize, type Json, type OnConflict, type Relation } from "../../../core/index.ts";
 import { findValue, createUntrackedVariables } from "../document/tracked-variables.ts";
 import { planConflict } from "./conflict.ts";
@@ -20,7 +21,7 @@ import { createPlainRowReader, type PlainRowReader, type PlainRows } from "./pla
 import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
 import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
 
-/** Returns a string if no rows are written, because the response is then known. */
+/** Plans the insert. If no rows are written, it returns the response as a string, because nothing needs to run. */
 export const planInsert = (
   planner: Planner,
   selected: SelectedField,
@@ -74,7 +75,7 @@ const readWithoutEffect = (
   );
 };
 
-/** The lists of a request that are read. Each is read once, although planning and binding both need it. */
+/** The lists that a request has read. Planning and binding both need them, but each list is read only once. */
 const getReadLists = memoize((_variables: VariableValues) => new Map<PlainRowReader, PlainRows>());
 
 const readList = (reader: PlainRowReader, held: Json, variables: VariableValues): PlainRows | undefined => {
@@ -97,7 +98,7 @@ const readPlainRows = (
   if (shape === null) return undefined;
   const { bound } = planner.variables;
   const read = readList(reader, opened.part.bound, bound);
-  if (read === undefined) return readWithoutEffect(planner, given, bound); // reports the error with its path
+  if (read === undefined) return readWithoutEffect(planner, given, bound); // the call reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.heldValues += read.valueCount;
@@ -132,6 +133,6 @@ const createPayloadSource = (
     };
   }
   const encode = (variables: VariableValues): string =>
-    reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables); // it has one row
+    reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables); // without a reader there is exactly one row
   return isFixed(rows) ? { fixed: encode(planner.variables.bound) } : { make: encode };
 };

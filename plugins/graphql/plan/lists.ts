@@ -23,11 +23,11 @@ import { getFieldPart } from "../parts.ts";
 
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset">;
 
-/** Returns the hard limit on the rows of a list. @rule G-PAG-3 */
+/** Returns the row limit of a list. @rule G-PAG-3 */
 export const getRowLimit = ({ schema }: Planner): { readonly cap?: number } =>
   schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows };
 
-/** `other` receives the arguments that do not belong to a list. */
+/** Plans the arguments of a list. `other` receives the arguments that do not belong to a list. */
 export const planListArguments = (
   planner: Planner,
   selected: SelectedField,
@@ -96,7 +96,7 @@ const bindUnlessNull = (
   return { param };
 };
 
-/** @rule G-PAG-1 */
+/** Encodes the number of rows for the bound limit. @rule G-PAG-1 */
 const encodeLimit = (value: Json, word: string, path: string): string => {
   const text = numberText(value);
   const refused =
@@ -105,7 +105,7 @@ const encodeLimit = (value: Json, word: string, path: string): string => {
   return checkInteger(text, 32, path);
 };
 
-/** @rule G-PAG-2 */
+/** Encodes the number of skipped rows for the bound offset. @rule G-PAG-2 */
 const encodeOffset = (value: Json, word: string, path: string): string => {
   const text =
     typeof value === "string" && /^-?\d+$/.test(value) ? value : isFloatLiteral(value) ? undefined : numberText(value);
@@ -114,7 +114,7 @@ const encodeOffset = (value: Json, word: string, path: string): string => {
   return checkInteger(text, 64, path);
 };
 
-/** @rule G-DIS-2 */
+/** Plans `distinct_on`. @rule G-DIS-2 */
 const planDistinct = (planner: Planner, input: Input, place: InputPosition, path: string): readonly Expression[] => {
   if (isNull(openVariable(planner, input, place, path))) return [];
   const columns = new Map<string, Expression>();
@@ -125,7 +125,7 @@ const planDistinct = (planner: Planner, input: Input, place: InputPosition, path
   return [...columns.values()];
 };
 
-/** @rule G-DIS-1 */
+/** Checks that `order_by` begins with the columns of `distinct_on`. @rule G-DIS-1 */
 const checkDistinct = ({ distinctOn = [], orderBy = [] }: ListArguments, path: string): void => {
   if (distinctOn.length === 0 || orderBy.length === 0) return;
   const initial = orderBy.slice(0, distinctOn.length).map(({ by }) => (by.kind === "column" ? by.name : undefined));

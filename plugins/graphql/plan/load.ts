@@ -1,5 +1,5 @@
-/** Fields of rows that a plugin's function resolves for all rows at once. The plan reads the required columns under the
- *  field's name, and the function's results replace them. @rule X-GQL-6 */
+/** Plans fields of rows that a plugin's function resolves for all rows at once. The plan reads the required columns
+ *  under the field's name, and the function's results replace them. @rule X-GQL-6 */
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -97,7 +97,7 @@ export const fillLoads = ({ step, tree, fields }: StepLoads, variables: Variable
     return {
       origin: field.origin,
       path: field.path,
-      key: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // its members are JSON
+      key: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // the selection contains only JSON
       run: async (rows, asked) => {
         const results = await load(rows, { ...asked, arguments: given, selection });
         if (!Array.isArray(results) || results.length !== rows.length)

@@ -1,4 +1,4 @@
-/** `__schema` and `__type` in a query. @rule G-INT-1 G-INT-3 */
+/** Plans `__schema` and `__type` in a query. @rule G-INT-1 G-INT-3 */
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { convertLiteral } from "../coerce/leaf.ts";
@@ -10,8 +10,8 @@ import type { GqlOutput } from "../operations.ts";
 import type { Parts } from "../role-schema.ts";
 import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
-/** Validates a meta field like any other field. The schema then resolves it as JSON text. `pieces` writes it in time
- *  slices, because the text of a large schema takes long. `text` writes it synchronously. */
+/** Validates a meta field like any other field, and resolves it as JSON text. `pieces` writes the text in time slices,
+ *  because the text of a large schema takes long. `text` writes it synchronously. */
 export const planMetaField = (
   planner: Planner,
   selected: SelectedField,
@@ -36,7 +36,7 @@ const LIST_FIELDS: ReadonlySet<string> = new Set(["fields", "inputFields", "inte
 /** Fields whose result requires a visit of all types. */
 const SCANNING_FIELDS: ReadonlySet<string> = new Set(["__type", "types"]);
 
-/** `around` is the number of enclosing lists. @rule G-LIM-5 */
+/** Refuses introspection with too many nested lists. `around` is the number of enclosing lists. @rule G-LIM-5 */
 const checkField = (planner: Planner, selected: SelectedField, around: number): void => {
   const isList = LIST_FIELDS.has(selected.name);
   const lists = isList ? around + 1 : around;
@@ -45,7 +45,7 @@ const checkField = (planner: Planner, selected: SelectedField, around: number): 
     throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
-  // the arguments are read, so their variables become part of the cache key
+  // the check reads the arguments, so their variables become part of the cache key
   visitArguments(planner, selected, ({ input, place, path }) => checkBuiltInValue(planner, input, place, path));
   const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
@@ -54,7 +54,7 @@ const checkField = (planner: Planner, selected: SelectedField, around: number): 
   });
 };
 
-/** Returns one node with the selections of all occurrences. */
+/** Returns one node with the selections of all occurrences of the field. */
 const mergeNodes = ({ node, selections }: SelectedField): FieldNode => {
   if (selections.length < 2) return node;
   const selectionSet: SelectionSetNode = {
@@ -64,7 +64,7 @@ const mergeNodes = ({ node, selections }: SelectedField): FieldNode => {
   return { ...node, selectionSet };
 };
 
-/** Returns all values, because variables in directives and arguments determine the result. */
+/** Returns the values of all variables, because variables in directives and arguments determine the result. */
 const readVariableValues = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
   const lookUp = createLookUp(variables.bound);
   return Object.fromEntries(

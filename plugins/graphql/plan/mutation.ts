@@ -12,7 +12,7 @@ import { getQualifiedName, omitTrue, planWhere } from "./where.ts";
 import { planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
-/** Adds the steps of a root or namespace. Returns the outputs for their results. */
+/** Adds the steps of a root or namespace, and returns the outputs for their results. */
 export const planMutationFields = (
   planner: Planner,
   type: GraphQLObjectType,
@@ -70,7 +70,7 @@ const planField = (planner: Planner, selected: SelectedField, made: OperationPar
   }
 };
 
-/** `delete_T`, `delete_T_by_pk`. @rule G-DEL-1 G-DEL-2 G-DEL-3 */
+/** Plans `delete_T` and `delete_T_by_pk`. @rule G-DEL-1 G-DEL-2 G-DEL-3 */
 const planDelete = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
   const isOne = selected.part?.kind === "delete-by-pk";
   countWrites(planner);

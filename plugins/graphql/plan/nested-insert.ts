@@ -29,7 +29,7 @@ type FoundRelated = Omit<InputRelated, "name" | "isBefore">;
 export interface InsertBuild {
   readonly planner: Planner;
   readonly steps: SequenceStep[];
-  /** The requirements of each open level, whose own step is not added yet. */
+  /** The requirements of each open level whose own step is not added yet. */
   readonly pending: (readonly StepRequirement[])[];
 }
 
@@ -46,7 +46,7 @@ const rejectInsert = (build: InsertBuild, message: string, path: string): never 
   throw new RefusedInsert({ message, path, requires: build.pending.flat() });
 };
 
-/** `path` is the path of the argument. */
+/** Plans an insert with nested data. `path` is the path of the argument. */
 export const planNestedInsert = (
   planner: Planner,
   relation: Relation,
@@ -72,14 +72,15 @@ export const catchRefused = <Made>(make: () => Made): { readonly made?: Made; re
   }
 };
 
-/** Inserts the one row that precedes the rows to which it belongs. Returns its step. `path` is the path of the row. */
+/** Inserts the only row that precedes the rows to which it belongs, and returns its step. `path` is the path of the
+ *  row. */
 export const insertFirst = (build: InsertBuild, { target, rows, conflict }: FoundRelated, path: string): number =>
   insertRow(build, target, rows[0] as InputRow, conflict, [], undefined, path); // to-one data is one row
 
 const formatColumns = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
-/** Inserts a row and its related rows. `determined` has the cells that an earlier row provides. Returns the row's
- *  step. */
+/** Inserts a row and its related rows, and returns the row's step. `determined` has the cells that an earlier row
+ *  provides. */
 const insertRow = (
   build: InsertBuild,
   relation: Relation,
@@ -132,7 +133,7 @@ const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: st
   }
 };
 
-/** `path` is the path of the rows. */
+/** Inserts the related rows after their parent. `path` is the path of the rows. */
 export const insertRelated = (build: InsertBuild, related: FoundRelated, parent: Parent, path: string): void => {
   const { target, rows, conflict } = related;
   const determined = related.relationship.columns.map(([own, other]) =>
@@ -165,14 +166,14 @@ const buildStepCell = (column: string, step: number, relation: Relation, from: s
   value: { step, column: from, type: findColumn(relation, from)?.sqlType ?? "text" },
 });
 
-/** @rule G-NST-6 */
+/** Returns the requirement that a step has written a row. @rule G-NST-6 */
 const requireRow = ({ name }: Relation, step: number, path: string): StepRequirement => ({
   step,
   message: `cannot proceed to insert array relations since insert to table "${name}" affects zero rows`,
   path,
 });
 
-/** @rule G-NST-4 */
+/** Refuses cells that the earlier row provides. @rule G-NST-4 */
 const rejectDeterminedColumns = (
   build: InsertBuild,
   relation: Relation,
@@ -192,7 +193,7 @@ const rejectDeterminedColumns = (
   );
 };
 
-/** @rule G-NST-5 */
+/** Refuses a column that two inputs provide. @rule G-NST-5 */
 const rejectDuplicateColumns = (
   build: InsertBuild,
   relation: Relation,

@@ -1,4 +1,4 @@
-/** The parts of an operation while it is planned: statements, and functions that run before them. */
+/** Declares the parts of an operation during its planning: statements, and functions that run before them. */
 import type { GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import type { CustomPartWith } from "./function-field.ts";
@@ -13,7 +13,7 @@ export interface OperationParts {
 
 export type CallPart = CustomPartWith<"run">;
 
-/** The field is resolved by a plugin's function. */
+/** Returns true if a plugin's function resolves the field. */
 export const isCall = (selected: SelectedField): selected is SelectedField & { readonly part: CallPart } =>
   selected.part?.kind === "custom" && "run" in selected.part;
 

@@ -162,7 +162,8 @@ const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): 
   reads.outputs.push(planCall(reads.planner, selected, part, reads.made));
 };
 
-/** Returns true if a function resolves a field of the namespace. This is known before any field of it is planned. */
+/** Returns true if a function resolves a field of the namespace. The planner must know it before it plans any field of
+ *  the namespace. */
 const containsCall = (planner: Planner, selected: SelectedField): boolean => {
   const { fields } = planner.budget;
   let found = false;
@@ -197,14 +198,14 @@ const addText = (reads: PendingReads, as: string, text: string, selected: Select
 
 const addMetaField = (reads: PendingReads, selected: SelectedField): void => {
   const { schema } = reads.planner;
-  // @rule G-INT-9
+  // the metadata can close introspection for a role @rule G-INT-9
   if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
   closeBundle(reads);
   reads.outputs.push(planMetaField(reads.planner, selected));
 };
 
-/** Known results need no statement. The result of a single field is spliced into the response here, because PostgreSQL
- *  would copy it twice to add the braces. */
+/** Closes the bundle. Known results need no statement. The result of a single field is spliced into the response here,
+ *  because PostgreSQL would copy it twice to add the braces. */
 const closeBundle = (reads: PendingReads): void => {
   const { fields, step } = reads;
   const [only, ...others] = fields;

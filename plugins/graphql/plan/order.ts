@@ -1,4 +1,4 @@
-/** `order_by`. @rule G-ORD-1 … G-ORD-8 */
+/** Plans `order_by`. @rule G-ORD-1 … G-ORD-8 */
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
@@ -60,7 +60,7 @@ const planInRequestOrder = (
 const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
   const { input, path } = given;
   const place = getPosition(given.field);
-  // @rule G-ORD-4
+  // an ordering that is null counts as omitted @rule G-ORD-4
   if (isNull(openVariable(planner, input, place, path))) return [];
   switch (part.kind) {
     case "column":
@@ -132,7 +132,7 @@ const planOrdering = (
   return order === undefined ? { by: by(), direction: "asc", nulls: "last" } : { ...order, by: by() };
 };
 
-/** @rule G-ORD-6 */
+/** Plans orderings by aggregates of related rows. @rule G-ORD-6 */
 const planAggregateTerms = (
   planner: Planner,
   input: Input,
@@ -156,7 +156,7 @@ const planAggregateTerms = (
     });
   });
 
-/** @rule G-ORD-3 */
+/** Plans a direction with the position of nulls. @rule G-ORD-3 */
 const planDirection = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
   const part = getFieldPart(readEnum(planner, input, getPosition(field), path));
   return part?.kind === "direction" ? { by, direction: part.direction, nulls: part.nulls } : { by };

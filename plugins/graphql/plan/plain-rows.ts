@@ -1,6 +1,6 @@
-/** The fast path for rows in a variable, which writes them directly as payload text. It gives the same result as
- *  reading them field by field, for valid rows without nested data. For other rows, the slower reader reports errors
- *  with their paths. */
+/** Reads rows in a variable on a fast path, which writes them directly as payload text. Valid rows without nested data
+ *  give the same result as when read field by field. For other rows, the slower reader reports errors with their
+ *  paths. */
 import { getNamedType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
 import {
   createJsonArray,
@@ -27,7 +27,7 @@ interface PlainCell {
 interface RowShape {
   /** The fields that any of the rows has, sorted. */
   readonly fields: readonly string[];
-  /** Every row has all of these fields. */
+  /** True if every row has all of these fields. */
   readonly isComplete: boolean;
 }
 
@@ -39,9 +39,9 @@ export interface PlainRows {
 
 /** Reads values of variables that are rows of one type. */
 export interface PlainRowReader {
-  /** Undefined if the slower reader has to read the value. */
+  /** Reads the rows. Returns undefined if the slower reader has to read the value. */
   read(held: Json): PlainRows | undefined;
-  /** Null for an empty list, nested data, or a value that is not a list of objects. */
+  /** Returns the shape of the rows. Null for an empty list, nested data, or a value that is not a list of objects. */
   readShape(held: Json): RowShape | null;
   /** Returns example rows for planning, without values: one with all fields, and one without some of them. */
   buildExamples(shape: RowShape): readonly InputRow[];
@@ -55,7 +55,7 @@ const encodeRow = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
     })
     .join(",")}}`;
 
-/** `type` is the type of a list of insert inputs. */
+/** Creates a reader for `type`, which is the type of a list of insert inputs. */
 export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => {
   const row = getNamedType(type) as GraphQLInputObjectType; // rows are input objects
   const cells = new Map<string, PlainCell>();
@@ -69,14 +69,14 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
     if (isJson(value) && value.element === undefined) jsonColumns.add(column.name);
   }
 
-  /** Undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
+  /** Returns undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
   const coerceRow = (row: Json): TextRow | undefined => {
     if (!isPlainObject(row)) return undefined;
     const texts: [string, string | null][] = [];
     for (const name of Object.keys(row)) {
       const cell = cells.get(name);
       if (cell === undefined) return undefined;
-      // it is an own key, whose path is not needed here
+      // the name is an own key of the row, whose path is not needed here
       texts.push([cell.column.name, coerceColumn(cell.value, row[name] as Json, "")]);
     }
     return Object.fromEntries(texts);
@@ -118,7 +118,7 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
     },
     buildExamples: ({ fields, isComplete }) => {
       const whole: InputRow = {
-        cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })), // `readShape` found it
+        cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })), // `readShape` found every field in the cells
         related: [],
       };
       return isComplete ? [whole] : [whole, { cells: [], related: [] }];

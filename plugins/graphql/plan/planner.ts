@@ -17,7 +17,7 @@ import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** The counters of an operation while it is planned. Unless stated otherwise, they hold the remaining budget. */
+/** The counters of an operation during its planning. Unless stated otherwise, a counter holds the remaining budget. */
 export interface Budget {
   /** The number of fields planned so far. */
   fields: number;
@@ -28,7 +28,7 @@ export interface Budget {
   relationLevels: number;
   /** The number of objects and their fields in inserts. */
   insertValues: number;
-  /** The part of `insertValues` in lists of variables, whose length varies between requests. */
+  /** The part of `insertValues` that is in lists of variables, whose length varies between requests. */
   heldValues: number;
   writeStatements: number;
   /** The number of characters in bound values. */
@@ -79,7 +79,7 @@ export const openStep = (planner: Planner): Planner => {
   return { ...planner, sources };
 };
 
-/** @rule G-LIM-2 */
+/** Returns the error for bound values that exceed the limit. @rule G-LIM-2 */
 export const tooMuchBound = ({ maxVariablesBytes }: Limits): Error =>
   limitExceeded("maxVariablesBytes", {
     code: "validation-failed",
@@ -87,7 +87,7 @@ export const tooMuchBound = ({ maxVariablesBytes }: Limits): Error =>
     path: "$.variables",
   });
 
-/** Before any of them is planned or run. @rule G-LIM-4 */
+/** Counts writes against the limit before any of them is planned or run. @rule G-LIM-4 */
 export const countWrites = ({ budget, schema: { options } }: Planner, count = 1): void => {
   budget.writeStatements -= count;
   if (budget.writeStatements < 0) throw tooMany(options, "maxWriteStatements", "statements that write");
@@ -95,8 +95,8 @@ export const countWrites = ({ budget, schema: { options } }: Planner, count = 1)
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
-/** Binds a value that does not affect the plan. It is coerced now to report its errors, and again for other values of
- *  its variables. */
+/** Binds a value that does not affect the plan. The planner coerces it now to report errors, and again for other values
+ *  of the variables. */
 export const bindLeaf = (
   planner: Planner,
   input: Input,
@@ -113,7 +113,7 @@ export const bindLeaf = (
   return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };
 
-/** Refuses a string literal for an enum. A string in a variable is allowed. @rule G-COE-7 */
+/** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */
 export const rejectStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
   if (

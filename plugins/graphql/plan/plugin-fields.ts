@@ -20,11 +20,11 @@ import {
   type SelectedField,
 } from "./selection.ts";
 
-/** The error for a field in the wrong type. The builder excludes such fields from schemas. */
+/** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
   new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
 
-/** An argument that is bound or read. If it is read, its value becomes part of the plan's cache key. */
+/** An argument that is bound or read. The value of a read argument becomes part of the plan's cache key. */
 interface ReadArgument {
   readonly leaf: LeafInput;
   readValue(): Json;
@@ -60,7 +60,7 @@ const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<s
     const value = defaultValue as Json; // the plugin wrote the default value
     given.set(name, { leaf: { value, recompute: undefined }, readValue: () => value });
   }
-  // arguments with a part are read by `list`
+  // `list` reads the arguments that have a part
   visitArguments(planner, selected, (argument) => {
     if (argument.part === undefined) given.set(argument.name, readArgument(planner, argument));
   });
@@ -106,7 +106,7 @@ const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowP
   return fields;
 };
 
-/** Calls `make` with the selection. Afterwards it reads all arguments that `make` has not bound or read, so that each
+/** Calls `make` with the selection. All arguments that `make` has not bound or read are read afterwards, so that each
  *  request checks them. */
 const withSelection = <Result>(
   planner: Planner,
@@ -150,7 +150,7 @@ const withSelection = <Result>(
   return made;
 };
 
-/** Plans the selection on the rows of a type, which is by default the type of the field. */
+/** Creates a planner for the selection on the rows of a type, which is by default the type of the field. */
 const createRowsPlanner =
   (selected: SelectedField, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
   (type = own): readonly Output[] => {
@@ -191,7 +191,7 @@ export const planPluginRoot = (
   );
 };
 
-/** The field is a list in the schema. */
+/** Returns true if the field is a list in the schema. */
 export const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
 export const planStatement = (

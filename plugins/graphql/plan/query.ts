@@ -11,7 +11,7 @@ import { visitArguments, type GivenArgument, type SelectedField } from "./select
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
-/** Plans a field that reads. Undefined for other parts. */
+/** Plans a field that reads. Returns undefined for other parts. */
 export const planReadField = (planner: Planner, selected: SelectedField): BundleField | undefined => {
   const { part, as } = selected;
   switch (part?.kind) {
@@ -58,7 +58,7 @@ export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predi
   return combinePredicates(parts);
 };
 
-/** Returns the predicate for a column of the key. Empty for other parts. */
+/** Returns the predicate for a column of the key. The result is empty for other parts. */
 export const planKeyColumn = (
   planner: Planner,
   { part, input, place, path }: Omit<GivenArgument, "name">,
@@ -98,7 +98,8 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
     : { as, read: planRows(planner, selected, { call }, given), isOne: true };
 };
 
-/** A row with only NULLs counts as no row. The test of a key is sufficient. @rule G-FN-3 */
+/** Builds a predicate that excludes a row with only NULLs, which counts as no row. If there is a primary key, a test of
+ *  its first column is sufficient. @rule G-FN-3 */
 const buildRowExists = (relation: Relation): Predicate => {
   const names =
     relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);

@@ -16,7 +16,7 @@ const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "
 export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
   planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
-/** Wraps values that JSON functions would not print as the contract requires. @rule G-TYP-23 G-TYP-34 */
+/** Wraps values that JSON functions would print in another form than the contract requires. @rule G-TYP-23 G-TYP-34 */
 export const formatForOutput = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
@@ -91,7 +91,7 @@ export const planComputedValue = (
 export const planComputedOperand = (planner: Planner, selected: SelectedField, part: ComputedPart): Expression =>
   buildComputedExpression(part.field, planFieldArguments(planner, selected, part));
 
-/** @rule G-CF-3 */
+/** Plans the arguments of a computed field. @rule G-CF-3 */
 const planFieldArguments = (
   planner: Planner,
   selected: SelectedField,

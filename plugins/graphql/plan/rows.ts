@@ -71,7 +71,7 @@ const buildEmbed = (as: string, mode: string, via: EmbedSource, read: Read): Emb
   read,
 });
 
-/** Plans a field whose type is rows of a table. */
+/** Plans a field that returns rows of a table. */
 export const planRows = (planner: Planner, selected: SelectedField, from: ReadFrom, list: Partial<Read>): Read => {
   const type = checkSubselection(selected) as GraphQLObjectType; // rows are objects
   return {

@@ -43,7 +43,7 @@ const formatValue = (value: ValueNode): string => {
   }
 };
 
-/** In this argument, the order of fields is significant. @rule G-ORD-2 */
+/** Returns true for `order_by`, in which the order of fields is significant. @rule G-ORD-2 */
 const isOrderArgument = (name: string): boolean => name === "order_by" || name === "orderBy";
 
 const formatArguments = (node: FieldNode): string =>
@@ -104,14 +104,14 @@ const collectFields = (
 };
 
 export interface SelectedField {
-  /** The response name. */
+  /** The response name of the field. */
   readonly as: string;
   readonly name: string;
   readonly node: FieldNode;
   readonly field: GraphQLField<unknown, unknown>;
   readonly part: GqlPart | undefined;
   readonly path: string;
-  /** The selection sets of all its occurrences. */
+  /** The selection sets of all occurrences of the field. */
   readonly selections: readonly SelectionSetNode[];
 }
 
@@ -164,7 +164,7 @@ const rejectSelections = (selections: readonly SelectionSetNode[], path: string)
   if (selections.length > 0) throw validationFailed("unexpected subselection set for non-object field", path);
 };
 
-/** Returns the object type of a field. Undefined for a scalar. @rule G-DOC-6 */
+/** Returns the object type of a field, or undefined for a scalar. @rule G-DOC-6 */
 export const checkSubselection = (selected: SelectedField): GraphQLObjectType | undefined => {
   const type = getNamedType(selected.field.type);
   if (!isObjectType(type)) {

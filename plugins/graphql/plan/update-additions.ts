@@ -16,7 +16,7 @@ import {
 import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
 import { planSequenceStep, planWriteStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
-/** `path` is the path of the arguments. */
+/** Plans an update with plugins' own arguments. `path` is the path of the arguments. */
 export const planUpdateAdditions = (
   planner: Planner,
   relation: Relation,
@@ -110,14 +110,14 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
   };
 };
 
-/** The input with the members that plugins do not see. */
+/** The input with members that plugins do not see. */
 interface InputWithSource extends GqlInputField {
   readonly given: LocatedInput;
 }
 
 const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).given; // `createInput` makes every GqlInput
 
-/** `name` is the name of a field. */
+/** Creates the input that a plugin receives. `name` is the name of a field. */
 const createInput = (planner: Planner, given: LocatedInput, name = "", part?: GqlInputField["part"]): GqlInputField => {
   const { input, place, path } = given;
   const held: InputWithSource = {

@@ -58,7 +58,7 @@ export const addPart = (
   }
 };
 
-/** @rule G-UPD-5 */
+/** Plans the operand of an update operator. @rule G-UPD-5 */
 const planOperand = (
   planner: Planner,
   { field, input, path }: FieldInput,
@@ -67,7 +67,7 @@ const planOperand = (
   const part = getFieldPart(field);
   if (part?.kind !== "update-column") return undefined;
   const place = getPosition(field);
-  // only operands that are lists themselves (keys of a path), not a column's array
+  // null is refused for operands that are lists themselves (keys of a path), not for a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
       column: part.column,
@@ -101,7 +101,7 @@ export const buildUpdate = (planner: Planner, relation: Relation, parts: UpdateP
   };
 };
 
-/** @rule G-UPD-4 */
+/** Refuses a column that two operators set. @rule G-UPD-4 */
 export const rejectDuplicates = (
   planner: Planner,
   relation: Relation,

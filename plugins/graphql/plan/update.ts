@@ -1,4 +1,4 @@
-/** `update_T`, `update_T_by_pk`, `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
+/** Plans `update_T`, `update_T_by_pk` and `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
 import type { Relation } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
@@ -8,7 +8,7 @@ import { visitArguments, type SelectedField } from "./selection.ts";
 import { createParts, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
 import { planOneRow, planResponse, planWriteStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
 
-/** Errors of these arguments precede those of the selection. */
+/** Plans the parts of an update. Errors of its arguments precede errors of the selection. */
 const planParts = (
   planner: Planner,
   relation: Relation,
@@ -31,7 +31,7 @@ export const planUpdate = (planner: Planner, selected: SelectedField, relation: 
   return planned(isOne ? planOneRow(planner, selected) : planResponse(planner, selected));
 };
 
-/** Plans one step per element, in order. @rule G-UPD-8 */
+/** Plans one step per element of `updates`, in order. @rule G-UPD-8 */
 export const planUpdateMany = (
   planner: Planner,
   selected: SelectedField,

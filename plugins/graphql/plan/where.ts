@@ -21,7 +21,7 @@ import type { Planner } from "./planner.ts";
 export const combinePredicates = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
 
-/** Returns undefined for a condition that always holds. */
+/** Returns the predicate, or undefined if it always holds. */
 export const omitTrue = (predicate: Predicate): Predicate | undefined =>
   predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
 
@@ -99,7 +99,8 @@ export const getQualifiedName = ({ schema, name }: { readonly schema: string; re
 
 // --- conditions on a whole related set ------------------------------------------------------------------------------
 
-/** `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1 … G-AGP-7 */
+/** Plans a condition on a related set, such as `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1
+ *  … G-AGP-7 */
 const planAggregatePredicate = (
   planner: Planner,
   input: Input,
@@ -124,7 +125,7 @@ const planAggregatePredicate = (
     if (name.name === "arguments") of = planColumns(planner, value, getPosition(field), path, part.columns);
     else if (name.name === "distinct") isDistinct = readBoolean(planner, value, getPosition(field), path);
     else if (name.name === "filter") where = omitTrue(planWhere(planner, value, getPosition(field), path));
-    // it is the last of the four in name order, so the left side is complete
+    // `predicate` is the last of the four fields in name order, so the left side is complete
     else if (name.name === "predicate")
       compare = (left) => planComparison(planner, value, getPosition(field), left, part.value, path);
   });
@@ -139,7 +140,7 @@ const planAggregatePredicate = (
   return combinePredicates(compare?.(left) ?? []);
 };
 
-/** Reads a list of columns if the function accepts any number, one column, or X and Y. */
+/** Reads the columns of a function: any number as a list, one column, or X and Y. */
 const planColumns = (
   planner: Planner,
   input: Input,

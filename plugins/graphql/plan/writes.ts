@@ -1,4 +1,4 @@
-/** The results of writes, and the steps that run them. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
+/** Plans the results of writes, and the steps that run them. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
 import type { GraphQLObjectType } from "graphql";
 import type {
   Delete,

@@ -8,7 +8,7 @@ import type { GqlBuild } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** The functions of the role's schema, by their GraphQL names. */
+/** Returns the aggregate functions of the role's schema, by their GraphQL names. */
 export const listAggregateFunctions = ({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
     const word = getAggregateName(spec);
@@ -34,7 +34,7 @@ export const findResultType = (build: GqlBuild, fn: string, value: GqlValueType)
   return own === undefined ? GraphQLString : build.valueOutput(own);
 };
 
-/** @rule G-OUT-3 */
+/** Returns the type `T_aggregate_fields`. @rule G-OUT-3 */
 export const aggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "aggregate_fields"),
@@ -43,7 +43,7 @@ export const aggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLOb
     description: `aggregate fields of ${quoteTableName(table)}`,
   });
 
-/** Returns the functions with result types for comparisons. A Float result is compared as a Float. */
+/** Returns the aggregate functions with result types for comparisons. A Float result is compared as a Float. */
 export const buildAggregateFunctions = (build: GqlBuild): ReturnType<GqlBuild["aggregateFunctions"]> =>
   listAggregateFunctions(build.schema.registry).map(({ spec, word }) => ({
     fn: spec.name,

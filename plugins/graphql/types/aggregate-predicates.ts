@@ -1,5 +1,5 @@
-/** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related
- *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
+/** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: adds conditions on a whole
+ *  related set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
 import { definePlugin, type AggregateSpec, type Registry } from "../../../core/index.ts";
 import { getAggregateName } from "../part-names.ts";
@@ -20,7 +20,7 @@ import type { GqlTable, GqlNamePart } from "../catalog-types.ts";
 
 interface PredicateFunction {
   readonly fn: string;
-  /** The GraphQL name. */
+  /** The GraphQL name of the function. */
   readonly word: string;
   readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
@@ -32,7 +32,7 @@ const listPredicateFunctions = ({ aggregates }: Registry): readonly PredicateFun
     return word === undefined || predicate === undefined ? [] : [{ fn: name, word, predicate }];
   });
 
-/** Naming conventions do not split the name: `bool_and`, `Bool_and`. @rule G-NAM-8 */
+/** Builds the name part of a function, which naming conventions do not split: `bool_and`, `Bool_and`. @rule G-NAM-8 */
 const buildFunctionPart = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });
 
 const findPredicateFunction = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>
@@ -45,7 +45,7 @@ const findArgumentColumns = (build: GqlBuild, table: GqlTable, takes: string): r
     ),
   );
 
-/** @rule G-ENU-6 */
+/** Returns the enum of the columns that the function accepts as arguments. @rule G-ENU-6 */
 const argumentColumns = (
   build: GqlBuild,
   table: GqlTable,
@@ -62,7 +62,7 @@ const argumentColumns = (
   });
 };
 
-/** @rule G-AGP-6 */
+/** Returns the conditions on aggregates of the table's array relationships. @rule G-AGP-6 */
 const boolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);

@@ -1,4 +1,4 @@
-/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`: aggregates of tables, and
+/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`: adds aggregates of tables, and
  *  `albums_aggregate` in rows and in `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
@@ -61,7 +61,7 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
       return (
         type &&
         ([
-          // in `order_by` and `where`, the relationship's name stays unchanged (G-NAM-8)
+          // the relationship's name stays unchanged in `order_by` and `where` (G-NAM-8)
           context.build.fieldName(each.name, "aggregate"),
           {
             config: {
@@ -139,7 +139,8 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-/** The fields exist for roles that may select the rows. @rule G-INP-3 */
+/** Returns the fields that order rows by aggregates of their related rows. They exist for roles that may select those
+ *  rows. @rule G-INP-3 */
 const orderByFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
     arrayRelationships(context).map((each) => {

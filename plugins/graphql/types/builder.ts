@@ -53,7 +53,7 @@ export interface SchemaParts {
   readonly access: GqlRoleAccess;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
-  /** The server supports live queries. */
+  /** True if the server supports live queries. */
   readonly hasSubscriptions: boolean;
   readonly options: ResolvedOptions;
   readonly metaFields: RoleSchema["metaFields"];
@@ -87,17 +87,18 @@ interface BuiltType {
   readonly type: BuiltGraphqlType | undefined;
 }
 
-/** A schema that can be prepared before the first request. */
+/** A schema whose types can be built before the first request. */
 export interface PreparableSchema extends RoleSchema {
-  /** Its roots are built with all their fields. */
+  /** True if the roots are built with all their fields. */
   readonly isWhole: boolean;
   /** Returns the roots that documents have used. */
   usedRoots(): readonly GqlRootName[];
-  /** Makes the parts of the roots that depend on every table, a few tables per time slice. */
+  /** Builds the parts of the roots that depend on every table, a few tables per time slice. */
   prepare(roots: readonly GqlRootName[]): Slices<void>;
   /** Returns the keys of the tables whose rows documents have used. */
   usedTables(): ReadonlySet<string>;
-  /** Makes the fields of their rows. A table to which many others refer has many fields. */
+  /** Builds the fields of the tables' rows in time slices, because a table to which many others refer has many
+   *  fields. */
   openTables(keys: Iterable<string>): Slices<void>;
 }
 
@@ -133,7 +134,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     const fields = builder.buildFields(context);
     return variant === undefined ? fields : variant.fields(fields, context);
   };
-  /** The fields of types that were made before the types are first used. */
+  /** The fields that were built before their types are first used. */
   const prepared = new Map<string, GqlFields>();
   const takeFields = (spec: GqlTypeSpec): GqlFields => {
     const fields = prepared.get(spec.name) ?? buildFields(spec);
@@ -141,7 +142,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     return fields;
   };
 
-  /** Documents use few of the fields that roots have for thousands of tables. */
+  /** True if roots are split, because documents use few of the fields that roots have for thousands of tables. */
   const isSplit = builder.isByTable && variant === undefined;
   const splitRoots = new Map<GraphQLObjectType, GqlTypeSpec>();
 
@@ -194,8 +195,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         }),
     );
 
-  /** Returns undefined for a scalar with a table's name, because both cannot be in one schema. It is also undefined if
-   *  no plugin reads and writes values of the type. */
+  /** Returns undefined for a scalar with a table's name, because one schema cannot have both. Types whose values no
+   *  plugin reads and writes are also undefined. */
   const filterUsable = (value: GqlValueType | undefined): GqlValueType | undefined => {
     if (value === undefined || ownTypes.get(value.scalar) !== undefined) return undefined;
     const writer = OUTPUT_FUNCTIONS.get((value.element ?? value).type.name);
@@ -233,7 +234,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     (options.dbPreRequest ?? "") === "" &&
     model.roles.get(access.databaseRole ?? model.loginRole)?.isSuperuser === true;
 
-  /** The visible tables. There are fewer while a root is prepared. */
+  /** The visible tables. While a root is prepared, only a few tables are visible. */
   let visible: GqlBuild["catalog"] = source;
   const build: GqlBuild = {
     get schema() {
@@ -298,7 +299,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     }
   };
 
-  /** Stops at the first table that adds a field to the root. */
+  /** Returns true if any table adds a field to the root. The search stops at the first one. */
   const hasAnyField = (spec: GqlTypeSpec): boolean =>
     source.tables.some((table) => withVisible([table], [], () => !isEmpty(buildFields(spec)))) ||
     withVisible([], source.functions, () => !isEmpty(buildFields(spec)));
@@ -319,7 +320,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const { namespace } = source.customization;
-  /** Returns the type with the fields of the source. With a namespace, it is the type of the only field of the root.
+  /** Returns the specification of the root's type. With a namespace, it describes the type of the root's only field.
    *  @rule G-NAM-6 */
   const buildRootSpec = (of: GqlRootName): GqlTypeSpec => ({
     ...ROOTS[of],
@@ -340,8 +341,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   let query: GraphQLObjectType | undefined;
   let mutation: GraphQLObjectType | undefined | null = null;
   let subscription: GraphQLObjectType | undefined | null = null;
-  /** The roots of a large schema take many megabytes. So roots with all fields are built separately for introspection,
-   *  and may be collected after it. */
+  /** The roots with all fields, which are built separately for introspection. They take many megabytes in a large
+   *  schema, and may be collected after it. */
   let whole: WeakRef<RoleSchema> | undefined;
 
   const schema: PreparableSchema = {

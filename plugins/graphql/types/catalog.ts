@@ -49,7 +49,8 @@ export interface Catalog extends GqlCatalog {
 
 type Warn = (message: string) => void;
 
-/** Only plain tables have a key for by-pk fields. A view has one if the metadata declares it. @rule G-GEN-13 */
+/** Returns the key for by-pk fields. Only plain tables have one, and views if the metadata declares it. @rule
+ *  G-GEN-13 */
 const findPrimaryKey = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
   if (relation.kind === "view" || relation.kind === "materialized") return entry?.primaryKey ?? [];
   return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
@@ -118,7 +119,7 @@ const entryRelationships = (
   });
 
 interface ListedRelation {
-  /** The `nameKey` of the relation. */
+  /** The `nameKey` of the relation, by which tables are found. */
   readonly key: string;
   readonly relation: Relation;
   readonly entry: GqlTableEntry | undefined;
@@ -194,7 +195,7 @@ const nameTables = function* (
   return named;
 };
 
-/** Reads the model once. All roles share the catalog. */
+/** Creates the catalog from the model. All roles share one catalog. */
 export const createCatalog = function* (
   model: Model,
   registry: Registry,
@@ -229,8 +230,8 @@ export const createCatalog = function* (
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
-  /** The members of a table are built when a document first uses it, because most of thousands of tables are never
-   *  used. */
+  /** Builds a table without its members. They are built when a document first uses the table, because most of thousands
+   *  of tables are never used. */
   const createTable = ({ key: relationKey, relation, namePart, entry }: NamedRelation): GqlTable => {
     const enumTable = enumTables.get(relationKey);
     const content = memoizeValue(() => {

@@ -19,7 +19,7 @@ import type { GqlValueType } from "../value-types.ts";
 /** The operators of enum-table columns. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
 
-/** `Int_comparison_exp`, `String_array_comparison_exp`. */
+/** Returns the specification of a comparison type: `Int_comparison_exp`, `String_array_comparison_exp`. */
 export const comparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec => ({
   name:
     value.enumTable === undefined
@@ -138,7 +138,7 @@ const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
     : { [target.scalar]: { config: { type }, toPlan: { kind: "cast-to", value: target } } };
 };
 
-/** `{ stats: { _cast: { String: { _like: "%x%" } } } }`. @rule G-OP-17 G-OP-28 */
+/** `{ stats: { _cast: { String: { _like: "%x%" } } } }`: adds casts to comparisons. @rule G-OP-17 G-OP-28 */
 export const graphqlCasts = definePlugin({
   name: "graphql-casts",
   requires: ["graphql-comparisons"],

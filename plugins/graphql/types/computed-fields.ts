@@ -141,13 +141,14 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-/** Some functions return a Float for columns. For a computed field they return its own type, as in the dialect. */
+/** Returns the type of an aggregated computed field. Functions that return a Float for columns return the type of the
+ *  field, as in the dialect. */
 const aggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleComputedField): GraphQLOutputType =>
   build.schema.registry.aggregates.get(fn)?.result === "Float"
     ? build.valueOutput(value)
     : findResultType(build, fn, value);
 
-/** @rule G-OUT-10 */
+/** Returns the computed fields that the aggregate accepts. @rule G-OUT-10 */
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const { build, fn = "" } = context;
   const table = findTable(context);

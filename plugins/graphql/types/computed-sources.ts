@@ -22,11 +22,12 @@ interface MatchedRoutine {
   readonly target?: Relation;
 }
 
-/** Returns the table's own row type, then those of its ancestors, whose functions also accept its rows. */
+/** Returns the row types whose functions accept rows of the table: first its own type, then the types of its
+ *  ancestors. */
 const listRowTypes = ({ rowType, ancestorTypes = [] }: Relation): readonly number[] => [rowType, ...ancestorTypes];
 
-/** Returns the fit of a routine and a relation. Undefined if the routine is not a computed field of it. `tableArgument`
- *  is the name of an argument, by default the first. */
+/** Returns the match of a routine with a relation, or undefined if the routine is not a computed field of the relation.
+ *  `tableArgument` is the name of an argument, by default the first. */
 const matchRoutine = (
   model: Model,
   relation: Relation,
@@ -71,7 +72,8 @@ const createField = (
 const defaultComment = (routine: Routine): string =>
   routine.comment ?? `A computed field, executes function "${formatName(routine)}"`;
 
-/** Returns every function that fits, under its own name. A column or relationship with that name takes precedence. */
+/** Returns every function that matches the relation, under its own name. A column or relationship with that name takes
+ *  precedence. */
 export const defaultComputedFields = (
   model: Model,
   relation: Relation,

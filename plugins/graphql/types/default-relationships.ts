@@ -30,7 +30,7 @@ const camelize = (name: string): string =>
 interface Candidate {
   readonly relationship: Relationship;
   readonly target: Relation;
-  /** The preferred name, which may be taken. */
+  /** The preferred name of the relationship, which may be taken. */
   readonly name: string;
   readonly columns: readonly string[];
 }
@@ -64,7 +64,7 @@ const ownCandidates = (model: Model, relation: Relation, isServed: (name: Qualif
     });
 
 /** Returns the foreign keys of other relations that refer to this one. One-to-one keys come first, and each group is
- *  sorted by (schema, table, position of the first column, name). Every key has a relationship of the relation. */
+ *  sorted by (schema, table, position of the first column, name). */
 const reverseCandidates = (
   model: Model,
   relation: Relation,

@@ -1,5 +1,5 @@
 /** `mutation { delete_album(where: { sold: { _is_null: true } }) { affected_rows } delete_album_by_pk(id: 1) { title }
- *  }`. @rule G-ROOT-13 G-ROOT-14 */
+ *  }`: adds deletes as root fields. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
 import { getRoleTable } from "./role-table.ts";
 import { boolExp, keyArguments, mutationResponse, quoteTableName, rootField, rowType } from "./type-names.ts";

@@ -1,4 +1,4 @@
-/** Helpers with which the families of fields tap `buildGqlField`. */
+/** Helps the families of fields to tap `buildGqlField`. */
 import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
@@ -6,7 +6,7 @@ import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
-/** A tap of this surface adds no plugins' own fields. */
+/** A tap of this surface. Plugins' own fields come from other taps. */
 interface SurfaceTap {
   readonly isOfSurface: true;
 }
@@ -31,16 +31,17 @@ export const tapFields = (
     },
   );
 
-/** A column may be called `constructor`, so inherited properties do not count as fields. */
+/** Returns true if the object has its own field of this name. A column may be called `constructor`, so inherited
+ *  properties do not count. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
 const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
 
-/** Adds fields. An existing field stays, unless it comes from a plugin: names from the database take precedence.
- *  @rule X-GQL-5 X-ORD-3 */
+/** Adds fields. An existing field stays, unless it comes from a plugin, because names from the database take
+ *  precedence. @rule X-GQL-5 X-ORD-3 */
 export const mergeFields = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name is one of its keys
+  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name is a key of the object
   return merged;
 };
 

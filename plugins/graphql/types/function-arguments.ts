@@ -12,7 +12,8 @@ interface OwnParameter {
   readonly index: number;
 }
 
-/** Unnamed parameters are numbered among themselves, without the row of a computed field: `arg_1`, `arg_2`. */
+/** Returns the argument's name. Unnamed parameters are numbered among themselves, without the row of a computed field:
+ *  `arg_1`, `arg_2`. */
 const buildParameterName = ({ index, parameter }: OwnParameter, own: readonly OwnParameter[]): string =>
   parameter.name !== ""
     ? parameter.name
@@ -44,7 +45,7 @@ export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-/** Returns the `args` argument, if the function has arguments. It is required if one of them has no default. `spec.fn`
+/** Returns the `args` argument, if the function has arguments. It is required if any argument has no default. `spec.fn`
  *  is the index of the function's session argument. */
 export const argsArgument = (
   build: GqlBuild,

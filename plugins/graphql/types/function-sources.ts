@@ -19,7 +19,8 @@ const isJsonType = (model: Model, oid: number): boolean => {
   return name === "json" || name === "jsonb";
 };
 
-/** Returns the index of the argument for the session variables: one of `names`, of a JSON type. @rule G-FN-6 */
+/** Returns the index of the argument for the session variables. It has one of the `names` and a JSON type. @rule
+ *  G-FN-6 */
 export const findSessionArgument = (model: Model, routine: Routine, names: ReadonlySet<string>): number | undefined => {
   const index = routine.parameters.findIndex(
     (parameter) => names.has(parameter.name) && isJsonType(model, parameter.type),
@@ -44,7 +45,7 @@ const returnedRelation = (
     : undefined;
 };
 
-/** Returns the one function of a name that fits. Undefined if several fit. */
+/** Returns the only function of a name that fits. Undefined if several functions fit. */
 const fittingFunction = (
   model: Model,
   routines: readonly Routine[],
@@ -55,11 +56,11 @@ const fittingFunction = (
     const relation = returnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // its length is at least two
+  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // the list has at least two elements
   return fits.length === 1 ? fits[0] : undefined;
 };
 
-/** Drops functions whose names are not legal or taken, and takes the names of the others. @rule G-NAM-3 */
+/** Drops functions whose names are illegal or taken, and reserves the names of the others. @rule G-NAM-3 */
 const dropTakenNames = (
   functions: readonly GqlFunction[],
   names: Names,

@@ -71,7 +71,8 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
   ];
 };
 
-/** A function that returns a single row needs the operator `is`, which checks that there is a row. @rule G-FN-3 */
+/** Returns true if the plugins can plan the function. A function that returns one row needs the operator `is`, which
+ *  checks that there is a row. @rule G-FN-3 */
 const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
   routine.returns.isSet || hasOperator(build, "is");
 

@@ -1,5 +1,6 @@
 /** `mutation { insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }], on_conflict: { … }) {
- *  affected_rows } }`. @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5 G-PRM-10 */
+ *  affected_rows } }`: adds inserts as root fields. @rule G-ROOT-8 G-ROOT-9 G-INP-11 … G-INP-14 G-ENU-3 G-ENU-4 G-PRE-5
+ *  G-PRM-10 */
 import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { getRoleTable } from "./role-table.ts";
@@ -20,10 +21,10 @@ import { insertInput, relatedInsert } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
 
-/** Returns the constraints with legal names. Views have no constraints. */
+/** Returns the table's constraints with legal names. Views have no constraints. */
 const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));
 
-/** @rule G-INP-14 */
+/** Returns the input type `T_on_conflict`. @rule G-INP-14 */
 const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   usableConstraints(build, table).length === 0
     ? undefined
@@ -34,7 +35,7 @@ const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | 
         description: `on_conflict condition type for table ${quoteTableName(table)}`,
       });
 
-/** @rule G-ENU-4 */
+/** Returns the constraints that `on_conflict` may name. @rule G-ENU-4 */
 const usableConstraints = (build: GqlBuild, table: GqlTable) => {
   const { insert, select } = build.rights(table);
   return insert?.readsConflicts === true
@@ -154,7 +155,7 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
       })),
   });
 
-/** @rule G-ENU-3 */
+/** Returns the enum `T_update_column`. @rule G-ENU-3 */
 const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
   const columns = filterEnumerable(getRoleTable(build, table).updatable);
   const isEmpty = columns.length === 0;

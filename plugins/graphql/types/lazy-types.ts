@@ -22,14 +22,14 @@ import type { GqlField, GqlFields, GqlTypeSpec } from "../build.ts";
 export const isRootScope = (scope: GqlScope | undefined): boolean =>
   scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";
 
-/** Builds the members of a type, sorted by name. It has no prototype, because a column may be called `constructor`.
- *  @rule G-INT-2 */
+/** Builds the members of a type, sorted by name. The result has no prototype, because a column may be called
+ *  `constructor`. @rule G-INT-2 */
 const mapSorted = <From, To>(
   record: Readonly<Record<string, From>>,
   make: (name: string, from: From) => To,
 ): Record<string, To> => {
   const sorted = Object.create(null) as Record<string, To>;
-  for (const name of Object.keys(record).sort()) sorted[name] = make(name, record[name]!); // the name is one of its keys
+  for (const name of Object.keys(record).sort()) sorted[name] = make(name, record[name]!); // the name is a key of the object
   return sorted;
 };
 
@@ -46,7 +46,7 @@ const buildArgument = (name: string, config: GraphQLArgumentConfig): GraphQLArgu
 const buildArguments = (configs: GraphQLFieldConfigArgumentMap): readonly GraphQLArgument[] =>
   Object.keys(configs)
     .sort()
-    .map((name) => buildArgument(name, configs[name]!)); // the name is one of its keys
+    .map((name) => buildArgument(name, configs[name]!)); // the name is a key of the object
 
 export const buildOutputField = (name: string, { config, toPlan }: GqlField): GraphQLField<unknown, unknown> => {
   const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the type of the scope is an object type
@@ -97,7 +97,7 @@ export class LazyObjectType extends GraphQLObjectType {
     const fields = this.#fieldsOf(this.#spec);
     const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
     for (const name of Object.keys(fields).sort()) {
-      made[name] = buildOutputField(name, fields[name]!); // the name is one of its keys
+      made[name] = buildOutputField(name, fields[name]!); // the name is a key of the object
       yield;
     }
     this.#fields = made;

@@ -1,4 +1,4 @@
-/** `{ affected_rows returning { … } }`: the result type of inserts, updates and deletes. @rule G-OUT-7 G-GEN-14 */
+/** `{ affected_rows returning { … } }`: adds the result type of inserts, updates and deletes. @rule G-OUT-7 G-GEN-14 */
 import { GraphQLInt } from "graphql";
 import { rowType } from "./type-names.ts";
 import { collectFields } from "./field-taps.ts";

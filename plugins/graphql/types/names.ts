@@ -8,14 +8,14 @@ export type NamePart = string | GqlNamePart;
 export interface Names {
   /** Returns the name of a table's type, with prefix and suffix. */
   typeName(...words: readonly NamePart[]): string;
-  /** Returns the name of a type that belongs to no table: comparisons, `order_by`. Scalars have the names of their
-   *  PostgreSQL types in every convention. */
+  /** Returns the name of a type that belongs to no table, such as comparisons and `order_by`. Scalars have the names of
+   *  their PostgreSQL types in every convention. */
   sharedTypeName(...words: readonly NamePart[]): string;
   /** Returns the name of a table's type without prefix and suffix. */
   bareTypeName(...words: readonly NamePart[]): string;
   /** Returns the type name of one function in conditions on aggregates of a table, without prefix and suffix. */
   predicateTypeName(...words: readonly NamePart[]): string;
-  /** Returns the name of a type below a namespace: prefix and suffix are added, but the convention does not apply. */
+  /** Returns the name of a type below a namespace. It has a prefix and suffix, but the convention does not apply. */
   namespaceTypeName(name: string): string;
   rootName(...words: readonly NamePart[]): string;
   fieldName(...words: readonly NamePart[]): string;
@@ -35,7 +35,7 @@ export const isEnumValueName = (name: string): boolean =>
 export const formatName = (name: QualifiedName): string =>
   name.schema === "public" ? name.name : `${name.schema}.${name.name}`;
 
-/** @rule G-NAM-1 */
+/** Returns the default name part of a relation or function. @rule G-NAM-1 */
 export const buildDefaultPart = (name: QualifiedName): GqlNamePart => ({
   text: name.schema === "public" ? name.name : `${name.schema}_${name.name}`,
   isCustom: false,
@@ -51,8 +51,8 @@ const getText = (word: NamePart): string => (typeof word === "string" ? word : w
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Concatenates the parts. If V8's `join` used names that were keys of objects, the result and all text that contains
- *  it would take two bytes per letter. */
+/** Concatenates the parts without `join`. If V8's `join` used names that were keys of objects, all text that contains
+ *  the result would take two bytes per letter. */
 const joinParts = (words: readonly NamePart[]): string => {
   let text = "";
   for (const word of words) text += text === "" ? getText(word) : `_${getText(word)}`;
@@ -94,7 +94,7 @@ const joinCamelCase = (words: readonly NamePart[]): string => {
 const joinPascalCase = (words: readonly NamePart[]): string =>
   joinCamelCase(words).replace(/^_*./, (start) => start.toUpperCase());
 
-/** Splits a prefix at `_`, but keeps the case of its first letter. */
+/** Returns the name part of a prefix. It is split at `_`, but keeps the case of its first letter. */
 const buildPrefixPart = (prefix: string): GqlNamePart => ({
   text: prefix.charAt(0) + joinCamelCase([prefix]).slice(1),
   isCustom: true,
@@ -139,7 +139,7 @@ const camelNames = (customization: GqlCustomization): Names => {
   };
 };
 
-/** The convention is that of the metadata, or else the setting `defaultNamingConvention`, which callers fill in. @rule
- *  G-NAM-7 */
+/** Creates the names for a convention, from the metadata or else from the setting `defaultNamingConvention`, which
+ *  callers fill in. @rule G-NAM-7 */
 export const createNames = (customization: GqlCustomization): Names =>
   customization.namingConvention === "graphql-default" ? camelNames(customization) : plainNames(customization);

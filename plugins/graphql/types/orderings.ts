@@ -42,7 +42,7 @@ export const orderingEntries = (
         }),
       );
 
-/** Returns the operands by their names, which are all required, and the direction. */
+/** Returns the operands by their names, all required, and the direction. */
 export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {
   const ordering = value && findOrderings(build, value).find(({ name }) => name === fn);
   const direction = orderDirection(build);

@@ -1,5 +1,5 @@
-/** Reserves type names for one table: the name of its row type, and those of its essential types if another table could
- *  generate the same name. @rule G-NAM-3 */
+/** Reserves type names for one table. These are the name of its row type, and the names of its essential types if
+ *  another table could generate them too. @rule G-NAM-3 */
 import type { Registry } from "../../../core/index.ts";
 import { getAggregateName } from "../part-names.ts";
 import type { GqlScope } from "../part-kinds.ts";
@@ -12,13 +12,13 @@ interface Owner {
 }
 
 export interface OwnTypes {
-  /** If two tables reserve the same name, the later one owns it. */
+  /** Reserves the names of the table. If two tables reserve the same name, the later one owns it. */
   add(table: GqlTable): void;
   get(name: string): Owner | undefined;
 }
 
-/** Matches the parts that generated names have between the table's name and a suffix: `album_max_order_by` could belong
- *  to `album` or to `album_max`. */
+/** Compiles a pattern for the parts of generated names between the table's name and a suffix. `album_max_order_by`
+ *  could belong to `album` or to `album_max`. */
 const compileInnerPattern = ({ aggregates }: Registry): RegExp => {
   const functions = [...aggregates.values()].flatMap((spec) =>
     spec.types === undefined ? [] : (getAggregateName(spec) ?? []),
@@ -28,7 +28,7 @@ const compileInnerPattern = ({ aggregates }: Registry): RegExp => {
 
 const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
-/** `words` has the name parts of all tables. */
+/** Creates the registry of reserved names. `words` contains the name parts of all tables. */
 export const createOwnTypes = (registry: Registry, names: Names, words: ReadonlySet<string>): OwnTypes => {
   const inner = compileInnerPattern(registry);
   const owners = new Map<string, Owner>();

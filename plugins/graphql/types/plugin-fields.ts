@@ -24,7 +24,8 @@ const findPlanKind = (part: CustomPart): PlanKind | undefined => ALL_PLAN_KINDS.
 const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: CustomPart } =>
   field.toPlan.kind === "custom";
 
-/** Undefined if the role may not read the columns that the field needs. @throws Error that names the plugin */
+/** Returns the field after its checks, or undefined if the role may not read the columns that the field needs. @throws
+ *  Error that names the plugin */
 const checkField = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
   const refuse = (why: string): Error =>
@@ -113,19 +114,19 @@ const rejectHidden = (
   try {
     alone = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
   } catch {
-    return; // it changes fields of other plugins, which this call omits
+    return; // the tap changes fields of other plugins, which this call omits
   }
   for (const name of owners.keys())
     if (Object.hasOwn(alone, name)) throw duplicateFieldError(name, context, owners, plugin);
 };
 
 export interface FieldBuilder {
-  /** Every tap belongs to this surface. Such taps return the fields of all tables as the union of the fields of some
-   *  tables. */
+  /** True if every tap belongs to this surface. Such taps return the fields of all tables as the union of the fields of
+   *  some tables. */
   readonly isByTable: boolean;
   buildFields(context: GqlFieldContext): GqlFields;
-  /** Builds the fields of a root. Each element of `parts` is the root of a few tables, and together they are all
-   *  tables. They are processed one after the other, before the next element is requested. */
+  /** Builds the fields of a root. Each element of `parts` is the root of a few tables, and together the elements
+   *  contain all tables. Each element is processed before the next one is requested. */
   buildRootFields(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Slices<GqlFields>;
 }
 
@@ -159,7 +160,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         const added: Record<string, GqlField> = {};
         for (const part of parts()) {
           const some = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
-          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name is one of its keys
+          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name is a key of the object
           yield;
         }
         fields = mergeFields(fields, added);

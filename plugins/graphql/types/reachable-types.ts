@@ -16,15 +16,15 @@ import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
 import { getTypeExtension } from "../build.ts";
 import type { RoleSchema } from "../role-schema.ts";
 
-/** `getNamedType` without its checks for types from other copies of graphql, which would take longer than the rest of
- *  this file. */
+/** Replaces `getNamedType`, whose checks for types from other copies of graphql would take longer than the rest of this
+ *  file. */
 export const unwrapType = (type: GraphQLType): GraphQLNamedType => {
   let at = type;
   while ("ofType" in at) at = at.ofType;
   return at;
 };
 
-/** @rule G-INT-7 */
+/** The built-in types that introspection always lists. @rule G-INT-7 */
 export const BUILT_IN_TYPES: readonly GraphQLNamedType[] = [
   GraphQLBoolean,
   GraphQLInt,
@@ -35,7 +35,7 @@ export const BUILT_IN_TYPES: readonly GraphQLNamedType[] = [
 /** The number of fields of a type between two yields. Roots have thousands of fields. */
 const FIELDS_PER_SLICE = 100;
 
-/** Forgets the fields of a type, except of roots, whose fields take long to build. */
+/** Forgets the fields of a type. Roots keep theirs, because their fields take long to build. */
 const forgetFields = (type: GraphQLNamedType): void => {
   const isLazy = type instanceof LazyObjectType || type instanceof LazyInputType;
   if (isLazy && !isRootScope(getTypeExtension(type)?.scope)) type.forgetFields();
@@ -55,7 +55,7 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
   const addFields = function* (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap) {
     let count = 0;
     for (const name in fields) {
-      const field = fields[name]!; // the name is one of its keys
+      const field = fields[name]!; // the name is a key of the object
       add(field.type);
       if (++count % FIELDS_PER_SLICE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);

@@ -19,12 +19,12 @@ import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../ca
 
 const NO_RIGHTS: GqlTableRights = {};
 
-/** The result is cached per list, because similar tables share a list. */
+/** Returns the names of the columns. The result is cached per list, because similar tables share a list. */
 const collectNames = memoize(
   (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)),
 );
 
-/** Returns the columns with the privilege. They are all columns if the role has it on the relation. */
+/** Returns the columns with the privilege. A privilege on the relation includes all columns. */
 const columnsWithPrivilege = (
   model: Model,
   role: string,
@@ -50,7 +50,7 @@ const buildWriteRights = (model: Model, role: string, relation: Relation): GqlTa
   };
 };
 
-/** Computed fields are looked up when a document first uses the table. */
+/** Builds the right to select. Computed fields are looked up when a document first uses the table. */
 const buildSelectRights = (
   columns: readonly Column[],
   computed: () => readonly GqlComputedField[],
@@ -98,11 +98,11 @@ const accessByGrants = (model: Model, role: string): GqlRoleAccess => {
   };
 };
 
-/** The access of a role that is neither in the metadata nor in the database. */
+/** The access of a role that neither the metadata nor the database knows. */
 const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: () => false };
 
-/** Reads only `role`, `isAdmin` and `isBackend` of the session, because the access for the next model is made from
- *  these. */
+/** Returns the access of the session's role. It reads only `role`, `isAdmin` and `isBackend`, because the access for
+ *  the next model is made from these members. */
 export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return adminAccess(model);
   const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part

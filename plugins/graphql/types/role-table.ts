@@ -9,15 +9,15 @@ import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "
 
 export interface RoleColumn extends GqlColumn {
   readonly value: GqlValueType;
-  /** All positions of the column share this object. */
+  /** The column's field part, an object that all positions of the column share. */
   readonly part: GqlPart;
 }
 
-/** A scalar computed field. */
+/** A scalar computed field as the role may use it. */
 export interface RoleComputedField {
   readonly field: GqlComputedField;
   readonly value: GqlValueType;
-  /** It has no arguments other than the row and the session. */
+  /** True if the field has no arguments other than the row and the session. */
   readonly isPlain: boolean;
 }
 
@@ -26,11 +26,11 @@ export interface RoleTable {
   readonly readable: readonly RoleColumn[];
   readonly insertable: readonly RoleColumn[];
   readonly updatable: readonly RoleColumn[];
-  /** The table has a primary key, the role may read all its columns, and a plugin compares them. */
+  /** True if the table has a primary key, the role may read all its columns, and a plugin compares them. */
   readonly hasKey: boolean;
   readonly key: readonly RoleColumn[];
   readonly mayAggregate: boolean;
-  /** The relationships whose target the role may read. */
+  /** The relationships whose target table the role may read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
   readonly computed: readonly RoleComputedField[];
 }
@@ -41,15 +41,15 @@ export const getRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => rol
 
 const noColumns: ReadonlySet<string> = new Set();
 
-/** Returns true if a plugin provides the operator. Fields whose plans need an operator or an embedding mode exist only
- *  then. */
+/** Returns true if a plugin provides the operator. A field whose plan needs an operator that no plugin provides does
+ *  not exist. */
 export const hasOperator = ({ schema }: GqlBuild, name: string): boolean =>
   schema.registry.operators.some((operator) => operator.name === name);
 
 export const hasEmbed = ({ schema }: GqlBuild, mode: string): boolean =>
   schema.registry.embeds.some((embed) => embed.mode === mode);
 
-/** Returns the parameters whose arguments the client gives. */
+/** Returns the parameters for which the client gives arguments. */
 export const listOwnParameters = ({ routine, tableArgument, sessionArgument }: GqlComputedField) =>
   routine.parameters.flatMap((parameter, index) =>
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],

@@ -17,8 +17,8 @@ export interface RootIndex<One> {
 /** Removes the differences that conventions make to a name: the case of letters, and underscores. */
 const normalizeName = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
-/** The index is complete: a root field has a name from the metadata, or `rootName` makes it of name parts. The word of
- *  the table or function is one of these, and so is part of the name. */
+/** Creates an index that finds every table and function. A root field has a name from the metadata, or a name that
+ *  contains the word of its table or function. */
 export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> => {
   const all: One[] = [];
   const byWord = new Map<string, number[]>();

@@ -4,7 +4,7 @@ import { wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlRowsField } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
-/** @rule X-GQL-11 */
+/** Builds a plugin's own root field with rows of a table. @rule X-GQL-11 */
 export const rowsField = (
   build: GqlBuild,
   table: GqlTable,

@@ -20,7 +20,7 @@ import type { GqlRootFieldName, GqlTable } from "../catalog-types.ts";
 /** Returns the quoted name for descriptions: `"album"`. */
 export const quoteTableName = (table: GqlTable): string => `"${formatName(table.relation)}"`;
 
-/** Returns the part of a key column as an input. It is never null, even if a view's column may be null. */
+/** Returns the part of a key column as an input. The input is never null, even if a view's column may be null. */
 export const keyPart = (table: GqlTable, { column, value }: RoleColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
@@ -48,7 +48,7 @@ export const rootField = (
   ];
 };
 
-/** @rule G-OUT-1 */
+/** Returns the type of the table's rows. @rule G-OUT-1 */
 export const rowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart),
@@ -57,7 +57,7 @@ export const rowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | u
     description: table.comment === undefined ? `columns and relationships of ${quoteTableName(table)}` : table.comment,
   });
 
-/** @rule G-OUT-2 */
+/** Returns the type `T_aggregate`. @rule G-OUT-2 */
 export const aggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "aggregate"),
@@ -66,7 +66,7 @@ export const aggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectTy
     description: `aggregated selection of ${quoteTableName(table)}`,
   });
 
-/** @rule G-OUT-7 */
+/** Returns the type `T_mutation_response`. @rule G-OUT-7 */
 export const mutationResponse = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "mutation_response"),
@@ -75,7 +75,7 @@ export const mutationResponse = (build: GqlBuild, table: GqlTable): GraphQLObjec
     description: `response of any mutation on the table ${quoteTableName(table)}`,
   });
 
-/** @rule G-INP-1 */
+/** Returns the input type `T_bool_exp`. @rule G-INP-1 */
 export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "bool_exp"),
@@ -84,7 +84,7 @@ export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectTyp
     description: `Boolean expression to filter rows from the table ${quoteTableName(table)}. All fields are combined with a logical 'AND'.`,
   });
 
-/** @rule G-INP-3 */
+/** Returns the input type `T_order_by`. @rule G-INP-3 */
 export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
   const { readable, computed, relationships } = getRoleTable(build, table);
   if (readable.length === 0 && computed.length === 0 && relationships.length === 0) return undefined;
@@ -96,7 +96,7 @@ export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectTyp
   });
 };
 
-/** @rule G-INP-4 */
+/** Returns the input type `T_aggregate_order_by`. @rule G-INP-4 */
 export const aggregateOrderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "aggregate_order_by"),
@@ -105,7 +105,7 @@ export const aggregateOrderBy = (build: GqlBuild, table: GqlTable): GraphQLInput
     description: `order by aggregate values of table ${quoteTableName(table)}`,
   });
 
-/** @rule G-INP-6 G-NAM-6 */
+/** Returns the input type `T_aggregate_bool_exp`. @rule G-INP-6 G-NAM-6 */
 export const aggregateBoolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.bareTypeName(table.namePart, "aggregate_bool_exp"),
@@ -117,11 +117,11 @@ export const aggregateBoolExp = (build: GqlBuild, table: GqlTable): GraphQLInput
 export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
 
-/** Returns the columns with legal names of enum values. @rule G-NAM-3 */
+/** Returns the columns whose names are legal enum values. @rule G-NAM-3 */
 export const filterEnumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[] =>
   columns.filter(({ name }) => isEnumValueName(name));
 
-/** @rule G-ENU-2 G-OUT-11 */
+/** Returns the enum `T_select_column`. @rule G-ENU-2 G-OUT-11 */
 export const selectColumn = (build: GqlBuild, table: GqlTable): GraphQLEnumType | undefined => {
   const columns = filterEnumerable(getRoleTable(build, table).readable);
   if (columns.length === 0) return undefined;
@@ -142,7 +142,7 @@ const DIRECTIONS = [
   ["desc_nulls_last", "desc", "last", "in descending order, nulls last"],
 ] as const;
 
-/** @rule G-ENU-1 G-ORD-3 */
+/** Returns the enum `order_by`. @rule G-ENU-1 G-ORD-3 */
 export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
   build.enumeration({
     name: build.sharedTypeName("order_by"),
@@ -156,7 +156,7 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-/** Builds the role tables of related tables one by one. The fields of a type are then built in one time slice. */
+/** Builds the role tables of related tables one by one, so that the fields of a type fit in one time slice. */
 export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Slices<void> {
   for (const { target } of table.relationships) {
     yield;

@@ -1,5 +1,6 @@
 /** `mutation { update_album(where: { id: { _eq: 1 } }, _inc: { sold: 1 }) { affected_rows } update_album_by_pk(…) { id
- *  } update_album_many(…) { … } }`. @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 … G-INP-22 */
+ *  } update_album_many(…) { … } }`: adds updates as root fields. @rule G-ROOT-10 … G-ROOT-12 G-ROOT-15 G-INP-15 …
+ *  G-INP-22 */
 import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
@@ -52,7 +53,7 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
       name,
       { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) },
     ]),
-  ); // operatorFields makes input objects
+  ); // operatorFields makes only input objects
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(

@@ -42,8 +42,8 @@ const pgType = (oid: number, name: string, sqlName: string, category: string, el
   ...(element === undefined ? {} : { element }),
 });
 
-/** Types that are known without a catalog. A model contains only the types that it uses, while operators and predicates
- *  use these in every model. */
+/** The types that are known without a catalog. A model contains only the types that it uses, while operators and
+ *  predicates use these types in every model. */
 const BUILT_IN: readonly PgType[] = [
   pgType(16, "bool", "boolean", "B"),
   pgType(20, "int8", "bigint", "N"),
@@ -61,8 +61,8 @@ const BUILT_IN: readonly PgType[] = [
 const BUILT_IN_NAMES = new Map(BUILT_IN.map((type) => [type.name, type]));
 
 export interface ValueTypes {
-  /** Finds a type by oid, by `typname`, or by the name of a GraphQL scalar. Undefined if the type is unknown or its
-   *  name is not legal. */
+  /** Finds a type by oid, by `typname`, or by the name of a GraphQL scalar. Returns undefined if the type is unknown or
+   *  its name is illegal. */
   find(type: number | string, isNullable?: boolean): GqlValueType | undefined;
   /** Finds the type of a function's argument. Arrays and domains are scalars with their own names, which accept only
    *  strings. @rule G-FN-4 */

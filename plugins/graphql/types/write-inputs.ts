@@ -14,7 +14,7 @@ export const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjec
     description: `input type for inserting data into table ${quoteTableName(table)}`,
   });
 
-/** @rule G-INP-12 G-INP-13 */
+/** Returns the input type of a nested insert. @rule G-INP-12 G-INP-13 */
 export const relatedInsert = (build: GqlBuild, table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
