@@ -10,12 +10,9 @@ import type { Batch } from "./messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
 
 const smallAnswerBytes = 1024 * 1024;
-const batchesBetweenWalChecks = 256;
-const slowBatchMs = 100;
 
-/** PGlite has no checkpointer process, so the WAL would grow forever without this check. */
-const isWalLongSql =
-  "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 32 * 1024 * 1024 from pg_control_checkpoint()";
+/** The number of WAL segments, of 1 MB each, that causes a checkpoint. A checkpoint leaves about 20. */
+const maxWalSegments = 48;
 
 if (parentPort === null) throw new Error("worker.ts must run in a worker thread");
 const port = parentPort;
@@ -105,6 +102,16 @@ function isFatal(error: unknown): boolean {
   return name === "ExitStatus" && status !== 100;
 }
 
+/** Returns the folder of the WAL within the file system of PGlite. */
+async function findWalFolder(pg: PGlite): Promise<string> {
+  const { rows } = await pg.query<{ folder: string }>(
+    "select current_setting('data_directory') || '/pg_wal' as folder",
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("PostgreSQL did not name its data folder");
+  return row.folder;
+}
+
 async function serve(boot: Boot): Promise<void> {
   const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
   const pg = await openCluster({ ...boot, alarm });
@@ -112,13 +119,12 @@ async function serve(boot: Boot): Promise<void> {
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
   exitOnFatalErrors(pg);
   const backend = createBackend(pg, alarm.discardExpiredAlarm);
-  const walCheckBatch = buildQuery(isWalLongSql);
+  const walFolder = await findWalFolder(pg);
   const checkpointBatch = buildQuery("checkpoint");
-  let batchCount = 0;
 
+  /** PGlite has no checkpointer process, so the WAL would grow forever without this check. */
   const limitWal = async (): Promise<void> => {
-    const answer = await backend.run(walCheckBatch);
-    if (Buffer.from(answer.bytes.buffer).includes("\0\0\0\x01t")) await backend.run(checkpointBatch); // the value `t`, with its length
+    if (pg.Module.FS.readdir(walFolder).length > maxWalSegments) await backend.run(checkpointBatch);
   };
 
   const answerRequest = async (request: Request): Promise<void> => {
@@ -131,15 +137,9 @@ async function serve(boot: Boot): Promise<void> {
       await pg.close();
       process.exit(0);
     }
-    const startedAt = performance.now();
     const answer = await backend.run(request);
-    const isSlow = performance.now() - startedAt > slowBatchMs;
     post(answer, [answer.bytes.buffer]);
-    batchCount += 1;
-    if (answer.isIdle && (isSlow || batchCount >= batchesBetweenWalChecks)) {
-      batchCount = 0;
-      await limitWal();
-    }
+    if (answer.isIdle) await limitWal();
   };
 
   const greeting = await backend.greet();
