@@ -20,8 +20,9 @@ import { compileGivenRows, compilePayloadRows, type Payload } from "./payload-ro
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
 import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, compileWroteRows } from "./value.ts";
+import { compileChecks, NO_CHECK, type WriteChecks } from "./write-checks.ts";
 
-export interface CompiledWrite {
+export interface CompiledWrite extends WriteChecks {
   /** The CTE of the write, such as `_written as (…)`, without the keyword `with`. */
   readonly cte: Sql;
   readonly name: Sql;
@@ -30,19 +31,8 @@ export interface CompiledWrite {
   readonly relation: Relation;
   /** The columns of the written rows. By default, all columns of the relation. */
   readonly returned?: readonly string[];
-  /** A boolean expression over the written rows, in the same statement. Undefined if the write's statement has no
-   *  check. */
-  readonly check: Sql | undefined;
-  /** The check that a separate statement makes after the write. */
-  readonly checkAfter?: CheckAfter;
   /** The name of the CTE with the updated rows before the update. */
   readonly before?: Sql;
-}
-
-interface CheckAfter {
-  /** An expression in the write's statement that stores the written rows. Its value is true. */
-  readonly storesRows: Sql;
-  readonly check: Sql;
 }
 
 export interface WriteUse {
@@ -326,79 +316,6 @@ const compileConflict = (
     return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${compileUpdatedMark("1")} else false end`;
   }
   return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
-};
-
-/** Compiles a check that is true if every written row satisfies its condition. A condition that is NULL fails. @rule
- *  G-PRM-9 */
-const compileCheck = (
-  compiler: Compiler,
-  relation: Relation,
-  cte: Sql,
-  check: Predicate | undefined,
-  updated?: { readonly check: Predicate | undefined },
-): Sql => {
-  const row = compiler.alias(relation.name);
-  const scope: Scope = {
-    row,
-    relation,
-    isRecord: true,
-    level: createPlannerLevel(),
-  };
-  const holds = (predicate: Predicate | undefined): Sql =>
-    predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
-  const allHold = (each: Sql, from: Sql): Sql =>
-    sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${from})`;
-  if (updated === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
-  // the row has only the columns of the relation, because functions of the row accept no others
-  const upserted = compiler.alias("_u");
-  const columns = join(columnNames(relation).map((name) => ident(upserted, name)));
-  return allHold(
-    sql`case when ${ident(upserted, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`,
-    sql`${cte} as ${ident(upserted)} cross join lateral (select ${columns}) as ${ident(row)}`,
-  );
-};
-
-type WriteChecks = Pick<CompiledWrite, "check" | "checkAfter">;
-
-const NO_CHECK: WriteChecks = { check: undefined };
-
-/** The settings that store rows for the statement that checks them: inserted or updated rows, and the rows that an
- *  upsert has updated. */
-const CHECKED = "relapi.checked";
-const CHECKED_UPDATES = "relapi.checked_updates";
-
-const compileChecks = (
-  compiler: Compiler,
-  relation: Relation,
-  cte: Sql,
-  { check, checksAfter }: Insert | Update,
-  updated?: { readonly check: Predicate | undefined },
-): WriteChecks => {
-  if (check === undefined && updated === undefined) return NO_CHECK;
-  if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updated) };
-  const columns = join(relation.columns.map((column) => ident(column.name)));
-  const storeRows = (setting: string, from: Sql): Sql => {
-    const row = ident(compiler.alias("_s"));
-    return sql`pg_catalog.set_config(${literal(setting)}, (select coalesce(array_agg((${row}.*)::${quoteQualifiedName(relation)})::text, '{}') from ${from} as ${row}), true) is not null`;
-  };
-  const readStoredRows = (setting: string): Sql =>
-    sql`pg_catalog.unnest(pg_catalog.current_setting(${literal(setting)})::${quoteQualifiedName(relation)}[])`;
-  if (updated === undefined)
-    return {
-      check: undefined,
-      checkAfter: {
-        storesRows: storeRows(CHECKED, cte),
-        check: compileCheck(compiler, relation, readStoredRows(CHECKED), check),
-      },
-    };
-  const some = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
-  return {
-    check: undefined,
-    checkAfter: {
-      storesRows: sql`${storeRows(CHECKED, some(sql`"_is_new"`))} and ${storeRows(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
-      check: sql`(${compileCheck(compiler, relation, readStoredRows(CHECKED), check)} and ${compileCheck(compiler, relation, readStoredRows(CHECKED_UPDATES), updated.check)})`,
-    },
-  };
 };
 
 const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
