@@ -23,7 +23,8 @@ import {
   type PluginContext,
   type RelApiError,
 } from "../../../core/index.ts";
-import { restGuideService, type RestGuide } from "../../rest/api.ts";
+import { describeAdditionsHook, restGuideService, type RestGuide } from "../../rest/api.ts";
+import { BATCH_PATH } from "./openapi.ts";
 import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
 import {
   ALLOW,
@@ -107,6 +108,10 @@ export const restBatch = definePlugin({
   secretHeaders: [PART_HEADER],
   apply: (_hooks, context) => {
     const batches = new Map<string, OpenBatch>();
+    context.use(describeAdditionsHook).tap("rest-batch", ({ readParameters, paths }) => ({
+      readParameters,
+      paths: { ...paths, "/batch": BATCH_PATH },
+    }));
 
     /** The batch that a request is part of. */
     const findBatch = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
