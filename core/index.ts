@@ -48,6 +48,7 @@ export {
   defineHook,
   defineService,
   defineSignal,
+  requireService,
   type ServiceToken,
   type Signal,
   type Token,

@@ -2,16 +2,17 @@
  *  responses. A slow client gets the newest result when it has read the previous one. */
 import {
   defineService,
+  requireService,
   type Answer,
   type Exchange,
   type Headers,
   type PluginContext,
   type Surface,
 } from "../../../core/index.ts";
-import { liveQueriesService, type LiveQueries } from "../api.ts";
+import { liveQueriesService } from "../api.ts";
 import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
 import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
-import { createCredentialWatch } from "../engine/credential-watch.ts";
+import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createOutbox, type OutboxEntry } from "./send-queue.ts";
 
@@ -118,13 +119,6 @@ export interface GraphqlTransport {
   lastHash?(exchange: Exchange): string | undefined;
 }
 
-export const getLiveQueries = (context: PluginContext): LiveQueries => {
-  const live = context.use(liveQueriesService);
-  // The callers of this function require the plugin `live-queries`.
-  if (live === undefined) throw new Error('the plugin "live-queries" is missing');
-  return live;
-};
-
 interface Streams {
   readonly answer: AnswerStream;
   add(transport: GraphqlTransport): void;
@@ -167,7 +161,6 @@ const createSurface = (
   answer: AnswerStream,
 ): Surface => {
   const findEngine = (): GqlEngine | undefined => context.use(graphqlService);
-  const watch = createCredentialWatch(context);
 
   const run = (
     engine: GqlEngine,
@@ -195,7 +188,7 @@ const createSurface = (
       }
       exchange.operation = { ...document.namedOperation, kind: "subscription" };
       const patcher = openPatcher(context, liveness);
-      const live = getLiveQueries(context);
+      const live = requireService(context, liveQueriesService);
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
         {
@@ -206,7 +199,10 @@ const createSurface = (
         },
         lastHash,
       );
-      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => stream.end() });
+      const forget = requireService(context, credentialWatchService).join(session, {
+        credentials: exchange.credentials,
+        refused: () => stream.end(),
+      });
       return () => {
         forget();
         stop();
