@@ -20,6 +20,7 @@ export {
   defineService,
   defineSetting,
   defineSignal,
+  requireService,
   settingKinds,
   buildSettingRows,
   // functions that make errors

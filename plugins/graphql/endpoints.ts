@@ -5,6 +5,7 @@ import {
   isRelApiError,
   limitExceeded,
   RelApiError,
+  requireService,
   type Answer,
   type Exchange,
   type Headers,
@@ -131,11 +132,7 @@ interface GqlErrorBody {
 }
 
 const createSurface = (context: PluginContext, endpoints: () => readonly Endpoint[]): Surface => {
-  const getEngine = (): GqlEngine => {
-    const engine = context.use(graphqlService);
-    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
-    return engine;
-  };
+  const getEngine = (): GqlEngine => requireService(context, graphqlService);
 
   /** Finds the endpoint of a path. Literal segments take precedence over captures. @rule G-RES-1 */
   const findEndpoint = (

@@ -4,6 +4,7 @@
  */
 import {
   isRelApiError,
+  requireService,
   writeJson,
   type Answer,
   type Exchange,
@@ -52,11 +53,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
   const { path, kind, method = "POST" } = served;
   const isServed = (): boolean =>
     context.use(graphqlService) !== undefined && (served.isEnabled === undefined || served.isEnabled());
-  const getEngine = (): GqlEngine => {
-    const found = context.use(graphqlService);
-    if (found === undefined) throw new Error('the plugin "graphql" is missing'); // nothing is served then
-    return found;
-  };
+  const getEngine = (): GqlEngine => requireService(context, graphqlService); // nothing is served without it
 
   /** Encodes an error with the messages of the GraphQL surface and in the shape of this one. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {

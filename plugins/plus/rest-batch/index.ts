@@ -11,6 +11,7 @@ import {
   isRelApiError,
   nameKey,
   parseJson,
+  requireService,
   Stage,
   urlTooLong,
   writeJson,
@@ -23,7 +24,7 @@ import {
   type PluginContext,
   type RelApiError,
 } from "../../../core/index.ts";
-import { describeAdditionsHook, restGuideService, type RestGuide } from "../../rest/api.ts";
+import { describeAdditionsHook, restGuideService } from "../../rest/api.ts";
 import { BATCH_PATH } from "./openapi.ts";
 import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
 import {
@@ -185,7 +186,7 @@ export const restBatch = definePlugin({
       let currentPart: BatchPart | undefined;
       let isLate = false;
       const encodeError = (error: RelApiError): Answer =>
-        (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // `rest` is a required plugin
+        requireService(context, restGuideService).encodeError(error, exchange);
       const runBatch = async (execute: PluginContext["execute"]) => {
         const batch: OpenBatch = { execute, end: "commit", requestNumber: 0, error: undefined };
         batches.set(id, batch);
