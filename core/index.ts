@@ -69,6 +69,7 @@ export { isOwnCall } from "./http/call.ts";
 export { byteOrderMarkBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
+export { buildJsonAnswer } from "./http/respond.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";
 export { findCookie, parseCookies, listFirstHeaders, findMountPath, decodeUtf8Header } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";

@@ -35,6 +35,7 @@ export {
   urlTooLong,
   // requests and responses
   bearerChallenge,
+  buildJsonAnswer,
   createCurrentOriginPolicy,
   createFieldsLogger,
   byteOrderMarkBytes,

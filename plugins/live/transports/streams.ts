@@ -1,6 +1,7 @@
 /** Sends results of one live query in a response that stays open, in any format, and adds the GraphQL surface for such
  *  responses. A slow client gets the newest result when it has read the previous one. */
 import {
+  buildJsonAnswer,
   defineService,
   requireService,
   type Answer,
@@ -240,11 +241,8 @@ const createSurface = (
     },
     encodeError: (error, { session }) => {
       const encoded = findEngine()?.encodeErrors(error, session);
-      return {
-        status: encoded?.keepsStatus === true ? encoded.status : 200,
-        headers: [["Content-Type", "application/json; charset=utf-8"], ...(encoded?.headers ?? [])],
-        body: encoded?.body ?? "",
-      };
+      const status = encoded?.keepsStatus === true ? encoded.status : 200;
+      return buildJsonAnswer(status, encoded?.body ?? "", encoded?.headers);
     },
   };
 };

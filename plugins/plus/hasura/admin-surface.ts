@@ -3,6 +3,7 @@
  * @rule P-HAS-2
  */
 import {
+  buildJsonAnswer,
   isRelApiError,
   requireService,
   writeJson,
@@ -43,11 +44,7 @@ interface GqlErrorBody {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
-  status,
-  headers: [["Content-Type", "application/json; charset=utf-8"], ["Cache-Control", "no-store"], ...more],
-  body,
-});
+const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
 export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
   const { path, kind, method = "POST" } = served;
@@ -59,18 +56,17 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
     if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
-      return buildJsonAnswer(error.status, encodeMetadataError(error), error.headers);
+      return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
     const encoded = getEngine().encodeErrors(error, exchange.session);
     const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
     const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = isRelApiError(error) ? error.headers : [];
-    return buildJsonAnswer(
-      encoded.status,
-      JSON.stringify({ path: place, error: first?.message, code, internal }),
-      headers,
-    );
+    return buildJsonAnswer(encoded.status, JSON.stringify({ path: place, error: first?.message, code, internal }), [
+      NO_STORE,
+      ...headers,
+    ]);
   };
 
   /** @throws RelApiError */
@@ -102,6 +98,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
         return buildJsonAnswer(
           200,
           writeJson(await served.answer(body, { exchange, engine: getEngine(), encode: encoded })),
+          [NO_STORE],
         );
       } catch (error) {
         return encode(error, exchange);

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import {
   bodyTooLarge,
+  buildJsonAnswer,
   CallError,
   definePlugin,
   isNestedDeeper,
@@ -90,14 +91,11 @@ const buildErrorAnswer = (part: BatchPart, place: number, { status, headers, bod
     error = { message: text };
   }
   const named = { ...(error as object), request: place, ...(part.id === undefined ? {} : { id: part.id }) };
-  return {
+  return buildJsonAnswer(
     status,
-    headers: [
-      ["Content-Type", "application/json; charset=utf-8"],
-      ...headers.filter(([name]) => !BODY_HEADERS.test(name)),
-    ],
-    body: writeJson(named as Json),
-  };
+    writeJson(named as Json),
+    headers.filter(([name]) => !BODY_HEADERS.test(name)),
+  );
 };
 
 /** Runs several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
@@ -238,11 +236,7 @@ export const restBatch = definePlugin({
       };
       try {
         const entries = await context.transaction({ isolation, onDisconnect: onGone }, runBatch);
-        return {
-          status: 200,
-          headers: [["Content-Type", "application/json; charset=utf-8"]],
-          body: `[${entries.join(",\n ")}]`,
-        };
+        return buildJsonAnswer(200, `[${entries.join(",\n ")}]`);
       } catch (error) {
         if (isLate && currentPart !== undefined)
           return buildErrorAnswer(
