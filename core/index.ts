@@ -90,7 +90,6 @@ export {
   isFloatLiteral,
   isJsonObject,
   isRawNumber,
-  RAW_NUMBER,
   numberText,
   parseJson,
   createRawNumber,

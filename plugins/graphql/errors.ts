@@ -152,7 +152,7 @@ export const functionFailed = (path: string): RelApiError =>
 // --- errors of the database -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface sees it. */
-export interface TranslatedError {
+interface TranslatedError {
   readonly code: string;
   readonly message: string;
   /** The status of the error on `/v1alpha1/graphql` (G-HTTP-3). */

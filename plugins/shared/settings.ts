@@ -120,7 +120,7 @@ const maxPathKeys = defineLimit(
 );
 
 /** The limits that both surfaces read. */
-export const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
+const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
 /** The settings that both surfaces read. */
 export const surfaceSettings = [compatMode, dbMaxRows, dbTxEnd, ...surfaceLimits] as const;

@@ -6,7 +6,7 @@ import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
-export interface JsonRows {
+interface JsonRows {
   /** The FROM item of the rows. */
   readonly from: Sql;
   /** One row as an argument of an aggregate or of row_to_json. */
@@ -17,7 +17,7 @@ export interface JsonRows {
 
 /** Compiles the rows of a read for JSON. If a key is not a valid identifier, the object of each row is built from its
  *  members. */
-export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): JsonRows => {
+const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
     // directives have skipped every field (G-DOC-12), but the rows remain

@@ -9,12 +9,12 @@ import {
 } from "../../../core/index.ts";
 import { credentialsChangedSignal } from "../../auth/api.ts";
 
-export interface CredentialWatch {
+interface CredentialWatch {
   /** Watches the credentials of a holder. Returns a function that stops watching. @rule G-WS-15 */
   join(session: Session, holder: CredentialHolder): () => void;
 }
 
-export interface CredentialHolder {
+interface CredentialHolder {
   readonly credentials: Credentials;
   /** Called without an error when the session has expired, or with the error that a new connection would get. */
   refused(error?: unknown): void;

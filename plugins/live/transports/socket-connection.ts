@@ -38,7 +38,7 @@ export interface Conversation {
 const MAX_WAITING = 16;
 const MAX_REASON_BYTES = 123;
 
-export interface ConnectionParts extends Pick<
+interface ConnectionParts extends Pick<
   Connection,
   "request" | "context" | "engine" | "live" | "heartbeat" | "settings"
 > {

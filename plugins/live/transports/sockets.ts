@@ -18,7 +18,7 @@ export interface SocketProtocol {
   open(connection: Connection): Conversation;
 }
 
-export interface Sockets {
+interface Sockets {
   add(protocol: SocketProtocol): void;
 }
 

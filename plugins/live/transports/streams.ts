@@ -28,7 +28,7 @@ export interface StreamFormat<Message> {
   readonly end?: string;
 }
 
-export interface ResultStream<Message> {
+interface ResultStream<Message> {
   /** Sends a result of the live query, when the client is fast enough; a newer result replaces one that waits. `make`
    *  builds the message when it is sent. */
   offer(hash: string, make: () => Message): void;

@@ -30,7 +30,7 @@ import {
 import type { GqlSelected } from "../../graphql/api.ts";
 import { readObject, type NativeField, type NativeQuery, type NativeRelationship, type RawFilter } from "./document.ts";
 
-export type Arguments = Readonly<Record<string, Json>>;
+type Arguments = Readonly<Record<string, Json>>;
 
 const invalidArgument = (message: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message });
@@ -185,7 +185,7 @@ export const compileTrial = (query: NativeQuery): Sql => {
 ) as _q limit 0`;
 };
 
-export interface NativeRequest {
+interface NativeRequest {
   readonly arguments: Arguments;
   readonly session: Session;
   /** The selected fields. */

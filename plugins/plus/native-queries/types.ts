@@ -17,7 +17,7 @@ import type { GqlBuild } from "../../graphql/api.ts";
 import type { LogicalModel, NativeField, NativeQuery } from "./document.ts";
 
 /** The types of one logical model for one role. */
-export interface ModelTypes {
+interface ModelTypes {
   readonly row: GraphQLObjectType;
   readonly where: GraphQLInputObjectType;
   readonly order: GraphQLInputObjectType | undefined;
@@ -134,7 +134,7 @@ const buildArgumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputTy
 };
 
 /** The types of a native query for a role. */
-export interface QueryTypes extends ModelTypes {
+interface QueryTypes extends ModelTypes {
   readonly args: GraphQLFieldConfigArgumentMap;
   /** The arguments of the list of rows. */
   readonly listArgs: GraphQLFieldConfigArgumentMap;
