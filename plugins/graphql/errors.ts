@@ -107,8 +107,7 @@ export const unexpectedValue = (expected: string, type: string, found: string, p
   validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
 
 /** @rule G-COE-6 */
-export const expectedList = (found: string, path: string): RelApiError =>
-  validationFailed(`expected a list, but found ${found}`, path);
+export const expectedList = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
 
 /** @rule G-COE-7 */
 export const invalidEnumValue = (values: readonly string[], type: string, found: string, path: string): RelApiError =>

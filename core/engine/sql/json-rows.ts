@@ -17,7 +17,7 @@ interface JsonRows {
 
 /** Compiles the rows of a read for JSON. If a key is not a valid identifier, the object of each row is built from its
  *  members. */
-const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): JsonRows => {
+const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
     // directives have skipped every field (G-DOC-12), but the rows remain
@@ -47,13 +47,13 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = 
 };
 
 /** Compiles `[…]` of all rows, as a scalar subquery. */
-export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOptions): Sql => {
   const rows = compileJsonRows(compiler, read, place);
   return sql`(select coalesce(${compileArray(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
 /** Compiles the first row as an object, as a scalar subquery that is NULL without rows. */
-export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions): Sql => {
   const rows = compileJsonRows(compiler, read, place);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;
 };

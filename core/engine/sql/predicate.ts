@@ -143,7 +143,6 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     keyword: comparison.keyword,
     option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
     quantifier: comparison.quantifier,
-    compileOperand: (other) => compileOperand(compiler, other, scope),
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined)

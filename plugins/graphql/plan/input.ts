@@ -203,7 +203,7 @@ export const readList = (
   check = (count: number): void => checkCount(context, count, path),
 ): readonly ItemInput[] => {
   const input = openVariable(context, given, place, path);
-  if (isNull(input)) throw expectedList("null", path);
+  if (isNull(input)) throw expectedList(path);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
     check(nodes.length);

@@ -72,10 +72,8 @@ export const argument = (
   type: GraphQLInputType,
   part: GqlPart,
   description: string | null = null,
-  defaultValue?: unknown,
 ): GraphQLArgumentConfig => ({
   type,
   description,
   extensions: withPart(part),
-  ...(defaultValue === undefined ? {} : { defaultValue }),
 });

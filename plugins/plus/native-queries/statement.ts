@@ -79,7 +79,6 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     keyword: undefined,
     option: undefined,
     quantifier: undefined,
-    compileOperand: () => empty,
     ...more,
   });
   if (spec?.operand === "keyword" && typeof spec.graphql === "object") {
