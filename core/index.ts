@@ -153,14 +153,7 @@ export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
 export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
-export {
-  defineLimit,
-  defineOption,
-  defineSetting,
-  type Setting,
-  type SettingSpec,
-  type ValuesOf,
-} from "./kernel/define-setting.ts";
+export { defineSetting, type Setting, type ValuesOf } from "./kernel/define-setting.ts";
 export { coreSettings } from "./kernel/settings.ts";
 export { parseSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
 export { buildSettingRow, buildSettingRows } from "./kernel/setting-rows.ts";

@@ -30,13 +30,7 @@ import {
   type PluginContext,
   type Registry,
 } from "./plugin.ts";
-import {
-  checkOptionKinds,
-  resolveOptions,
-  resolveSettings,
-  collectSettings,
-  findUndeclaredOptions,
-} from "./kernel/resolve-options.ts";
+import { checkOptionKinds, resolveOptions, collectSettings, findUndeclaredOptions } from "./kernel/resolve-options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
@@ -79,8 +73,7 @@ export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
   const settings = collectSettings({ ...preset, plugins });
   const undeclared = findUndeclaredOptions(preset, settings);
-  const given = { ...preset.options, settings: resolveSettings(settings, preset.options.settings, process.env) };
-  const options = resolveOptions(given, settings);
+  const options = resolveOptions(preset.options, settings);
   const check = (each: ResolvedOptions): void => checkOptions(each, settings);
   check(options);
   const registry = buildRegistry(plugins);
@@ -92,7 +85,15 @@ export const relApi = (preset: Preset): RelApi => {
   const troubles = createHealthProblems();
   const sources: OptionSource[] = [];
   const current: CurrentState = { options, model: undefined };
-  const loadOptions = createOptionLoader({ preset: given, current, settings, sources, logger, troubles, check });
+  const loadOptions = createOptionLoader({
+    preset: preset.options,
+    current,
+    settings,
+    sources,
+    logger,
+    troubles,
+    check,
+  });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
   const connector = findConnector(plugins)({ options, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(

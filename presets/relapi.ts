@@ -14,8 +14,6 @@ export {
   without,
   // definitions for plugins and their settings
   defineHook,
-  defineLimit,
-  defineOption,
   definePlugin,
   defineService,
   defineSetting,

@@ -3,7 +3,7 @@
 import type { Counters } from "./counters.ts";
 import { isRelApiError, RelApiError, type RelApiErrorFields } from "./errors.ts";
 
-/** The current request limits by option: that of core, and those that plugins declare (`defineLimit`). */
+/** The current request limits by option: that of core, and those that plugins declare as settings with `isLimit`. */
 export interface Limits {
   readonly maxUrlBytes: number;
 }
