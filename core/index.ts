@@ -13,7 +13,6 @@ export {
   connectionFailed,
   connectionLost,
   internalError,
-  isRelApiError,
   missingSessionVariable,
   nulCharacter,
   presetError,

@@ -7,7 +7,7 @@ import type { CurrentState } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
-import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
+import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields } from "./kernel/plugin-errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks } from "./hooks.ts";
@@ -235,7 +235,7 @@ export const relApi = (preset: Preset): RelApi => {
     wrapped = wrappers.reduce(applyWrapper, wrapped);
     for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
   } catch (error) {
-    if (!isRelApiError(error)) logger.error("a plugin failed", buildErrorFields(error));
+    if (!(error instanceof RelApiError)) logger.error("a plugin failed", buildErrorFields(error));
     for (const closer of closeListeners) void closer();
     void database.close(0);
     throw error;

@@ -23,7 +23,6 @@ export {
   // functions that make errors
   bodyTooLarge,
   buildErrorFields,
-  isRelApiError,
   limitExceeded,
   missingSessionVariable,
   presetError,

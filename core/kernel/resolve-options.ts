@@ -1,6 +1,6 @@
 /** Collects the settings of a preset, checks its options and fills in the defaults. */
 import type { Setting } from "./define-setting.ts";
-import { isRelApiError, presetError, type RelApiError } from "./errors.ts";
+import { RelApiError, presetError } from "./errors.ts";
 import { buildSuggestion } from "./did-you-mean.ts";
 import type { RelApiOptions, ResolvedOptions } from "./options.ts";
 import { checkKind, parseSetting } from "./setting-kinds.ts";
@@ -108,7 +108,7 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
     try {
       values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
     } catch (error) {
-      if (!isRelApiError(error)) throw error;
+      if (!(error instanceof RelApiError)) throw error;
       errors.push(error.message);
     }
   }
