@@ -31,7 +31,6 @@ export {
   type Limit,
   type Limits,
 } from "./kernel/limits.ts";
-export { bearerChallenge } from "./http/challenge.ts";
 export {
   findStringEnd,
   findValueEnd,
@@ -56,7 +55,6 @@ export { observeSession, type SessionSource } from "./kernel/observed-session.ts
 export type * from "./route.ts";
 export {
   CallError,
-  createCallerSession,
   type ApiAnswer,
   type ApiCall,
   type ApiMethods,
@@ -64,7 +62,6 @@ export {
   type CallOptions,
 } from "./http/call.ts";
 export { isOwnCall } from "./http/call.ts";
-export { byteOrderMarkBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";

@@ -30,12 +30,9 @@ export {
   tokenRefused,
   urlTooLong,
   // requests and responses
-  bearerChallenge,
   createCurrentOriginPolicy,
   createFieldsLogger,
-  byteOrderMarkBytes,
   requestSignal,
-  createCallerSession,
   transactionSignal,
   // functions of the model
   findBaseType,
@@ -45,7 +42,6 @@ export {
   findClosestNames,
   findRelation,
   findRoutines,
-  isSameName,
   getVisibility,
   // functions of plans
   compareColumn,
@@ -58,7 +54,6 @@ export {
   // functions that build SQL
   getBoundValue,
   catalogText,
-  empty,
   ident,
   integer,
   join,
@@ -68,10 +63,8 @@ export {
   value,
   // functions for JSON
   arrayLiteral,
-  holdsRawNumber,
   isJsonObject,
   isNestedDeeper,
-  isRawNumber,
   numberText,
   parseJson,
   writeJson,
