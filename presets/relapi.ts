@@ -14,8 +14,6 @@ export {
   without,
   // definitions for plugins and their settings
   defineHook,
-  defineLimit,
-  defineOption,
   definePlugin,
   defineService,
   defineSetting,
@@ -26,7 +24,6 @@ export {
   // functions that make errors
   bodyTooLarge,
   buildErrorFields,
-  isRelApiError,
   limitExceeded,
   missingSessionVariable,
   presetError,
@@ -34,13 +31,10 @@ export {
   tokenRefused,
   urlTooLong,
   // requests and responses
-  bearerChallenge,
   buildJsonAnswer,
   createCurrentOriginPolicy,
   createFieldsLogger,
-  byteOrderMarkBytes,
   requestSignal,
-  createCallerSession,
   transactionSignal,
   // functions of the model
   findBaseType,
@@ -50,7 +44,6 @@ export {
   findClosestNames,
   findRelation,
   findRoutines,
-  isSameName,
   getVisibility,
   // functions of plans
   compareColumn,
@@ -63,7 +56,6 @@ export {
   // functions that build SQL
   getBoundValue,
   catalogText,
-  empty,
   ident,
   integer,
   join,
@@ -73,10 +65,8 @@ export {
   value,
   // functions for JSON
   arrayLiteral,
-  holdsRawNumber,
   isJsonObject,
   isNestedDeeper,
-  isRawNumber,
   numberText,
   parseJson,
   writeJson,

@@ -9,7 +9,7 @@ import {
   CallError,
   definePlugin,
   isNestedDeeper,
-  isRelApiError,
+  RelApiError,
   nameKey,
   parseJson,
   requireService,
@@ -23,7 +23,6 @@ import {
   type Json,
   type OpenExchange,
   type PluginContext,
-  type RelApiError,
 } from "../../../core/index.ts";
 import { describeAdditionsHook, restGuideService } from "../../rest/api.ts";
 import { BATCH_PATH } from "./openapi.ts";
@@ -216,7 +215,7 @@ export const restBatch = definePlugin({
               (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
             if (refusal instanceof CallError)
               failed = buildErrorAnswer(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
-            else if (isRelApiError(refusal)) failed = buildErrorAnswer(part, i + 1, encodeError(refusal));
+            else if (refusal instanceof RelApiError) failed = buildErrorAnswer(part, i + 1, encodeError(refusal));
             throw refusal;
           }
         }
@@ -244,7 +243,7 @@ export const restBatch = definePlugin({
             parts.indexOf(currentPart) + 1,
             encodeError(batchTimedOut(batchTimeout)),
           );
-        if (failed === undefined || (isRelApiError(error) && error.code === CANCELLED)) throw error;
+        if (failed === undefined || (error instanceof RelApiError && error.code === CANCELLED)) throw error;
         return failed;
       } finally {
         batches.delete(id);
