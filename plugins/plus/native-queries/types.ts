@@ -24,29 +24,6 @@ interface ModelTypes {
   readonly columns: GraphQLEnumType;
 }
 
-const DIRECTIONS = [
-  ["asc", "asc", "last", "in ascending order, nulls last"],
-  ["asc_nulls_first", "asc", "first", "in ascending order, nulls first"],
-  ["asc_nulls_last", "asc", "last", "in ascending order, nulls last"],
-  ["desc", "desc", "first", "in descending order, nulls first"],
-  ["desc_nulls_first", "desc", "first", "in descending order, nulls first"],
-  ["desc_nulls_last", "desc", "last", "in descending order, nulls last"],
-] as const;
-
-/** The enum of sort directions, shared by all orders. */
-const getDirectionType = (build: GqlBuild): GraphQLEnumType | undefined =>
-  build.enumeration({
-    name: build.sharedTypeName("order_by"),
-    description: "column ordering options",
-    values: () =>
-      DIRECTIONS.map(([name, order, nulls, description]) => ({
-        name: build.enumValue(name),
-        value: name,
-        description,
-        part: { kind: "direction", direction: order, nulls },
-      })),
-  });
-
 export const pickDescription = ({
   description,
 }: {
@@ -96,7 +73,7 @@ const buildModelTypes = (
       ),
     }),
   });
-  const order = getDirectionType(build);
+  const order = build.orderDirection();
   return {
     row: new GraphQLObjectType({
       name: model.name,
