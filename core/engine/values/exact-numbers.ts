@@ -5,7 +5,7 @@ import { findStringEnd } from "../../kernel/json-text.ts";
 import type { Json, JsonObject } from "../plan/plan.ts";
 
 /** The key of a raw number, which no other value has. */
-export const RAW_NUMBER: unique symbol = Symbol("raw number");
+const RAW_NUMBER: unique symbol = Symbol("raw number");
 
 /** The text of a number that a JavaScript number cannot represent exactly. */
 interface RawNumber {
