@@ -14,6 +14,7 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import { chooseMediaHook, type ChosenMedia, type MediaType, type MediaNegotiation as Wanted } from "../api.ts";
+import { ANY_MEDIA_TYPE } from "../syntax/media-type.ts";
 
 interface HandlerOptions {
   readonly schema: string;
@@ -46,7 +47,7 @@ const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
     const served = routine === undefined ? undefined : findValueHandler(model, routine);
-    for (const name of type.name === "*/*" ? ["*/*"] : ["*/*", type.name]) {
+    for (const name of type.name === ANY_MEDIA_TYPE ? [ANY_MEDIA_TYPE] : [ANY_MEDIA_TYPE, type.name]) {
       if (served?.mediaType === name) return buildHandlerMedia(name, VALUE, { isBytea: served.isBytea });
       const own =
         relation &&
@@ -71,7 +72,7 @@ const chooseAggregate = (name: string, { aggregate, relation, isBytea }: MediaHa
 /** A response of a handler for any type has the generic content type. */
 const buildHandlerMedia = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): ChosenMedia => ({
   envelope: { media, mediaOptions },
-  ...(name === "*/*" ? { contentType: "application/octet-stream" } : {}),
+  ...(name === ANY_MEDIA_TYPE ? { contentType: "application/octet-stream" } : {}),
   isBinary: mediaOptions.isBytea === true,
 });
 
