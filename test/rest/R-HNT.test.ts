@@ -80,7 +80,7 @@ describe("parameters", () => {
     {
       title: "R-HNT-2 in without parentheses",
       request: "GET /api/ports?id=in.1,2",
-      ...told("A list stands in parentheses: id=in.(1,2)"),
+      ...told("Put the list in parentheses: id=in.(1,2)"),
     },
     {
       title: "R-HNT-2 only an operator",
