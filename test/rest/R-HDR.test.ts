@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startApi } from "../support/api.ts";
+import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const warnings: string[] = [];
@@ -80,7 +80,7 @@ cases(api, [
     title: "R-HDR-3 Content-Range and Range-Unit",
     request: "GET /vessels",
     status: 200,
-    responseHeaders: { "content-range": "0-2/*", "range-unit": "items" },
+    responseHeaders: { "content-range": uncounted("0-2"), "range-unit": "items" },
   },
   {
     title: "R-HDR-4 Content-Location of reads",

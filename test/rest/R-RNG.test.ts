@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { startApi } from "../support/api.ts";
+import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
@@ -87,14 +87,14 @@ cases(api, [
     title: "R-RNG-1 functions",
     request: "GET /rpc/all_vessels?select=id&limit=1&offset=2",
     answer: ids(3),
-    responseHeaders: { "content-range": "2-2/*" },
+    responseHeaders: { "content-range": uncounted("2-2") },
   },
   {
     title: "R-RNG-2 limit=0 is an empty list",
     request: `${vessels}&limit=0`,
     status: 200,
     answer: [],
-    responseHeaders: { "content-range": "*/*" },
+    responseHeaders: { "content-range": uncounted("*") },
   },
   { title: "R-RNG-2 limit=0 with offset=0", request: `${vessels}&limit=0&offset=0`, status: 200, answer: [] },
   { title: "R-RNG-2 limit=0 with an offset", request: `${vessels}&limit=0&offset=1`, status: 416, answer: negative },
@@ -103,7 +103,7 @@ cases(api, [
     title: "R-RNG-2 a negative offset without a limit counts as 0",
     request: `${vessels}&offset=-5`,
     answer: ids(1, 2, 3),
-    responseHeaders: { "content-range": "0-2/*" },
+    responseHeaders: { "content-range": uncounted("0-2") },
   },
   { title: "R-RNG-2 with a limit the window is cut at 0", request: `${vessels}&offset=-2&limit=3`, answer: ids(1) },
   { title: "R-RNG-2 an empty window", request: `${vessels}&offset=-2&limit=2`, status: 416, answer: negative },
@@ -131,7 +131,7 @@ cases(api, [
     headers: { range: "1-2" },
     status: 200,
     answer: ids(2, 3),
-    responseHeaders: { "content-range": "1-2/*" },
+    responseHeaders: { "content-range": uncounted("1-2") },
   },
   { title: "R-RNG-3 without an end", request: vessels, headers: { range: "2-" }, answer: ids(3) },
   {
@@ -152,7 +152,7 @@ cases(api, [
     request: "HEAD /vessels",
     headers: { range: "0-0" },
     status: 200,
-    responseHeaders: { "content-range": "0-2/*" },
+    responseHeaders: { "content-range": uncounted("0-2") },
   },
   {
     title: "R-RNG-3 POST ignores it",
@@ -217,9 +217,14 @@ cases(api, [
     title: "R-RNG-7 first and last",
     request: `${vessels}&limit=2&offset=1`,
     status: 200,
-    responseHeaders: { "content-range": "1-2/*" },
+    responseHeaders: { "content-range": uncounted("1-2") },
   },
-  { title: "R-RNG-7 no row", request: `${vessels}&id=eq.0`, status: 200, responseHeaders: { "content-range": "*/*" } },
+  {
+    title: "R-RNG-7 no row",
+    request: `${vessels}&id=eq.0`,
+    status: 200,
+    responseHeaders: { "content-range": uncounted("*") },
+  },
   {
     title: "R-RNG-7 with a count",
     request: `${vessels}&limit=2`,
@@ -241,14 +246,14 @@ cases(api, [
     headers: { prefer: "tx=rollback" },
     body: { flags: [] },
     status: 204,
-    responseHeaders: { "content-range": "0-1/*" },
+    responseHeaders: { "content-range": uncounted("0-1") },
   },
   {
     title: "R-RNG-7 DELETE",
     request: "DELETE /logbook",
     headers: { prefer: "tx=rollback" },
     status: 204,
-    responseHeaders: { "content-range": "*/*" },
+    responseHeaders: { "content-range": uncounted("*") },
   },
   {
     title: "R-RNG-7 PUT",
@@ -262,7 +267,7 @@ cases(api, [
     title: "R-RNG-8 a partial window without a count",
     request: `${vessels}&limit=1`,
     status: 200,
-    responseHeaders: { "content-range": "0-0/*" },
+    responseHeaders: { "content-range": uncounted("0-0") },
   },
   {
     title: "R-RNG-8 all rows counted",
@@ -297,7 +302,7 @@ cases(api, [
     request: `${vessels}&offset=99`,
     status: 200,
     answer: [],
-    responseHeaders: { "content-range": "*/*" },
+    responseHeaders: { "content-range": uncounted("*") },
   },
   {
     title: "R-RNG-8 an offset at the end",
@@ -340,7 +345,12 @@ cases(api, [
 
 describe("a cap on rows", () => {
   cases(capped, [
-    { title: "R-RNG-5 reads", request: vessels, answer: ids(1, 2), responseHeaders: { "content-range": "0-1/*" } },
+    {
+      title: "R-RNG-5 reads",
+      request: vessels,
+      answer: ids(1, 2),
+      responseHeaders: { "content-range": uncounted("0-1") },
+    },
     { title: "R-RNG-5 a smaller limit counts", request: `${vessels}&limit=1`, answer: ids(1) },
     { title: "R-RNG-5 a larger one does not", request: `${vessels}&limit=5`, answer: ids(1, 2) },
     { title: "R-RNG-5 counted from its own offset", request: `${vessels}&offset=1`, answer: ids(2, 3) },

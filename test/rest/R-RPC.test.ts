@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rolledBack, startApi } from "../support/api.ts";
+import { rolledBack, startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import type { Answer } from "../support/api.ts";
 
@@ -43,7 +43,7 @@ cases(api, [
     responseHeaders: {
       "Content-Type": "application/json; charset=utf-8",
       "Content-Length": null,
-      "Content-Range": "0-0/*",
+      "Content-Range": uncounted("0-0"),
       "Content-Location": null,
     },
   },
@@ -520,7 +520,7 @@ cases(api, [
     request: "GET /rpc/all_vessels?select=id",
     headers: { range: "1-2" },
     answer: [{ id: 2 }, { id: 3 }],
-    responseHeaders: { "Content-Range": "1-2/*" },
+    responseHeaders: { "Content-Range": uncounted("1-2") },
   },
   {
     title: "R-RPC-11 Range is only for GET",
@@ -533,7 +533,7 @@ cases(api, [
     title: "R-RPC-11 a single row",
     request: "GET /rpc/vessel_named?name=Fram&select=id,ports(name)",
     answer: { id: 2, ports: { name: "Oslo" } },
-    responseHeaders: { "Content-Range": "0-0/*" },
+    responseHeaders: { "Content-Range": uncounted("0-0") },
   },
   {
     title: "R-RPC-11 a domain over the row type",
@@ -597,7 +597,12 @@ cases(api, [
   { title: "R-RPC-12 a record", request: "GET /rpc/pair", answer: { one: 1, two: "two" } },
   { title: "R-RPC-12 a composite", request: "GET /rpc/where_is?beacon=1", answer: { lat: 59.9, lon: 10.7 } },
   { title: "R-RPC-12 a scalar's digits", request: "GET /rpc/big_number", bytes: "9007199254740993" },
-  { title: "R-RPC-12 null", request: "GET /rpc/nothing", bytes: "null", responseHeaders: { "Content-Range": "0-0/*" } },
+  {
+    title: "R-RPC-12 null",
+    request: "GET /rpc/nothing",
+    bytes: "null",
+    responseHeaders: { "Content-Range": uncounted("0-0") },
+  },
   { title: "R-RPC-12 an enum", request: "GET /rpc/best_rating", bytes: '"master"' },
   { title: "R-RPC-12 an array", request: "GET /rpc/flags_of?vessel=1", bytes: '["PA","NO"]' },
   { title: "R-RPC-12 json as it is", request: "GET /rpc/spec_of?vessel=3", bytes: "null" },
@@ -605,20 +610,20 @@ cases(api, [
     title: "R-RPC-12 a set of scalars",
     request: "GET /rpc/tonnages",
     answer: [853, 402, 47],
-    responseHeaders: { "Content-Range": "0-2/*" },
+    responseHeaders: { "Content-Range": uncounted("0-2") },
   },
   {
     title: "R-RPC-12 no rows",
     request: "GET /rpc/no_vessels",
     bytes: "[]",
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
     title: "R-RPC-12 void by POST",
     request: "POST /rpc/sink_nothing",
     status: 204,
     bytes: "",
-    responseHeaders: { "Content-Type": null, "Content-Length": null, "Content-Range": "0-0/*" },
+    responseHeaders: { "Content-Type": null, "Content-Length": null, "Content-Range": uncounted("0-0") },
   },
   { title: "R-RPC-12 void by GET", request: "GET /rpc/sink_nothing", status: 204 },
   {
@@ -665,7 +670,7 @@ cases(api, [
     request: "GET /rpc/vessel_named?name=Fram&id=gt.9",
     status: 200,
     bytes: "null",
-    responseHeaders: { "Content-Range": "0-0/*" },
+    responseHeaders: { "Content-Range": uncounted("0-0") },
   },
   {
     title: "R-RPC-13 a single row that limit takes away",
@@ -735,7 +740,7 @@ cases(api, [
     request: "GET /rpc/tonnages",
     headers: { prefer: "count=planned" },
     status: 200,
-    responseHeaders: { "Content-Range": "0-2/*", "Preference-Applied": "count=planned" },
+    responseHeaders: { "Content-Range": uncounted("0-2"), "Preference-Applied": "count=planned" },
   },
   {
     title: "R-CNT-4 an estimated one is exact",

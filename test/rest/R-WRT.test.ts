@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rolledBack, startApi } from "../support/api.ts";
+import { rolledBack, startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -23,7 +23,7 @@ cases(api, [
     responseHeaders: {
       ...noBody,
       "Content-Length": "0",
-      "Content-Range": "*/*",
+      "Content-Range": uncounted("*"),
       "Range-Unit": "items",
       Location: null,
     },
@@ -52,7 +52,7 @@ cases(api, [
     responseHeaders: {
       "Content-Type": "application/json; charset=utf-8",
       "Content-Length": "14",
-      "Content-Range": "*/*",
+      "Content-Range": uncounted("*"),
       Location: null,
     },
   },
@@ -69,7 +69,7 @@ cases(api, [
     request: "POST /ports",
     headers: rolledBack("count=planned"),
     body: { name: "A" },
-    responseHeaders: { "Content-Range": "*/*", "Preference-Applied": "count=planned, tx=rollback" },
+    responseHeaders: { "Content-Range": uncounted("*"), "Preference-Applied": "count=planned, tx=rollback" },
   },
   {
     title: "R-CNT-4 an estimated one is exact",
@@ -84,7 +84,7 @@ cases(api, [
     body: { tonnage: 1 },
     status: 204,
     bytes: "",
-    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": "0-2/*", Location: null },
+    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("0-2"), Location: null },
   },
   {
     title: "R-WRT-1 PATCH headers-only has no Location",
@@ -129,7 +129,7 @@ cases(api, [
     headers: nothing,
     status: 204,
     bytes: "",
-    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": "*/*" },
+    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("*") },
   },
   {
     title: "R-WRT-1 DELETE counts",
@@ -144,7 +144,7 @@ cases(api, [
     headers: shown,
     status: 200,
     answer: [{ id: 3, name: "Gjoa" }],
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
     title: "R-WRT-1 select is ignored without a body",
@@ -317,7 +317,7 @@ cases(api, [
     body: { tonnage: 1 },
     status: 200,
     answer: [],
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
     title: "R-RNG-1 limit and offset of a write are ignored",
