@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of one schema for one role, made for generators of typed clients. */
+/** Writes the OpenAPI 3.1 document of one schema for one role. Generators of typed clients read it. */
 import { findRelation, type Column, type Relation, type Routine } from "../../../core/index.ts";
 import {
   findDescribedRelations,
@@ -20,17 +20,17 @@ interface Version3Input {
   readonly server: string;
   /** The REST names of the operators. */
   readonly operators: readonly string[];
-  /** Whether the preset contains the plugin, which may add parameters to reads. */
+  /** Returns whether the preset contains the plugin, which may add parameters to reads. */
   readonly hasPlugin: (plugin: string) => boolean;
 }
 
-/** The state of writing a document. */
+/** The input of a document, and the names that its parts share. */
 interface Writer extends Version3Input {
-  /** The component name of each relation's rows. */
+  /** The component name for the rows of each relation, by the relation's name. */
   readonly components: ReadonlyMap<string, string>;
 }
 
-/** Makes names that OpenAPI allows for components. */
+/** Returns a unique component name for each name. OpenAPI allows letters, digits, `.`, `_` and `-`. */
 const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
   const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
   return new Map(
@@ -92,7 +92,7 @@ const SHARED_PARAMETERS: JsonObject = {
   },
 };
 
-/** The parameters that plugins add to reads, by plugin. @rule R-OAS-10 */
+/** The parameters that plugins add to reads, by the name of the plugin. @rule R-OAS-10 */
 const PLUGIN_PARAMETERS: Readonly<Record<string, Readonly<Record<string, JsonObject>>>> = {
   "cursor-pages": {
     cursor: buildQueryParameter(
@@ -182,7 +182,8 @@ const buildOperation = (
   responses: { ...responses, default: buildResponse(schemaReference("error.response"), "What is wrong") },
 });
 
-/** The properties of embedded rows, under the name of their relation if that identifies the relationship. */
+/** Builds a property for each relation that exactly one relationship reaches, because such a
+ *  relation is embedded by its name. */
 const buildEmbedProperties = (
   { description: { model }, components }: Writer,
   relation: Relation,
@@ -322,7 +323,7 @@ const buildRoutineOperations = (
 
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** @rule R-OAS-7 R-OAS-8 */
+/** Builds the members of the document. @rule R-OAS-7 R-OAS-8 */
 export const buildVersion3 = (version: Version3Input): DocumentMembers =>
   new DocumentMembers(writeDocumentMembers(version));
 
