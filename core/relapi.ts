@@ -130,17 +130,18 @@ export const relApi = (preset: Preset): RelApi => {
   const steps: AddedStep[] = [];
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const authenticate = async (credentials: Credentials): Promise<Session> => {
-    const session = await hooks.authorize.promise(credentials).catch((error: unknown) => {
-      throw hideSchemeFailure(error, registry, logger);
-    });
-    if (session === undefined) throw anonymousRefused();
-    return session;
-  };
   const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
-    await loader.firstAttempt;
-    const session = given ?? (await authenticate(credentials));
+    if (current.model === undefined) await loader.firstAttempt;
+    let session = given;
+    if (session === undefined) {
+      try {
+        session = await hooks.authorize.promise(credentials);
+      } catch (error) {
+        throw hideSchemeFailure(error, registry, logger);
+      }
+      if (session === undefined) throw anonymousRefused();
+    }
     return actingSession(session, credentials.surface, current.model);
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
