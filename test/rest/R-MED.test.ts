@@ -7,6 +7,8 @@ import { compose, definePlugin, literal, relApi, sql, without } from "../../core
 import { chooseMediaHook } from "../../plugins/rest/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 
+const ANY_TEXT = ANY_MEDIA_TYPE.replace("*", "text");
+
 const api = await startApi();
 
 const accept = (type: string) => ({ accept: type });
@@ -77,9 +79,9 @@ cases(api, [
   {
     title: "R-MED-1 ranges match nothing",
     request: "GET /ports",
-    headers: accept("text/*"),
+    headers: accept(ANY_TEXT),
     status: 406,
-    answer: none("text/*"),
+    answer: none(ANY_TEXT),
   },
   {
     title: "R-MED-1 an empty header is an unknown type",
