@@ -329,7 +329,7 @@ export const cursorPages = definePlugin({
     use(describeAdditionsHook).tap("cursor-pages", ({ readParameters, paths }) => ({
       readParameters: {
         ...readParameters,
-        cursor: "A page by cursor: empty for the first, else that of a `Link` of the page before",
+        cursor: "The cursor of a page: empty for the first page, otherwise from the `Link` header of the previous page",
       },
       paths,
     }));

@@ -12,7 +12,10 @@ const BATCH = {
     properties: {
       id: { type: "string" },
       method: { enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] },
-      path: { type: "string", description: "Below the root, with its query: `/album?id=eq.$1.id`" },
+      path: {
+        type: "string",
+        description: "The path below the REST root, with its query string: `/album?id=eq.$1.id`",
+      },
       headers: HEADERS,
       body: {},
     },
@@ -35,8 +38,8 @@ export const BATCH_PATH = {
     parameters: [{ $ref: "#/components/parameters/prefer" }],
     requestBody: { required: true, ...buildJsonContent(BATCH) },
     responses: {
-      200: { description: "An answer for each request", ...buildJsonContent(ANSWERS) },
-      default: { description: "What is wrong", ...buildJsonContent({ $ref: "#/components/schemas/error.response" }) },
+      200: { description: "The response to each request", ...buildJsonContent(ANSWERS) },
+      default: { description: "The error", ...buildJsonContent({ $ref: "#/components/schemas/error.response" }) },
     },
   },
 };

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of one schema for one role, made for generators of typed clients. */
+/** Writes the OpenAPI 3.1 document of one schema for one role. Generators of typed clients read it. */
 import { findRelation, type Column, type Relation, type Routine } from "../../../core/index.ts";
 import type { OpenapiAdditions } from "../api.ts";
 import {
@@ -27,13 +27,13 @@ interface Version3Input {
   readonly preferences: readonly string[];
 }
 
-/** The state of writing a document. */
+/** The input of a document, and the names that its parts share. */
 interface Writer extends Version3Input {
-  /** The component name of each relation's rows. */
+  /** The component name for the rows of each relation, by the relation's name. */
   readonly components: ReadonlyMap<string, string>;
 }
 
-/** Makes names that OpenAPI allows for components. */
+/** Returns a unique component name for each name. OpenAPI allows letters, digits, `.`, `_` and `-`. */
 const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
   const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
   return new Map(
@@ -73,20 +73,20 @@ const buildQueryParameter = (
 const COUNT = { type: "integer", minimum: 0 };
 
 const SHARED_PARAMETERS: JsonObject = {
-  select: buildQueryParameter("select", "Columns and related rows to answer: `id,title,artist(name)`"),
-  order: buildQueryParameter("order", "`year.desc,title.asc.nullslast`"),
-  limit: buildQueryParameter("limit", "Rows to answer", COUNT),
-  offset: buildQueryParameter("offset", "Rows to skip", COUNT),
+  select: buildQueryParameter("select", "The returned columns and related rows: `id,title,artist(name)`"),
+  order: buildQueryParameter("order", "The order of the rows: `year.desc,title.asc.nullslast`"),
+  limit: buildQueryParameter("limit", "The maximum number of rows", COUNT),
+  offset: buildQueryParameter("offset", "The number of rows to skip", COUNT),
   and: buildQueryParameter("and", "Conditions that all hold: `(year.gte.1990,year.lt.2000)`", {
     type: "string",
     pattern: "^\\(.*\\)$",
   }),
-  or: buildQueryParameter("or", "Conditions of which one holds: `(year.lt.1970,title.like.A*)`", {
+  or: buildQueryParameter("or", "Conditions of which at least one holds: `(year.lt.1970,title.like.A*)`", {
     type: "string",
     pattern: "^\\(.*\\)$",
   }),
-  on_conflict: buildQueryParameter("on_conflict", "Columns whose unique key decides about a conflict"),
-  columns: buildQueryParameter("columns", "Columns of the body that count"),
+  on_conflict: buildQueryParameter("on_conflict", "The columns of the unique key that an upsert compares"),
+  columns: buildQueryParameter("columns", "The columns of the body that are written"),
   prefer: {
     name: "Prefer",
     in: "header",
@@ -127,10 +127,11 @@ const buildOperation = (
   tags: [tag],
   summary: splitComment(comment).summary,
   ...request,
-  responses: { ...responses, default: buildResponse(schemaReference("error.response"), "What is wrong") },
+  responses: { ...responses, default: buildResponse(schemaReference("error.response"), "The error") },
 });
 
-/** The properties of embedded rows, under the name of their relation if that identifies the relationship. */
+/** Builds a property for each relation that exactly one relationship reaches, because such a
+ *  relation is embedded by its name. */
 const buildEmbedProperties = (
   { description: { model }, components }: Writer,
   relation: Relation,
@@ -195,7 +196,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
       responses,
     );
   };
-  const written = buildResponse(rows, "The rows written, with `Prefer: return=representation`");
+  const written = buildResponse(rows, "The written rows, with `Prefer: return=representation`");
   const done = { 200: written, 204: { description: "Done" } };
   const inserted = schemaReference(`${name}.insert`);
   const updated = schemaReference(`${name}.update`);
@@ -242,7 +243,7 @@ const buildRoutineOperations = (
   const { model } = writer.description;
   const buildRoutineOperation = (request: JsonObject): JsonObject =>
     buildOperation(`(rpc) ${routine.name}`, routine.comment, request, {
-      200: buildResponse(buildReturnSchema(writer, routine), "What the function returns"),
+      200: buildResponse(buildReturnSchema(writer, routine), "The result of the function"),
     });
   const properties = parameters.map((each): [string, JsonObject] => [
     each.name,
@@ -268,7 +269,7 @@ const buildRoutineOperations = (
 
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** @rule R-OAS-7 R-OAS-8 */
+/** Builds the members of the document. @rule R-OAS-7 R-OAS-8 */
 export const buildVersion3 = (version: Version3Input): DocumentMembers =>
   new DocumentMembers(writeDocumentMembers(version));
 
