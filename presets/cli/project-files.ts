@@ -108,7 +108,8 @@ const server = app.listen(Number(PORT), isEmbedded ? "127.0.0.1" : "0.0.0.0", (e
     process.exit(1);
   }
   const { port } = server.address()${types(" as AddressInfo")};
-  console.log(\`listening on http://localhost:\${port} (REST: /api, GraphQL: /v1/graphql)\`);
+  const url = \`http://localhost:\${port}\`;
+  console.log(\`listening on \${url}\\n  REST:    \${url}/api\\n  GraphQL: \${url}/v1/graphql\`);
 });
 api.ready.catch((error${types(": Error")}) => {
   console.error(error.message);
