@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { isRelApiError, presetError } from "../../core/index.ts";
+import { presetError, RelApiError } from "../../core/index.ts";
 import { buildProjectFiles, type Language } from "./project-files.ts";
 
 /** Returns the name in a form that npm accepts. */
@@ -40,7 +40,7 @@ export const initProject = (folder: string, language: Language): string => {
   try {
     writeFiles(folder, files);
   } catch (error) {
-    throw isRelApiError(error) ? error : explainError(folder, error as NodeJS.ErrnoException);
+    throw error instanceof RelApiError ? error : explainError(folder, error as NodeJS.ErrnoException);
   }
   const enter = resolve(folder) === process.cwd() ? "" : `cd ${/^[\w./-]+$/.test(folder) ? folder : `'${folder}'`} && `;
   return [
