@@ -18,6 +18,8 @@ const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", 
 interface ClusterOptions {
   readonly dataFolder?: string;
   readonly imagePath?: string;
+  /** The compiled PostgreSQL. By default PGlite compiles it. */
+  readonly engine?: WebAssembly.Module;
   readonly extensions: readonly string[];
   /** Server settings for this run, such as `work_mem=1MB`. */
   readonly settings?: readonly string[];
@@ -37,6 +39,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       ...(options.imagePath === undefined
         ? {}
         : { loadDataDir: new Blob([gunzipSync(readFileSync(options.imagePath))]) }),
+      ...(options.engine === undefined ? {} : { pgliteWasmModule: options.engine }),
       extensions: {
         loadOnDemand,
         ...(options.alarm === undefined ? {} : { alarm: options.alarm.extension }),
@@ -56,6 +59,15 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
     });
   }
 }
+
+/** The types of Node 20 lack this global object. */
+const { WebAssembly: webAssembly } = globalThis as unknown as {
+  readonly WebAssembly: { compile(bytes: Uint8Array): Promise<WebAssembly.Module> };
+};
+
+/** Compiles PostgreSQL. Another thread can use the result, which shortens its start by half. */
+export const compileEngine = (): Promise<WebAssembly.Module> =>
+  webAssembly.compile(readFileSync(fileURLToPath(import.meta.resolve("@electric-sql/pglite/pglite.wasm"))));
 
 /** Links the libraries of extensions at their first use. PGlite links all libraries in parallel while it starts. If two
  *  libraries interfere, a later call ends the engine with "null function or function signature mismatch". That happens
