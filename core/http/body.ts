@@ -23,7 +23,7 @@ const EMPTY_BODY = Buffer.alloc(0);
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
-/** Returns the length of the byte order mark at the start of the text, or 0. */
+/** Returns the length of the byte order mark at the start of the text, or 0. @experimental */
 export const byteOrderMarkBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 

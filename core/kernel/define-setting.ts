@@ -1,6 +1,7 @@
 /** The declaration of a setting: name, environment variables, kind, default and documentation. */
 import { settingKinds, type SettingKind } from "./setting-kinds.ts";
 
+/** The declaration of a setting, as `defineSetting` takes it. */
 export interface SettingSpec<Value, Name extends string = string> {
   readonly name: Name;
   /** The environment variables that set it if the options do not. The first variable that is set wins. */
@@ -21,6 +22,7 @@ export interface SettingSpec<Value, Name extends string = string> {
   readonly isFixed?: boolean;
 }
 
+/** A declared setting, as `defineSetting` returns it. */
 export interface Setting<Value = unknown, Name extends string = string> extends SettingSpec<Value, Name> {
   /** The setting is a key of the options (`options.slowAfter`), not of `options.settings`. */
   readonly isOption: boolean;

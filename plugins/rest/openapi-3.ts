@@ -82,7 +82,7 @@ const createSurface = (context: PluginContext, describeSchema: ReturnType<typeof
   encodeError: (error, exchange) => encodeError(requireRest(context), error, exchange),
 });
 
-/** Available only where the schema is described. @rule R-OAS-7 R-OAS-8 */
+/** Describes the schema in OpenAPI 3.1 too. Available only where the schema is described. @rule R-OAS-7 R-OAS-8 */
 export const openapi3 = definePlugin({
   name: "openapi-3",
   // precedes the surface whose paths it shares; "openapi" follows that surface, so it cannot be in `requires`

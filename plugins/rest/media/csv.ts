@@ -33,7 +33,7 @@ const compilePlainLine = (line: Sql): Sql => sql`(
   from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line) as _l
 )`;
 
-/** @rule R-MED-2 */
+/** Returns rows as CSV: `Accept: text/csv`. @rule R-MED-2 */
 export const csvMedia = definePlugin({
   name: "csv-media",
   requires: ["rest"],

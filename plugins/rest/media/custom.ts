@@ -89,7 +89,7 @@ const findValueHandler = (
   return { mediaType: type.name.toLowerCase(), isBytea: findBaseType(model, type.oid)?.name === "bytea" };
 };
 
-/** @rule R-MED-4 R-MED-5 R-MED-6 */
+/** Returns media types that aggregates and functions of the database build. @rule R-MED-4 R-MED-5 R-MED-6 */
 export const customMedia = definePlugin({
   name: "custom-media",
   requires: ["rest"],

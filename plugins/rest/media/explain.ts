@@ -17,7 +17,7 @@ const checkOption = (option: string): string => {
   return option;
 };
 
-/** @rule R-MED-7 */
+/** Returns the execution plan instead of the result: `Accept: application/vnd.pgrst.plan+json`. @rule R-MED-7 */
 export const explainMedia = definePlugin({
   name: "explain-media",
   settings: explainSettings,

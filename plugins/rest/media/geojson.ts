@@ -18,7 +18,7 @@ const restoreEmptyKey = (feature: Sql): Sql => sql`(
   from pg_catalog.json_each(${feature}) as _m
 )`;
 
-/** @rule R-MED-1 */
+/** Returns rows as a FeatureCollection: `Accept: application/geo+json`. @rule R-MED-1 */
 export const geojsonMedia = definePlugin({
   name: "geojson-media",
   apply: (hooks) => {
