@@ -1,7 +1,10 @@
 /**
  * The pages that list plugins: made from the registry, or compared with it. `vitest run -u` writes operators.md again.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
@@ -149,6 +152,18 @@ test("hooks.md names every hook, of core and of plugins", () => {
   expect(declared).toContain("watchChanges");
   for (const hook of [...Object.keys(createHooks()), ...declared])
     expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
+});
+
+test("C-API-2 C-API-5 npm run docs:public-api has written what the package exports", () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-public-api-"));
+  try {
+    const script = fileURLToPath(new URL("../../.ci/public-api.mjs", import.meta.url));
+    execFileSync(process.execPath, [script, folder]);
+    for (const name of ["public-api.md", "public-api.d.ts"])
+      expect(readFileSync(docs(`reference/${name}`), "utf8")).toBe(readFileSync(join(folder, name), "utf8"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("errors.md has every code of the surfaces", () => {
