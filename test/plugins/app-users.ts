@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Request, RequestHandler, Response } from "express";
 import { definePlugin, Stage } from "../../core/index.ts";
 
 /** The data that the application's middleware has about the caller. */
@@ -7,13 +7,11 @@ interface AppUser {
   readonly role: string;
 }
 
-type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
-
 /**
  * The user that a middleware of the application has put on the request (`request.user`) is the caller. Requests have been
  * through it when they get here; upgrade requests of WebSockets have not, so it runs for them.
  */
-export const appUsers = (middleware: Middleware) =>
+export const appUsers = (middleware: RequestHandler) =>
   definePlugin({
     name: "app-users",
     stage: Stage.early,
@@ -22,10 +20,11 @@ export const appUsers = (middleware: Middleware) =>
         if (isSocket) {
           await new Promise<void>((resolve, reject) => {
             // nothing is written: the response only has to be there
-            middleware(request, {} as ServerResponse, (error) => (error === undefined ? resolve() : reject(error)));
+            const next = (error?: unknown) => (error === undefined ? resolve() : reject(error));
+            void middleware(request as Request, {} as Response, next);
           });
         }
-        const { user } = request as IncomingMessage & { readonly user?: AppUser };
+        const { user } = request as Request & { readonly user?: AppUser };
         if (user === undefined) return undefined; // not logged in: the next scheme is asked
         const { id, role } = user;
         return {
