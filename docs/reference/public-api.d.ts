@@ -160,7 +160,6 @@ export {
   /** @experimental */ SessionSpec,
   Setting,
   SettingKind,
-  SettingSpec,
   /** @experimental */ SettingsSource,
   Signal,
   /** @experimental */ Slices,
@@ -195,26 +194,20 @@ export {
   /** @experimental */ WrapperSpec,
   WriteRows,
   /** @experimental */ arrayLiteral,
-  /** @experimental */ bearerChallenge,
   /** @experimental */ bodyTooLarge,
   /** @experimental */ buildErrorFields,
   buildSettingRows,
-  /** @experimental */ byteOrderMarkBytes,
   catalogText,
   compareColumn,
   compose,
-  /** @experimental */ createCallerSession,
   /** @experimental */ createCurrentOriginPolicy,
   createFieldsLogger,
   defineHook,
-  defineLimit,
   defineMemberQuestions,
-  defineOption,
   definePlugin,
   defineService,
   defineSetting,
   defineSignal,
-  empty,
   /** @experimental */ explainProgram,
   findBaseType,
   /** @experimental */ findClosestNames,
@@ -223,14 +216,10 @@ export {
   findRoutines,
   /** @experimental */ getBoundValue,
   /** @experimental */ getVisibility,
-  /** @experimental */ holdsRawNumber,
   ident,
   integer,
   isJsonObject,
   /** @experimental */ isNestedDeeper,
-  /** @experimental */ isRawNumber,
-  isRelApiError,
-  isSameName,
   join,
   limitExceeded,
   literal,
@@ -960,7 +949,6 @@ export interface CallerSettings {
     } | undefined;
 }
 export declare const nameKey: (name: QualifiedName) => string;
-export declare const isSameName: (a: QualifiedName, b: QualifiedName) => boolean;
 export declare const findRelation: (model: Model, name: QualifiedName) => Relation | undefined;
 export declare const findRoutines: (model: Model, name: QualifiedName) => readonly Routine[];
 export declare const findColumn: (relation: Relation, name: string) => Column | undefined;
@@ -1624,7 +1612,6 @@ export interface Sql {
     readonly parts: readonly (Chunk | Sql)[];
 }
 export declare const sql: (strings: TemplateStringsArray, ...interpolations: readonly Sql[]) => Sql;
-export declare const empty: Sql;
 export declare const ident: (...parts: readonly string[]) => Sql;
 export declare const value: (bound: BoundValue, type?: string) => Sql;
 export declare const catalogText: (text: string) => Sql;
@@ -1683,16 +1670,9 @@ export type ArrayItem = string | null | readonly ArrayItem[];
 export declare const arrayLiteral: (items: readonly ArrayItem[], elementType?: string) => string;
 
 // --- core/engine/values/exact-numbers.d.ts
-export declare const RAW_NUMBER: unique symbol;
-export interface RawNumber {
-    readonly [RAW_NUMBER]: string;
-    readonly isFloatLiteral?: boolean;
-}
-export declare const isRawNumber: (value: unknown) => value is RawNumber;
 export declare const isJsonObject: (value: unknown) => value is JsonObject;
 export declare const numberText: (value: unknown) => string | undefined;
 declare const survivesRoundTrip: (number: string) => boolean;
-export declare const holdsRawNumber: (value: Json) => boolean;
 export declare const writeJson: (value: Json) => string;
 export declare const parseJson: (text: string, isExact?: typeof survivesRoundTrip) => Json;
 
@@ -1832,9 +1812,6 @@ export interface MediaPage {
     buildRow(outputs: readonly string[]): Sql;
 }
 
-// --- core/http/body.d.ts
-export declare const byteOrderMarkBytes: (text: Buffer) => number;
-
 // --- core/http/call.d.ts
 export interface ApiMethods {
 }
@@ -1864,19 +1841,12 @@ export declare class CallError extends Error {
     readonly body: string;
     constructor(fields: Pick<CallError, "status" | "code" | "message" | "headers" | "body">);
 }
-export declare const createCallerSession: (source: Caller) => Session;
 export interface ApiAnswer {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string | Uint8Array;
     json<Value = any>(): Value;
 }
-
-// --- core/http/challenge.d.ts
-export declare const bearerChallenge: (refusal?: string, resourceMetadata?: string) => readonly [
-    string,
-    string
-];
 
 // --- core/http/exchange-slots.d.ts
 export interface ExchangeSlot<Value> {
@@ -2033,36 +2003,26 @@ export interface Counters {
 }
 
 // --- core/kernel/define-setting.d.ts
-export interface SettingSpec<Value, Name extends string = string> {
+export interface Setting<Value = unknown, Name extends string = string> {
     readonly name: Name;
     readonly environment?: readonly string[];
     readonly kind: SettingKind<Value>;
-    readonly default?: Value;
+    readonly default?: NoInfer<Value>;
     readonly description: string;
     readonly unit?: string;
     readonly whenUnset?: string;
     readonly isSecret?: boolean;
     readonly acceptsEmpty?: boolean;
     readonly isFixed?: boolean;
+    readonly isLimit?: boolean;
 }
-export interface Setting<Value = unknown, Name extends string = string> extends SettingSpec<Value, Name> {
-    readonly isOption: boolean;
-    readonly isLimit: boolean;
-    readonly get: (options: {
-        readonly settings?: Readonly<Record<string, unknown>> | undefined;
-    }) => Value;
-}
-export declare const defineSetting: <const Value>(spec: SettingSpec<Value> & {
-    readonly default: NoInfer<Value>;
-}) => Setting<Value>;
-interface DefineOption {
-    <const Value, const Name extends string>(spec: SettingSpec<Value, Name> & {
+interface DefineSetting {
+    <const Value, const Name extends string>(setting: Setting<Value, Name> & {
         readonly default: NoInfer<Value>;
     }): Setting<Value, Name>;
-    <const Value, const Name extends string>(spec: SettingSpec<Value, Name>): Setting<Value | undefined, Name>;
+    <const Value, const Name extends string>(setting: Setting<Value, Name>): Setting<Value | undefined, Name>;
 }
-export declare const defineOption: DefineOption;
-export declare const defineLimit: <const Name extends string>(name: Name, limit: number, description: string, more?: Pick<SettingSpec<number>, "isFixed">) => Setting<number, Name>;
+export declare const defineSetting: DefineSetting;
 type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
 export type ValuesOf<Declared extends readonly Setting[]> = {
     readonly [Each in Declared[number] as Each["name"]]: ValueOf<Each>;
@@ -2102,7 +2062,6 @@ export declare class RelApiError extends Error {
     isCounted: boolean;
     constructor(fields: RelApiErrorFields);
 }
-export declare const isRelApiError: (error: unknown) => error is RelApiError;
 export declare const presetError: (message: string) => RelApiError;
 export declare const missingSessionVariable: (name: string) => RelApiError;
 export declare const bodyTooLarge: (limitBytes: number) => RelApiError;
@@ -2163,7 +2122,6 @@ interface ObjectOptions {
     readonly logger?: Logger | undefined;
     readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
     readonly appSettings?: Readonly<Record<string, string>> | undefined;
-    readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, ObjectOptions {
     readonly appSettings: Readonly<Record<string, string>>;
@@ -2270,7 +2228,7 @@ export declare const settingKinds: {
 
 // --- core/kernel/setting-rows.d.ts
 export declare const buildSettingRows: (plugins: readonly {
-    readonly settings?: readonly SettingSpec<unknown>[];
+    readonly settings?: readonly Setting[];
 }[]) => string[];
 
 // --- core/kernel/settings.d.ts
@@ -3702,26 +3660,26 @@ export declare const safeWrites: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/limits/settings.d.ts
 export declare const safeWriteSettings: readonly [
-    Setting<boolean, "safeWrites">
+    import("../../core/index.ts").Setting<boolean, "safeWrites">
 ];
 export declare const rateLimitSettings: readonly [
-    Setting<Readonly<Record<string, number>> | undefined, "rateLimits">,
-    Setting<number | undefined, "rateLimitBurst">,
-    Setting<readonly string[], "rateLimitBy">,
-    Setting<number, "trustedProxies">
+    import("../../core/index.ts").Setting<Readonly<Record<string, number>> | undefined, "rateLimits">,
+    import("../../core/index.ts").Setting<number | undefined, "rateLimitBurst">,
+    import("../../core/index.ts").Setting<readonly string[], "rateLimitBy">,
+    import("../../core/index.ts").Setting<number, "trustedProxies">
 ];
 export declare const anonymousTimeoutSettings: readonly [
-    Setting<number | undefined, "anonStatementTimeout">
+    import("../../core/index.ts").Setting<number | undefined, "anonStatementTimeout">
 ];
 export declare const rowLimitSettings: readonly [
-    Setting<Readonly<Record<string, number>> | undefined, "rowLimits">
+    import("../../core/index.ts").Setting<Readonly<Record<string, number>> | undefined, "rowLimits">
 ];
 export declare const costLimitSettings: readonly [
-    Setting<Readonly<Record<string, number>> | undefined, "costLimits">,
-    Setting<Readonly<Record<string, number>> | undefined, "estimatedRowLimits">
+    import("../../core/index.ts").Setting<Readonly<Record<string, number>> | undefined, "costLimits">,
+    import("../../core/index.ts").Setting<Readonly<Record<string, number>> | undefined, "estimatedRowLimits">
 ];
 export declare const apiLimitSettings: readonly [
-    Setting<Readonly<Record<string, Json>> | undefined, "apiLimits">
+    import("../../core/index.ts").Setting<Readonly<Record<string, Json>> | undefined, "apiLimits">
 ];
 interface ResolvedOptions extends ValuesOf<typeof safeWriteSettings>, ValuesOf<typeof rateLimitSettings>, ValuesOf<typeof anonymousTimeoutSettings>, ValuesOf<typeof rowLimitSettings>, ValuesOf<typeof costLimitSettings>, ValuesOf<typeof apiLimitSettings> {
 }
