@@ -38,7 +38,9 @@ export interface DatabaseSource {
 
 /** The options whose values no environment variable can hold. */
 interface ObjectOptions {
+  /** A database that is connected through streams, such as the embedded one, in place of `databaseUrl`. */
   readonly database?: DatabaseSource | undefined;
+  /** The target of log lines, such as `createFieldsLogger(pino())`. */
   readonly logger?: Logger | undefined;
   /** Returns the current connection string of an option. It is called for each connection, so passwords can rotate.
    *  `index` is the position if the option is a list. If it returns undefined, the option's own value is used. */

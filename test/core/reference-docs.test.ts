@@ -116,11 +116,20 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
   expect([...knownOptions].sort()).toEqual(ofPlugins.sort());
 });
 
-test("X-SET-8 an editor shows a description of each option of the presets", () => {
+test("X-SET-8 an editor shows description, default and unit of each option of the presets", () => {
   const file = readFileSync(docs("../dist/presets/options.d.ts"), "utf8");
-  const shown = [...file.matchAll(/\/\*\* .+ \*\/\n +readonly (\w+)\?:/g)].map(([, name]) => name);
+  const shown = [...file.matchAll(/\/\*\* (.+) \*\/\n +readonly (\w+)\?:/g)];
   const options = collectSettings(plus({}));
-  expect(shown, "npm run build:ts writes it").toEqual(options.map(({ name }) => name));
+  expect(
+    shown.map(([, , name]) => name),
+    "npm run build:ts writes it",
+  ).toEqual(options.map(({ name }) => name));
+  for (const [i, { name, default: value, unit }] of options.entries()) {
+    const end = value === undefined ? "Unset by default" : `Default: \`${JSON.stringify(value)}\``;
+    expect(shown[i]?.[1]).toContain(`. ${end}${unit === undefined ? "" : ` (${unit})`}`);
+    if (name.endsWith("Bytes")) expect([name, unit]).toEqual([name, "bytes"]);
+    if (name.endsWith("Ms")) expect([name, unit]).toEqual([name, "ms"]);
+  }
   expect(file).toContain("/** Connections at most per process. Default: `10`. */\n    readonly dbPool?:");
 });
 

@@ -63,7 +63,7 @@ const FRAMEWORKS = `
 
 /** The entry point that exports a name, by the page of the public API. Names of the reader have precedence. */
 const entryPoints = (): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>();
+  const found = new Map([["SyncBailHook", "tapable"]]);
   const ofReader = new Set(Array.from(READER.matchAll(/const (\w+):/g), ([, name]) => name));
   for (const section of readPage("reference/public-api.md").split(/^## /m)) {
     const [entry = ""] = section.split("\n");
