@@ -11,13 +11,15 @@ interface ExplainOptions {
 
 const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
 
-/** Only options of this list become keywords of EXPLAIN. */
+/** Returns the option, which becomes a keyword of EXPLAIN and so must not be other text. @throws TypeError for an option
+ *  that is not in the list */
 const checkOption = (option: string): string => {
   if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
   return option;
 };
 
-/** Returns the execution plan instead of the result: `Accept: application/vnd.pgrst.plan+json`. @rule R-MED-7 */
+/** Returns the execution plan instead of the result, to callers that may see it, if `dbPlanEnabled` is set. @rule
+ *  R-MED-7 */
 export const explainMedia = definePlugin({
   name: "explain-media",
   settings: explainSettings,
@@ -27,7 +29,7 @@ export const explainMedia = definePlugin({
       name: "explain",
       builtIn: [],
       compile: (statement, given) => {
-        const { format, options } = given as unknown as ExplainOptions; // the tap below writes it
+        const { format, options } = given as unknown as ExplainOptions; // the tap in this file writes the options
         const words = [
           ...options.map((option) => sql`${catalogText(checkOption(option))}`),
           sql`format ${catalogText(format === "json" ? "json" : "text")}`,
