@@ -15,7 +15,7 @@ export const initDbParams = ["--wal-segsize=1", "-c", "max_wal_size=16MB", "-c",
  *  (see `stackMb` in host.ts). */
 const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_stack_depth=1MB"];
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly dataFolder?: string;
   readonly imagePath?: string;
   readonly extensions: readonly string[];
@@ -75,7 +75,7 @@ const loadOnDemand: Extension = {
 };
 
 /** The only timer of the engine, which `statement_timeout` sets. */
-export interface Alarm {
+interface Alarm {
   readonly extension: Extension;
   /** Makes PostgreSQL discard the alarm of a finished statement, because PostgreSQL sets no other alarm before. Called
    *  between two groups of messages. */

@@ -11,7 +11,7 @@ const stackMb = 512;
 /** The limit of JavaScript's heap, which is small because it contains neither tables nor results. */
 const heapMb = 512;
 
-export interface ThreadEvents {
+interface ThreadEvents {
   /** `greeting` is the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
   onAnswer(answer: Answer): void;

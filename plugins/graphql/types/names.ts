@@ -3,7 +3,7 @@
 import type { QualifiedName } from "../../../core/index.ts";
 import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../catalog-types.ts";
 
-export type NamePart = string | GqlNamePart;
+type NamePart = string | GqlNamePart;
 
 /** Builds the names of types and fields, with customization and naming convention. @experimental */
 export interface Names {
