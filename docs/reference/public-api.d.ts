@@ -196,6 +196,7 @@ export {
   /** @experimental */ arrayLiteral,
   /** @experimental */ bodyTooLarge,
   /** @experimental */ buildErrorFields,
+  buildJsonAnswer,
   buildSettingRows,
   catalogText,
   compareColumn,
@@ -234,6 +235,7 @@ export {
   presetError,
   relApi,
   requestSignal,
+  requireService,
   restrictRows,
   settingKinds,
   sql,
@@ -653,6 +655,7 @@ export {
   JsonBody,
   MediaNegotiation,
   MediaType,
+  OpenapiAdditions,
   Payload,
   RaisedError,
   ReadParameter,
@@ -668,6 +671,7 @@ export {
   /** @experimental */ Suggestion,
   /** @experimental */ Suggestions,
   chooseMediaHook,
+  describeAdditionsHook,
   exposeRestHeadersHook,
   finishAnswerHook,
   /** @experimental */ hintsService,
@@ -1558,7 +1562,7 @@ export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
 type StatementField = Extract<BundleField, {
     readonly statement: string;
 }>;
-export interface PlanMapper<Scope extends PlanScope = PlanScope> {
+interface PlanMapper<Scope extends PlanScope = PlanScope> {
     readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
     readonly read?: (read: Read, scope: Scope) => Read;
     readonly insert?: (insert: Insert, scope: Scope) => Insert;
@@ -1572,7 +1576,7 @@ export interface PlanMapper<Scope extends PlanScope = PlanScope> {
     readonly statement?: (field: StatementField) => StatementField;
     readonly value?: (ref: ValueRef) => ValueRef;
 }
-export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
+type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
     readonly [Node in Exclude<keyof PlanMapper, "extendScope">]?: (...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>) => void;
 };
 export declare const mapPlan: <P extends Plan, Scope extends PlanScope = PlanScope>(plan: P, model: Model, mapper: PlanMapper<Scope>) => P;
@@ -1647,7 +1651,7 @@ export interface RowSource {
     readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
     readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
 }
-export interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
+interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
     readonly program: Program;
     readonly first: number;
 }
@@ -1750,7 +1754,6 @@ export interface FilterContext {
     readonly keyword: string | undefined;
     readonly option: Sql | undefined;
     readonly quantifier: "any" | "all" | undefined;
-    readonly compileOperand: (operand: Operand) => Sql;
 }
 export interface PlanTap {
     readonly keepsRows?: boolean;
@@ -1777,7 +1780,6 @@ export interface EmbedContext {
     array(read?: Read): Sql;
     object(read?: Read): Sql;
     aggregate(read?: Read): Sql;
-    buildArray(element: Sql): Sql;
     lateral(rows: Sql, alias: string): Sql;
     expand(outputs: readonly Output[]): readonly Output[];
 }
@@ -1956,6 +1958,9 @@ export type HttpRequest = IncomingMessage & {
 };
 export type Next = (error?: unknown) => void;
 
+// --- core/http/respond.d.ts
+export declare const buildJsonAnswer: (status: number, body: string, more?: Headers) => Answer;
+
 // --- core/http/send-backlog.d.ts
 export type OutgoingStream = OutgoingMessage | Duplex;
 
@@ -2065,7 +2070,7 @@ export declare class RelApiError extends Error {
 export declare const presetError: (message: string) => RelApiError;
 export declare const missingSessionVariable: (name: string) => RelApiError;
 export declare const bodyTooLarge: (limitBytes: number) => RelApiError;
-export declare const tokenRefused: (message: string, details?: string | null, code?: string) => RelApiError;
+export declare const tokenRefused: (message: string, details?: string | null) => RelApiError;
 
 // --- core/kernel/health-problems.d.ts
 export interface HealthProblems {
@@ -2147,7 +2152,7 @@ export interface Preset {
     readonly aliases?: Readonly<Record<string, readonly string[]>>;
     readonly removed?: ReadonlyMap<string, number>;
 }
-export interface Without {
+interface Without {
     readonly without: string;
 }
 export type PresetPart = (Preset | Plugin | Without) & {
@@ -2276,6 +2281,9 @@ export interface Signal<Event> {
     listen(listener: (event: Event) => void): void;
 }
 export declare const defineService: <Service>(name: string) => ServiceToken<Service>;
+export declare const requireService: <Service>({ use }: {
+    use<Value>(token: Token<Value>): Value;
+}, token: ServiceToken<Service>) => Service;
 export declare const defineHook: <Hook extends object>(name: string, owner: string, make: () => Hook) => Token<Hook>;
 export declare const defineSignal: <Event>(name: string) => Token<Signal<Event>>;
 
@@ -3570,7 +3578,7 @@ export declare const graphqlFunctions: import("../../../core/plugin.ts").Plugin;
 export declare const graphqlInserts: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/types/names.d.ts
-export type NamePart = string | GqlNamePart;
+type NamePart = string | GqlNamePart;
 export interface Names {
     typeName(...words: readonly NamePart[]): string;
     sharedTypeName(...words: readonly NamePart[]): string;
@@ -4291,6 +4299,13 @@ export declare const finishAnswerHook: Token<SyncWaterfallHook<[
 export declare const exposeRestHeadersHook: Token<SyncWaterfallHook<[
     names: readonly string[]
 ], readonly string[], import("tapable").UnsetAdditionalOptions>>;
+export interface OpenapiAdditions {
+    readonly readParameters: Readonly<Record<string, string>>;
+    readonly paths: Readonly<Record<string, object>>;
+}
+export declare const describeAdditionsHook: Token<SyncWaterfallHook<[
+    additions: OpenapiAdditions
+], OpenapiAdditions, import("tapable").UnsetAdditionalOptions>>;
 export interface ReadParameter {
     readonly text: string;
     readonly model: Model;
@@ -4326,6 +4341,9 @@ interface ApiMethods {
 interface OperatorSpec {
     readonly rest?: string | false;
     readonly restOperand?: (text: string) => string;
+}
+interface PreferenceSpec {
+    readonly example?: string;
 }
 interface EmbedSpec {
     readonly rest?: {
@@ -4441,7 +4459,7 @@ declare const sharedOptions: readonly [
     import("../../core/index.ts").Setting<"commit" | "commit-allow-override" | "rollback" | "rollback-allow-override", "dbTxEnd">,
     import("../../core/index.ts").Setting<boolean, "metadataPermissionsForRest">
 ];
-export declare const surfaceLimits: readonly [
+declare const surfaceLimits: readonly [
     import("../../core/index.ts").Setting<number, "maxJsonDepth">,
     import("../../core/index.ts").Setting<number, "maxRelationDepth">,
     import("../../core/index.ts").Setting<number, "maxFilters">,
