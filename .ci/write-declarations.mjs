@@ -16,8 +16,9 @@ const file = inDist("options.d.ts");
 const commentOf = ({ description, default: value, unit, whenUnset }) => {
   const text = description.replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1").replaceAll("*/", "*\u200b/");
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-  if (value === undefined) return whenUnset === undefined ? sentence : `${sentence} Unset: ${whenUnset}.`;
-  return `${sentence} Default: \`${JSON.stringify(value)}\`${unit === undefined ? "" : ` (${unit})`}.`;
+  const start = value === undefined ? "Unset by default" : `Default: \`${JSON.stringify(value)}\``;
+  const ofUnit = unit === undefined ? "" : ` (${unit})`;
+  return `${sentence} ${start}${ofUnit}${whenUnset === undefined ? "" : `: ${whenUnset}`}.`;
 };
 
 const members = collectSettings(plus({})).map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);

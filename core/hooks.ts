@@ -26,6 +26,7 @@ export interface RelApiHooks {
 /** Fields by name. The plugin that calls the hook decides what else both contain; taps use that plugin's types. */
 export type Fields = Readonly<Record<string, object>>;
 
+/** The place that a tap of `buildGqlField` adds fields to. */
 export interface FieldContext {
   /** The family of types that the fields belong to: `row`, `query_root`, … */
   readonly scope: string;
@@ -38,6 +39,7 @@ export interface FieldContext {
 /** Parameters of methods are compared bivariantly, so a tap may use the types of the plugin that calls it. */
 type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
 
+/** The hook that adds fields to a type. */
 export interface FieldHook {
   tap(
     options: string | { readonly name: string; readonly stage?: number; readonly before?: string },
@@ -145,6 +147,7 @@ export interface EmbedContext {
   expand(outputs: readonly Output[]): readonly Output[];
 }
 
+/** A column that an embed adds to the rows of its parent. */
 export interface EmbedColumn {
   readonly as: string;
   readonly value: Sql;

@@ -54,6 +54,7 @@ export interface OperatorSpec extends BuiltIn {
   readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;
 }
 
+/** An embedding mode: how related rows appear inside the row of their parent. */
 export interface EmbedSpec extends BuiltIn {
   /** The mode that plans store. Unique. */
   readonly mode: string;
@@ -83,7 +84,7 @@ export interface PlanFunction extends BuiltIn {
   readonly compile: (argument: Sql, model: Model, operands?: readonly Sql[]) => Sql;
 }
 
-/** Adds facts about the caller that SQL can read besides role and claims. @rule X-SES-1 */
+/** Adds facts about the caller that SQL can read besides role and claims. @rule X-SES-1 @experimental */
 export interface SessionSpec {
   readonly name: string;
   /** The settings of each of the caller's transactions, set before its role. They are computed once per session, so
@@ -102,7 +103,7 @@ export interface SessionSpec {
   readonly prefix?: string;
 }
 
-/** Returns settings by which SQL can read a request. `path` is the path that SQL sees. */
+/** Returns settings by which SQL can read a request. `path` is the path that SQL sees. @experimental */
 export type RequestSettings = (
   request: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">,
   path: string,
@@ -161,7 +162,7 @@ export interface StatementSpec extends BuiltIn {
   readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
 }
 
-/** SQL that an envelope puts around a whole statement: `explain (…) select …`. @rule X-MED-2 */
+/** SQL that an envelope puts around a whole statement: `explain (…) select …`. @rule X-MED-2 @experimental */
 export interface WrapperSpec extends BuiltIn {
   readonly name: string;
   /** Returns a statement whose rows have one column. The rows, joined by line feeds, are the body. */
@@ -169,7 +170,7 @@ export interface WrapperSpec extends BuiltIn {
 }
 
 /** A column that a plugin adds to the result row of each statement, except the statements of documents.
- *  `context.execute` returns it with the other columns. @rule X-RES-1 */
+ *  `context.execute` returns it with the other columns. @rule X-RES-1 @experimental */
 export interface ResultColumnSpec extends BuiltIn {
   /** Lower-case letters and `_`, unique. */
   readonly name: string;
@@ -177,13 +178,15 @@ export interface ResultColumnSpec extends BuiltIn {
   readonly compile: () => Sql;
 }
 
-/** Another encoding for the rows of an insert, which PostgreSQL receives as one JSON text by default. @rule X-INS-1 */
+/** Another encoding for the rows of an insert, which PostgreSQL receives as one JSON text by default. @rule X-INS-1
+ *  @experimental */
 export interface RowSourceSpec extends BuiltIn {
   readonly name: string;
   /** Returns undefined if the rows of this insert go as JSON. */
   readonly prepare: (insert: Insert, model: Model) => RowSource | undefined;
 }
 
+/** A plugin: its declared parts, and the function that taps hooks and uses the context. */
 export interface Plugin {
   /** Kebab-case, unique in a preset. The plugin's taps have the same name. */
   readonly name: string;
@@ -227,7 +230,7 @@ export interface Plugin {
 export const definePlugin = (plugin: Plugin): Plugin => plugin;
 
 /** The declared parts of all plugins, for parsers and compilers. Unexpected errors of a part's functions name the
- *  plugin. */
+ *  plugin. @experimental */
 export interface Registry {
   readonly operators: readonly OperatorSpec[];
   readonly embeds: readonly EmbedSpec[];
@@ -253,6 +256,7 @@ export interface Registry {
   has(plugin: string): boolean;
 }
 
+/** A transaction to run: the caller, and the programs with their values. */
 export interface Execution {
   readonly session: Session;
   readonly access: "read only" | "read write";
@@ -298,7 +302,7 @@ export interface Execution {
   readonly comment?: string;
 }
 
-/** A transaction whose rows are read while they arrive. */
+/** A transaction whose rows are read while they arrive. @experimental */
 export interface ArrivingTransaction {
   readonly execution: Execution;
   /** The index of the first statement of its programs in the batch. */
@@ -307,7 +311,7 @@ export interface ArrivingTransaction {
   answer(rows: readonly ResultRow[]): void;
 }
 
-/** A transaction that has ended. Times are values of `performance.now()`. */
+/** A transaction that has ended. Times are values of `performance.now()`. @experimental */
 export interface EndedTransaction {
   readonly execution: Execution;
   /** The time at which it requested a connection. */
@@ -320,7 +324,7 @@ export interface EndedTransaction {
   readonly error?: unknown;
 }
 
-/** Builds the statements of transactions, and sends them to the primary server. */
+/** Builds the statements of transactions, and sends them to the primary server. @experimental */
 export interface TransactionSender {
   /** Returns the statements of a transaction that runs no user-defined code, without settings for such code. Undefined if
    *  the transaction may run on a replica, or the server cannot keep prepared statements. @throws RelApiError when a
@@ -331,7 +335,7 @@ export interface TransactionSender {
   send(connection: Connection, statements: readonly WireStatement[]): Promise<WireResult>;
 }
 
-/** Analyses plans without asking the database. */
+/** Analyses plans without asking the database. @experimental */
 export interface PlanProof {
   /** Returns whether the plan runs no user-defined code. The result of a plan that
    *  only reads must also be the same for all callers of one database role, except for bound values. @rule R-TX-10 */
@@ -342,7 +346,7 @@ export interface PlanProof {
  *  results are the same. */
 export const planProofService = defineService<PlanProof>("plan-proof");
 
-/** Emitted after each transaction of `execute`. */
+/** Emitted after each transaction of `execute`. @experimental */
 export const transactionSignal = defineSignal<EndedTransaction>("transaction");
 
 /** Emitted after each answered request, except preflights, and after each operation of a WebSocket. */
@@ -352,7 +356,7 @@ export const requestSignal = defineSignal<RequestRecord>("request");
  *  columns that plugins declare. */
 export type ResultRow = Readonly<Record<string, string | null>>;
 
-/** A source of options besides the preset. */
+/** A source of options besides the preset. @experimental */
 export interface OptionSource {
   /** The name in log lines: `the database`. */
   readonly name: string;

@@ -68,7 +68,8 @@ const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Lo
 /** The key of a listener that `api.over` returned. Its value is the api. */
 const OVER = Symbol("over");
 
-/** @throws RelApiError `preset` for every mistake that can be found without the database */
+/** Turns a preset into an api: applies the plugins, and starts to load the model. @throws RelApiError `preset` for
+ *  every mistake that can be found without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
   const settings = collectSettings({ ...preset, plugins });

@@ -2,11 +2,13 @@
 import type { Exchange, Answer } from "./http/exchange.ts";
 import type { Model, Relation, Routine } from "./engine/model/model.ts";
 
+/** The target that the path of a REST request names: the root, a relation or a function. */
 export type RouteTarget =
   | { readonly kind: "root" }
   | { readonly kind: "relation"; readonly relation: Relation }
   | { readonly kind: "routine"; readonly name: string; readonly routines: readonly Routine[] };
 
+/** Serves a method of a target. */
 export type RouteHandler = (exchange: Exchange, target: RouteTarget) => Promise<Answer> | Answer;
 
 /** The methods of one target. The `Allow` header lists those that the caller may use. */
@@ -15,6 +17,7 @@ export interface Route {
   readonly methods: ReadonlyMap<string, RouteHandler>;
 }
 
+/** The model and the schema for which a route is built. */
 export interface RouteContext {
   readonly model: Model;
   readonly schema: string;

@@ -21,6 +21,7 @@ export interface Caller {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
+/** The options that calls from the application have in common. */
 export interface CallOptions {
   /** If undefined, the auth schemes read `headers`, as for HTTP requests. */
   readonly session?: Caller;
@@ -67,7 +68,7 @@ const normalizeVariableName = (name: string): string => {
   return lower.startsWith(VARIABLE_PREFIX) ? lower : VARIABLE_PREFIX + lower;
 };
 
-/** Returns one session per caller object, so that values derived from the session are computed once. */
+/** Returns one session per caller object, so that values derived from the session are computed once. @experimental */
 export const createCallerSession = memoize((caller: Caller): Session => {
   const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
   const named = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);

@@ -1,7 +1,7 @@
 /** Values that plugins store for a request. */
 import type { OpenExchange } from "./exchange.ts";
 
-/** The value that one plugin stores for each request. */
+/** The value that one plugin stores for each request. @experimental */
 export interface ExchangeSlot<Value> {
   get(exchange: OpenExchange): Value | undefined;
   set(exchange: OpenExchange, value: Value): void;

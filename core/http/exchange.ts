@@ -157,11 +157,12 @@ export interface Surface {
   readonly exposedHeaders?: readonly string[];
 }
 
-/** A surface and the plugin that added it. */
+/** A surface and the plugin that added it. @experimental */
 export interface AddedSurface extends Surface {
   readonly plugin: string;
 }
 
+/** A step and the plugin that added it. @experimental */
 export interface AddedStep {
   readonly plugin: string;
   readonly step: RequestStep;

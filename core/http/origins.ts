@@ -1,6 +1,6 @@
 /** Decides which pages of other origins are trusted: for CORS, for WebSockets, for MCP, and for tokens in cookies. */
 
-/** The origins that may read responses. */
+/** The origins that may read responses. @experimental */
 export interface OriginPolicy {
   /** Any origin is allowed, without credentials. */
   readonly isOpen: boolean;
@@ -29,7 +29,7 @@ export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => 
   };
 };
 
-/** Returns the policy of the current list, computed once per list. */
+/** Returns the policy of the current list, computed once per list. @experimental */
 export const createCurrentOriginPolicy = (allowed: () => readonly string[]): (() => OriginPolicy) => {
   let origins = allowed();
   let policy = createOriginPolicy(origins);

@@ -2,6 +2,7 @@
 import type { Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 
+/** A server of `node:http` or `node:https`. */
 export type AnyServer = Server | HttpsServer;
 
 interface Servers {

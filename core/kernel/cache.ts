@@ -53,7 +53,7 @@ export const definePartMemberQuestions =
 /** Asks a question of the source; the answer becomes part of the cache key. */
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 
-/** The result of a lookup: a cached value or a new one. */
+/** The result of a lookup: a cached value or a new one. @experimental */
 export interface CacheEntry<Made> {
   readonly value: Made;
   /** Caches the value. Call it after the first successful use, so that a value that fails is not cached. Does nothing
@@ -73,6 +73,7 @@ export interface Cache<Source, Made> {
   derive(ask: Ask<Source>): CacheEntry<Made>;
 }
 
+/** The declaration of a cache: its name, how it makes a value, and how large a value is. */
 export interface CacheSpec<Source, Made> {
   readonly name: string;
   /** Computes the value. It reads the source only through `ask`, so it must not close over anything from a request. If
@@ -128,7 +129,7 @@ const computeKey = (question: Question<unknown, unknown>, answer: unknown): unkn
 
 const noOperation = (): void => undefined;
 
-/** The limits of all values together. The least recently used are evicted. 0 disables the caches. */
+/** The limits of all values together. The least recently used are evicted. 0 disables the caches. @experimental */
 export interface CacheLimits {
   maxBytes(): number;
   maxEntries?(): number;

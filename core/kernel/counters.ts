@@ -1,11 +1,11 @@
 /** The counters of an api, shown at `/metrics` (R-ADM-2). */
 
-/** The names in use are `model-loads`, `model-load-failures` and `model-load-seconds` (of the last load);
- *  `pool-timeouts`, `pool-available`, `pool-waiting` and `pool-max`. The caches `cache` and `jwt-cache` have
- *  `-requests`, `-hits`, `-evictions`, `-conflicts`, `-entries` and `-bytes`. Others are `results-refused`,
- *  `unread-bytes`, `unread-closed`, `prepared-statements`, `prepared-bytes`, `body-bytes`, `bodies-refused`,
- *  `requests-late` and `requests-cut-off` (when the api closed). Each limit has `refused-<limit>`. Plugins add their
- *  own. An unknown name reads 0. */
+/** Counts events by name, for metrics. The names in use are `model-loads`, `model-load-failures` and
+ *  `model-load-seconds` (of the last load); `pool-timeouts`, `pool-available`, `pool-waiting` and `pool-max`. The
+ *  caches `cache` and `jwt-cache` have `-requests`, `-hits`, `-evictions`, `-conflicts`, `-entries` and `-bytes`.
+ *  Others are `results-refused`, `unread-bytes`, `unread-closed`, `prepared-statements`, `prepared-bytes`,
+ *  `body-bytes`, `bodies-refused`, `requests-late` and `requests-cut-off` (when the api closed). Each limit has
+ *  `refused-<limit>`. Plugins add their own. An unknown name reads 0. @experimental */
 export interface Counters {
   add(name: string, by?: number): void;
   set(name: string, to: number): void;

@@ -23,7 +23,7 @@ const MAX_CHANGES = 3;
 
 /** Returns the nearest candidates by the rules of PostgreSQL's column suggestions. They differ in at most `maxChanges`
  *  characters and at most half of the name. The result is empty if more than two are equally near, because a long list
- *  does not help. */
+ *  does not help. @experimental */
 export const findClosestNames = (
   name: string,
   candidates: Iterable<string>,

@@ -2,6 +2,7 @@
  *  and envelope. Plugins define their own errors. */
 import type { Json } from "../engine/plan/plan.ts";
 
+/** The fields of a `RelApiError`, as its constructor takes them. */
 export interface RelApiErrorFields {
   readonly code: string;
   /** The HTTP status, unless the surface has another one for the code. */
@@ -135,7 +136,8 @@ export const nulEscape = (path?: string): RelApiError =>
 export const requestCancelled = (): RelApiError =>
   new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
 
-/** `facts.variable` is the name. @rule G-FIL-7 */
+/** Returns the error for a session variable that the request needs and the caller lacks. `facts.variable` is the
+ *  name. @rule G-FIL-7 */
 export const missingSessionVariable = (name: string): RelApiError =>
   new RelApiError({
     code: "missing-session-variable",
@@ -215,7 +217,7 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
 
 // --- http -----------------------------------------------------------------------------------------------------------
 
-/** The body of a request is larger than `maxBodyBytes`. @rule R-BND-3 */
+/** The body of a request is larger than `maxBodyBytes`. @rule R-BND-3 @experimental */
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",

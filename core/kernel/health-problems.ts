@@ -1,4 +1,4 @@
-/** Problems that do not stop the api, by topic. The readiness check reports them (R-ADM-1). */
+/** Problems that do not stop the api, by topic. The readiness check reports them (R-ADM-1). @experimental */
 export interface HealthProblems {
   /** Sets or, with `reason` undefined, clears the problem of a topic. The reason must not contain a secret. */
   set(about: string, reason: string | undefined): void;

@@ -36,7 +36,8 @@ const findWordEnd = (text: string, start: number): number => {
   return at;
 };
 
-/** Returns whether brackets nest deeper than `levels`. The text need not be valid JSON. @rule R-LIM-2 G-LIM-2 */
+/** Returns whether brackets nest deeper than `levels`. The text need not be valid JSON. @rule R-LIM-2 G-LIM-2
+ *  @experimental */
 export const isNestedDeeper = (text: string, levels: number): boolean => {
   if (text.length <= levels) return false;
   let depth = 0;

@@ -18,7 +18,7 @@ export const limitExceeded = (
 ): RelApiError =>
   new RelApiError({ status: 400, ...fields, hint: `The limit is the setting ${limit}.`, facts: { limit } });
 
-/** The URL of a request or call is longer than `maxUrlBytes`. @rule R-BND-9 */
+/** The URL of a request or call is longer than `maxUrlBytes`. @rule R-BND-9 @experimental */
 export const urlTooLong = (limitBytes: number): RelApiError =>
   limitExceeded("maxUrlBytes", {
     code: "url-too-long",

@@ -1,5 +1,5 @@
 /** Computes a value once per object, and keeps it for the object's lifetime. `compute` must read only the object, and
- *  the object must not change, because the value is never computed again. */
+ *  the object must not change, because the value is never computed again. @experimental */
 export const memoize = <Source extends object, Value>(
   compute: (source: Source) => Value,
 ): ((source: Source) => Value) => {

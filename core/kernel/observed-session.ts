@@ -3,7 +3,7 @@ import { definePartMemberQuestions, definePartQuestions, type Ask, type Question
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
 
-/** A source of cache questions that has a session. */
+/** A source of cache questions that has a session. @experimental */
 export interface SessionSource {
   readonly session: Session;
 }

@@ -41,6 +41,7 @@ interface ObjectOptions {
   /** A database in place of `databaseUrl`, such as `embedded()` of `relapi/plugins/database`. `api.close()` closes it.
    *  Unset: `databaseUrl` is required, except in the standalone server. */
   readonly database?: DatabaseSource | undefined;
+  /** The target of log lines, such as `createFieldsLogger(pino())`. */
   readonly logger?: Logger | undefined;
   /** Returns the current connection string of an option. It is called for each connection, so passwords can rotate.
    *  `index` is the position if the option is a list. If it returns undefined, the option's own value is used. */

@@ -79,7 +79,7 @@ const catchErrors = <Run extends AnyFunction>(run: Run, handle: (error: unknown)
 export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string, logger: Logger, run: Run): Run =>
   catchErrors(run, (error) => logger.error("a plugin failed", buildErrorFields(attributeError(plugin, hook, error))));
 
-/** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. */
+/** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. @experimental */
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   const thrown = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
   const cause = thrown instanceof Error ? thrown : String(thrown);

@@ -6,7 +6,7 @@ import type { RelApiOptions, ResolvedOptions } from "./options.ts";
 import { checkKind, parseSetting } from "./setting-kinds.ts";
 import { coreSettings } from "./settings.ts";
 
-/** The parts of a preset that concern settings. */
+/** The parts of a preset that concern settings. @experimental */
 export interface SettingsSource {
   readonly plugins: readonly { readonly name: string; readonly settings?: readonly Setting[] }[];
   readonly options?: RelApiOptions;
@@ -87,13 +87,14 @@ const unknownOption = (name: string, known: Iterable<string>): RelApiError =>
     `there is no option "${name}"${buildSuggestion(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );
 
-/** The values of environment variables. */
+/** The values of environment variables. @experimental */
 export interface EnvironmentValues {
   readonly values: Readonly<Record<string, unknown>>;
   /** One line per invalid variable. */
   readonly errors: readonly string[];
 }
 
+/** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the values that environment variables give to settings, by setting name. */

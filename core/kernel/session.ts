@@ -28,7 +28,7 @@ export interface Session {
 }
 
 /** A surface's rules for reading credentials, and its wording for invalid ones. The auth plugins declare the
- *  members. */
+ *  members. @experimental */
 export interface CredentialRules {} // oxlint-disable-line typescript/no-empty-object-type -- declared by plugins
 
 /** The credentials of a request or WebSocket. */

@@ -99,6 +99,7 @@ export const coreSettings = [
     environment: ["DB_MAX_PREPARED_BYTES"],
     kind: wholeNumber(1),
     default: 1024 * 1024,
+    unit: "bytes",
     description:
       "bytes of their texts, on each connection; those unused for longest go. A longer text than an eighth of the bytes is never prepared",
     isFixed: true,
@@ -114,6 +115,7 @@ export const coreSettings = [
     environment: ["CACHE_BYTES"],
     kind: wholeNumber(0),
     default: 64 * 1024 * 1024,
+    unit: "bytes",
     description:
       "plans, statements, documents and whatever else is kept between requests, in bytes as far as they can be estimated; those used longest ago make room. `0`: nothing is kept (R-CAC-1), which with `DB_PREPARED_STATEMENTS=false` makes a server whose answers owe nothing to earlier requests: for comparison, not for use",
   }),
@@ -122,6 +124,7 @@ export const coreSettings = [
     environment: ["MAX_URL_BYTES"],
     kind: wholeNumber(1),
     default: 64 * 1024,
+    unit: "bytes",
     description:
       "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
     isLimit: true,
@@ -132,6 +135,7 @@ export const coreSettings = [
     environment: ["MAX_BODY_BYTES"],
     kind: wholeNumber(1, MAX_MESSAGE_BYTES),
     default: 32 * 1024 * 1024,
+    unit: "bytes",
     description:
       "a larger request body is refused with 413; compressed ones count unpacked, CSV as the JSON of its rows too. At most 268435456",
     isFixed: true,
@@ -141,6 +145,7 @@ export const coreSettings = [
     environment: ["MAX_PENDING_BODY_BYTES"],
     kind: wholeNumber(1),
     default: 128 * 1024 * 1024,
+    unit: "bytes",
     description:
       "bytes of request bodies that are not answered yet, all together, unpacked; a body that finds no room is refused with 413 and `Retry-After`. Bodies of up to 64 KiB, and one on its own, are always taken",
     isFixed: true,
@@ -150,6 +155,7 @@ export const coreSettings = [
     environment: ["MAX_RESULT_BYTES"],
     kind: wholeNumber(1, MAX_MESSAGE_BYTES),
     default: 128 * 1024 * 1024,
+    unit: "bytes",
     description: "a larger answer of the database is refused with 500 before it is read. At most 268435456",
     isFixed: true,
   }),
@@ -158,6 +164,7 @@ export const coreSettings = [
     environment: ["MAX_UNREAD_BYTES"],
     kind: wholeNumber(1),
     default: 128 * 1024 * 1024,
+    unit: "bytes",
     description:
       "bytes of answers that wait in the process for clients to read them; beyond it connections are closed, those first that have read nothing for longest",
     isFixed: true,

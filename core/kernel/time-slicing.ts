@@ -1,7 +1,7 @@
 /** Runs long work on the main thread in slices, between which requests and timers run. */
 
 /** Work that yields wherever it may be interrupted. It should yield often, because only the clock decides whether it is
- *  interrupted. */
+ *  interrupted. @experimental */
 export type Slices<Result> = Generator<void, Result, void>;
 
 /** The length of a slice on an idle event loop, short enough to go unnoticed. */

@@ -28,7 +28,7 @@ type Sessions = Cache<Session, Session>;
 const estimateBytes = ({ variables }: Session): number =>
   Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
 
-/** @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
+/** Authorizes callers by the admin secret. @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
   name: "admin-secret",
   settings: [anonRole, ...adminSecretSettings],

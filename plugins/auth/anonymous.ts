@@ -10,7 +10,8 @@ const readAcceptedCredentials = ({ options, registry }: PluginContext): Accepted
   takesAdminSecret: isAdminSecretSet(options),
 });
 
-/** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
+/** Lets requests without a credential run as the anonymous role. @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8
+ *  G-AUTH-9 */
 export const anonymous = definePlugin({
   name: "anonymous",
   settings: [anonRole, ...adminSecretSettings],

@@ -7,13 +7,13 @@ export type * from "./token-rules.ts";
 export type { ClaimsReading, SessionClaims } from "./claims.ts";
 export type { TokenFailure } from "./token.ts";
 
-/** The kinds of credentials that the settings enable. */
+/** The kinds of credentials that the settings enable. @experimental */
 export interface AcceptedCredentials {
   readonly takesTokens: boolean;
   readonly takesAdminSecret: boolean;
 }
 
-/** Provided by the plugin `anonymous`. */
+/** The service that reports which credentials the settings enable. Provided by the plugin `anonymous`. @experimental */
 export const acceptedCredentialsService = defineService<{ read(): AcceptedCredentials }>("taken-credentials");
 
 /** Emitted when keys have changed without new settings. Accepted tokens may be refused from now on, and refused ones

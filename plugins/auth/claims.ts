@@ -39,9 +39,10 @@ export const parseClaims = (text: string): Json => parseJson(text, isExactAsNumb
 /** Strings are returned unchanged, other values as JSON text. */
 export const encodeClaim = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
 
-/** Claims by lower-case name with the prefix `x-session-`. */
+/** Claims by lower-case name with the prefix `x-session-`. @experimental */
 export type SessionClaims = ReadonlyMap<string, Json>;
 
+/** The claims that were read from a token, or the reason why they could not be read. @experimental */
 export type ClaimsReading =
   /** `areTopLevel` says that they are among the registered claims. Only the default role is required then. */
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }

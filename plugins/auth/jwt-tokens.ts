@@ -25,7 +25,8 @@ import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./toke
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 import { preloadVerifier, readUnverifiedIssuer, readToken } from "./token.ts";
 
-/** @rule R-AUT-1 … R-AUT-7 R-AUT-12 R-AUT-14 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
+/** Authorizes callers by signed tokens (JWT). @rule R-AUT-1 … R-AUT-7 R-AUT-12 R-AUT-14 G-AUTH-6 G-AUTH-10 …
+ *  G-AUTH-19 */
 export const jwtTokens = definePlugin({
   name: "jwt-tokens",
   settings: [anonRole, ...adminSecretSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],

@@ -44,7 +44,7 @@ const encodeClaims = ({ claims, claimsText, role }: Session): string => {
   return text;
 };
 
-/** @rule R-TX-1 R-TX-6 G-SES-3 G-SES-10 */
+/** Makes requests and claims readable for SQL. @rule R-TX-1 R-TX-6 G-SES-3 G-SES-10 */
 export const requestSettings = definePlugin({
   name: "request-settings",
   sessions: [

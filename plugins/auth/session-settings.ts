@@ -16,7 +16,7 @@ const buildSessionSettings = ({ variables }: Session): readonly DatabaseSetting[
   }),
 ];
 
-/** @rule G-SES-1 G-SES-2 */
+/** Makes session variables readable for SQL. @rule G-SES-1 G-SES-2 */
 export const sessionSettings = definePlugin({
   name: "session-settings",
   sessions: [{ name: "session-settings", settings: buildSessionSettings, isForUserCode: true }],

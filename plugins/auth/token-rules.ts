@@ -4,7 +4,7 @@ import type { RelApiError, JsonObject } from "../../core/index.ts";
 import type { ClaimsReading, SessionClaims } from "./claims.ts";
 import type { TokenFailure } from "./token.ts";
 
-/** A token with a valid signature. Its claims are not checked yet. */
+/** A token with a valid signature. Its claims are not checked yet. @experimental */
 export interface VerifiedToken {
   /** The claims as JavaScript values. */
   readonly claims: JsonObject;
@@ -21,14 +21,14 @@ export interface VerifiedToken {
   readSessionClaims(): ClaimsReading;
 }
 
-/** The settings that determine roles. */
+/** The settings that determine roles. @experimental */
 export interface RoleSettings {
   readonly anonymousRole: string | undefined;
   /** The role in the configured role claim, as text. */
   readonly readRoleClaim: (claims: JsonObject) => string | undefined;
 }
 
-/** The roles that a token allows. */
+/** The roles that a token allows. @experimental */
 export interface TokenRoles {
   readonly defaultRole: string;
   /** Undefined if a header that requests another role is ignored. */
@@ -37,7 +37,7 @@ export interface TokenRoles {
   readonly claims: SessionClaims;
 }
 
-/** How a family of surfaces reads credentials, and its error messages. */
+/** How a family of surfaces reads credentials, and its error messages. @experimental */
 export interface TokenRules {
   /** The error for a token when no key is configured. Without this method, such a token is ignored. */
   createMissingKeyError?(): RelApiError;

@@ -13,6 +13,7 @@ interface SignedClaims {
   readonly exactClaims: JsonObject;
 }
 
+/** The reason why a token was refused. @experimental */
 export type TokenFailure =
   | { readonly kind: "empty" }
   | { readonly kind: "parts"; readonly count: number }

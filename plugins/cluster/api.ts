@@ -3,6 +3,7 @@
 import { SyncBailHook } from "tapable";
 import { defineService, defineHook } from "../../core/index.ts";
 
+/** The bus as other plugins use it. @experimental */
 export interface Bus {
   /** A text that is equal for all processes on the same bus of a database. */
   readonly group: string;
@@ -22,7 +23,8 @@ export interface Bus {
   subscribe(topic: string, heard: (text: string, sender: string) => void, missed?: () => void): () => void;
 }
 
-/** Provided by the plugin `bus`, unless the database belongs to this process only. */
+/** The service by which other plugins use the bus. Provided by the plugin `bus`, unless the database belongs to
+ *  this process only. @experimental */
 export const busService = defineService<Bus>("bus");
 
 // --- transports -----------------------------------------------------------------------------------------------------

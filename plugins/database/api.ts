@@ -8,5 +8,5 @@ declare module "../../core/index.ts" {
   }
 }
 
-/** Makes the other processes reload, but not this one. The plugin `reload-all` provides this service. */
+/** Makes the other processes reload, but not this one. The plugin `reload-all` provides this service. @experimental */
 export const reloadOthersService = defineService<{ requestReload(): void }>("reload-others");

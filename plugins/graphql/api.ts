@@ -26,12 +26,12 @@ export type * from "./operations.ts";
 /** The token of the service that the plugin `graphql` provides. */
 export const graphqlService = defineService<GqlEngine>("graphql");
 
-/** A service that adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
+/** A service that adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 @experimental */
 export interface GqlHints {
   buildHints(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;
 }
 
-/** The token of the service that the plugin `graphql-hints` provides. */
+/** The token of the service that the plugin `graphql-hints` provides. @experimental */
 export const graphqlHintsService = defineService<GqlHints>("graphql-hints");
 
 /** The hook for requests without a `query` or with a persisted one. The first tap that returns a string provides the

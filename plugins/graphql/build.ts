@@ -18,7 +18,7 @@ import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, Gq
 import { GQL_EXTENSION, type GqlPart, type GqlSelectionContext } from "./parts.ts";
 import type { RoleSchema } from "./role-schema.ts";
 
-/** The purpose of a GraphQL type, stored in its `extensions`. */
+/** The purpose of a GraphQL type, stored in its `extensions`. @experimental */
 export interface GqlTypeExtension {
   readonly scope: GqlScope;
   readonly relation?: Relation;
@@ -26,7 +26,7 @@ export interface GqlTypeExtension {
   readonly value?: GqlValueType;
 }
 
-/** Returns the extension of a type, or undefined for types that the builder did not make. */
+/** Returns the extension of a type, or undefined for types that the builder did not make. @experimental */
 export const getTypeExtension = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
 ): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined; // only the type builder writes the extension
@@ -61,7 +61,7 @@ export interface GqlFieldContext {
   readonly build: GqlBuild;
 }
 
-/** Another schema over the same tables, for a separate surface. @rule X-GQL-9 */
+/** Another schema over the same tables, for a separate surface. @rule X-GQL-9 @experimental */
 export interface GqlVariant {
   /** The name in kebab case. It is unique. */
   readonly name: string;
@@ -73,7 +73,7 @@ export interface GqlVariant {
   interfaces?(context: GqlFieldContext): readonly GraphQLInterfaceType[];
 }
 
-/** A type to build, with fields from `buildGqlField`. */
+/** A type to build, with fields from `buildGqlField`. @experimental */
 export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
   readonly name: string;
   readonly description?: string | null;
@@ -81,7 +81,7 @@ export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" 
   readonly isOptional?: boolean;
 }
 
-/** A GraphQL enum to build. */
+/** A GraphQL enum to build. @experimental */
 export interface GqlEnumSpec {
   readonly name: string;
   readonly description?: string | null;
@@ -95,7 +95,7 @@ export interface GqlEnumSpec {
   }[];
 }
 
-/** The differences between a plugin's field of rows and the table's own list. */
+/** The differences between a plugin's field of rows and the table's own list. @experimental */
 export interface GqlRowsField {
   readonly description: string;
   /** The arguments of the field in addition to the arguments of the list. */
@@ -104,10 +104,11 @@ export interface GqlRowsField {
   readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
 }
 
+/** The three kinds of operations. @experimental */
 export type GqlRootName = "query" | "mutation" | "subscription";
 
 /** The context in which fields are built. Types are cached by name. A result is undefined if the role has no such type,
- *  or its name is taken (G-NAM-3). */
+ *  or its name is taken (G-NAM-3). @experimental */
 export interface GqlBuild {
   readonly schema: RoleSchema;
   readonly catalog: GqlCatalog;

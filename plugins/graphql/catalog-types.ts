@@ -5,7 +5,7 @@ import type { GqlComputedField, GqlEnumTable } from "./value-types.ts";
 
 // --- metadata ---------------------------------------------------------------------------------------------
 
-/** The root fields, by their keys in the metadata's `custom_root_fields`. */
+/** The root fields, by their keys in the metadata's `custom_root_fields`. @experimental */
 export type GqlRootFieldName =
   | "select"
   | "select_by_pk"
@@ -18,14 +18,14 @@ export type GqlRootFieldName =
   | "delete"
   | "delete_by_pk";
 
-/** A root field of the metadata, with its name and description. @rule G-MET-8 */
+/** A root field of the metadata, with its name and description. @rule G-MET-8 @experimental */
 export interface GqlRootFieldEntry {
   readonly name?: string;
   /** The description of the root field. Undefined for the default, null for no description. */
   readonly comment?: string | null;
 }
 
-/** One table of the metadata. Every omitted member has its default. @rule G-MET-8 G-MET-9 */
+/** One table of the metadata. Every omitted member has its default. @rule G-MET-8 G-MET-9 @experimental */
 export interface GqlTableEntry {
   readonly relation: QualifiedName;
   readonly customName?: string;
@@ -48,7 +48,7 @@ export interface GqlTableEntry {
   readonly enumValues?: readonly { readonly key: string; readonly comment: string | null }[];
 }
 
-/** A computed field of the metadata. @rule G-MET-9 */
+/** A computed field of the metadata. @rule G-MET-9 @experimental */
 export interface GqlComputedEntry {
   readonly name: string;
   readonly routine: QualifiedName;
@@ -57,7 +57,7 @@ export interface GqlComputedEntry {
   readonly comment?: string | null;
 }
 
-/** One function of the metadata. @rule G-MET-10 */
+/** One function of the metadata. @rule G-MET-10 @experimental */
 export interface GqlFunctionEntry {
   readonly routine: QualifiedName;
   readonly exposedAs?: "query" | "mutation";
@@ -67,7 +67,7 @@ export interface GqlFunctionEntry {
   readonly comment?: string | null;
 }
 
-/** The customization of names in the metadata. @rule G-NAM-6 */
+/** The customization of names in the metadata. @rule G-NAM-6 @experimental */
 export interface GqlCustomization {
   readonly namespace?: string;
   readonly rootPrefix?: string;
@@ -77,7 +77,7 @@ export interface GqlCustomization {
   readonly namingConvention?: "hasura-default" | "graphql-default";
 }
 
-/** The value of `model.pluginFacts.metadata`, which the metadata plugin's `introspect` tap sets. */
+/** The value of `model.pluginFacts.metadata`, which the metadata plugin's `introspect` tap sets. @experimental */
 export interface GqlMetadata {
   readonly customization?: GqlCustomization;
   /** The served tables. Undefined if every relation of the exposed schemas is served. */
@@ -92,7 +92,7 @@ export interface GqlMetadata {
 
 // --- what is served -------------------------------------------------------------------------------------------------
 
-/** A column that the GraphQL surface serves. */
+/** A column that the GraphQL surface serves. @experimental */
 export interface GqlColumn {
   readonly column: Column;
   /** The name of the column's field. */
@@ -102,7 +102,7 @@ export interface GqlColumn {
   readonly enumTable?: GqlEnumTable;
 }
 
-/** A relationship that the GraphQL surface serves. */
+/** A relationship that the GraphQL surface serves. @experimental */
 export interface GqlRelationshipField {
   readonly name: string;
   readonly relationship: Relationship;
@@ -110,7 +110,7 @@ export interface GqlRelationshipField {
   readonly isAfter?: boolean;
 }
 
-/** A table or view that the GraphQL surface serves. */
+/** A table or view that the GraphQL surface serves. @experimental */
 export interface GqlTable {
   readonly relation: Relation;
   /** The name part for generated names. Custom names keep their case. */
@@ -126,7 +126,7 @@ export interface GqlTable {
   readonly enumTable?: GqlEnumTable;
 }
 
-/** A function served as a root field. @rule G-FN-1 */
+/** A function served as a root field. @rule G-FN-1 @experimental */
 export interface GqlFunction {
   readonly routine: Routine;
   /** The relation whose rows the function returns. */
@@ -140,13 +140,13 @@ export interface GqlFunction {
   readonly sessionArgument?: number;
 }
 
-/** A part of a name to which conventions apply. Custom parts keep their case. */
+/** A part of a name to which conventions apply. Custom parts keep their case. @experimental */
 export interface GqlNamePart {
   readonly text: string;
   readonly isCustom: boolean;
 }
 
-/** The tables and functions that the GraphQL surface serves, independent of roles. */
+/** The tables and functions that the GraphQL surface serves, independent of roles. @experimental */
 export interface GqlCatalog {
   /** The tables by schema and name. */
   readonly tables: readonly GqlTable[];
@@ -158,7 +158,7 @@ export interface GqlCatalog {
 
 // --- rights --------------------------------------------------------------------------------------------------------
 
-/** The rights of a role on one relation. An undefined member grants no right. */
+/** The rights of a role on one relation. An undefined member grants no right. @experimental */
 export interface GqlTableRights {
   readonly select?: {
     readonly columns: ReadonlySet<string>;
@@ -184,7 +184,7 @@ export interface GqlTableRights {
   readonly delete?: true;
 }
 
-/** The access of a role to the GraphQL surface. */
+/** The access of a role to the GraphQL surface. @experimental */
 export interface GqlRoleAccess {
   readonly role: string;
   /** The database role whose row policies apply. Undefined for the login role. */

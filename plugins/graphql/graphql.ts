@@ -11,6 +11,7 @@ import { surfaceSettings } from "../shared/settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/field-taps.ts";
 
+/** The base of the GraphQL surface: a schema for each role, documents and HTTP. */
 export const graphql = definePlugin({
   name: "graphql",
   // the paths of this surface are more specific than the paths of tables

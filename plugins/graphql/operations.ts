@@ -21,14 +21,14 @@ import type { Parts } from "./role-schema.ts";
 import type { GqlCustomization } from "./catalog-types.ts";
 import type { Names } from "./types/names.ts";
 
-/** A GraphQL request: a document, an operation name, and variables. */
+/** A GraphQL request: a document, an operation name, and variables. @experimental */
 export interface GqlRequest {
   readonly query: string;
   readonly operationName?: string;
   readonly variables?: Readonly<Record<string, Json>>;
 }
 
-/** The document of a request, parsed and validated for one role schema. */
+/** The document of a request, parsed and validated for one role schema. @experimental */
 export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** The operation and its name in the document, for plugins that count and log requests. */
@@ -48,7 +48,7 @@ export interface ValidatedDocument {
 }
 
 /** An operation that is ready to run: the statements of one transaction in order, and the outputs that form the
- *  response. */
+ *  response. @experimental */
 export interface GqlOperation {
   readonly kind: "query" | "mutation" | "subscription";
   /** The arguments of the operation's own directives that plugins read, by name. */
@@ -69,7 +69,7 @@ export interface GqlOperation {
   cachePlan(): void;
 }
 
-/** One program of an operation, with its values. */
+/** One program of an operation, with its values. @experimental */
 export interface GqlStep {
   readonly planned: Planned;
   readonly program: Program;
@@ -78,6 +78,7 @@ export interface GqlStep {
   readonly path: string;
 }
 
+/** The call of a field that a function of a plugin answers. @experimental */
 export interface GqlCall {
   /** The source of the function in log lines: `plugin "weather", field query_root.weather`. */
   readonly origin: string;
@@ -88,6 +89,7 @@ export interface GqlCall {
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
 
+/** A field of a plugin as a live query. @experimental */
 export interface GqlLiveCall {
   readonly program: Program;
   /** Returns the JSON text of the field. @throws RelApiError */
@@ -96,7 +98,7 @@ export interface GqlLiveCall {
   convertError(error: unknown): unknown;
 }
 
-/** The fields that functions load for the body of one step. */
+/** The fields that functions load for the body of one step. @experimental */
 export interface GqlLoads {
   readonly step: number;
   /** The positions of the loaded fields in the body. */
@@ -105,9 +107,10 @@ export interface GqlLoads {
 }
 
 /** The members to visit, by response name. A number is the index of a loaded field, whose value in the body is an
- *  object of the columns that it needs. */
+ *  object of the columns that it needs. @experimental */
 export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 
+/** The load of a field for all rows of a response at once. @experimental */
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   /** The form of the load, as text. Two loads with the same form return the same text for the same rows. */
   readonly key: string;
@@ -115,7 +118,7 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
 }
 
-/** The parts of the `data` object, in order of selection. */
+/** The parts of the `data` object, in order of selection. @experimental */
 export type GqlOutput =
   /** a known JSON text: `__typename`, or a write that affects no rows; that of introspection is made on demand, and
    *  `pieces` writes it in time slices */
@@ -132,7 +135,7 @@ export type GqlOutput =
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 
-/** The sender of an operation. */
+/** The sender of an operation. @experimental */
 export interface GqlSender {
   /** The HTTP request, or the upgrade request of the WebSocket. */
   readonly request: IncomingMessage;
@@ -184,14 +187,14 @@ export interface GqlEngine {
   encodeErrors(error: unknown, session: Session | undefined): EncodedErrors;
 }
 
-/** A whole response body that is long and shared by many requests. */
+/** A whole response body that is long and shared by many requests. @experimental */
 export interface PackedBody {
   plain(): Promise<Buffer>;
   gzip(): Promise<Buffer>;
 }
 
 /** A receiver of a body that is all of `data`, or its only member. `Taken` is the result of the run, in place of a
- *  text. */
+ *  text. @experimental */
 export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> {
   /** Takes the body. The text of `data` is `before`, the body and `after`. */
   take(
@@ -203,7 +206,7 @@ export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> 
   takePacked?(body: PackedBody): Taken;
 }
 
-/** Options of one run of an operation. */
+/** Options of one run of an operation. @experimental */
 export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange" | "requestSettings"> {
   readonly longBody?: GqlLongBody<Taken> | undefined;
   readonly settings?: readonly (readonly [name: string, value: string])[];
@@ -215,7 +218,7 @@ export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange"
   readonly access?: "read only" | undefined;
 }
 
-/** Options of one operation of an HTTP request. */
+/** Options of one operation of an HTTP request. @experimental */
 export interface GqlRequestOptions<Taken = never> extends Pick<GqlRunOptions<Taken>, "access" | "longBody"> {
   /** The exchange, unless the request is part of a batch. */
   readonly sender?: GqlSender;

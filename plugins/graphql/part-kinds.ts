@@ -1,6 +1,6 @@
 /** Declares the kinds of field parts, arguments and type scopes. */
 
-/** The arguments whose meaning does not depend on a column. */
+/** The arguments whose meaning does not depend on a column. @experimental */
 export type GqlArgumentName =
   // lists
   | "where"
@@ -30,7 +30,7 @@ export type GqlArgumentName =
   | "X"
   | "Y";
 
-/** The kinds of root fields of a table. */
+/** The kinds of root fields of a table. @experimental */
 export type GqlRootKind =
   | "list"
   | "aggregate"

@@ -142,7 +142,7 @@ export type GqlPart =
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
 
-/** The implementation of a plugin's own field, in one of these forms. @rule X-GQL-1 … X-GQL-4 */
+/** The implementation of a plugin's own field, in one of these forms. @rule X-GQL-1 … X-GQL-4 @experimental */
 export type GqlFieldImplementation =
   /** A part of the plan, for fields of rows. */
   | { readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
@@ -168,7 +168,7 @@ export type GqlFieldImplementation =
       ) => readonly Json[] | Promise<readonly Json[]>;
     };
 
-/** The statement that a live query runs instead of the function. */
+/** The statement that a live query runs instead of the function. @experimental */
 export interface GqlLiveField {
   /** The statement that reads and returns a column `body`. */
   readonly program: Program;
@@ -178,10 +178,11 @@ export interface GqlLiveField {
   convertError(error: unknown): unknown;
 }
 
-/** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`numberText`). */
+/** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`numberText`).
+ *  @experimental */
 export type GqlLoadedRow = Readonly<Record<string, Json>>;
 
-/** A selected field that the planner passes to a `custom` part. */
+/** A selected field that the planner passes to a `custom` part. @experimental */
 export interface GqlSelection {
   /** The response name of the field. */
   readonly as: string;
@@ -193,7 +194,7 @@ export interface GqlSelection {
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
-/** The context of `output` of a `custom` field. */
+/** The context of `output` of a `custom` field. @experimental */
 export interface GqlSelectionContext {
   readonly schema: RoleSchema;
   readonly relation: Relation | undefined;
@@ -214,7 +215,7 @@ export interface GqlSelectionContext {
   fields(): readonly GqlOwnSelected[];
 }
 
-/** A field that is selected from an object of a plugin's own type. */
+/** A field that is selected from an object of a plugin's own type. @experimental */
 export interface GqlOwnSelected {
   /** The response name of the field. */
   readonly as: string;
@@ -228,7 +229,7 @@ export interface GqlOwnSelected {
   rows(): readonly Output[];
 }
 
-/** The argument of a plugin's own function. */
+/** The argument of a plugin's own function. @experimental */
 export interface GqlFunctionRequest {
   /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
   readonly arguments: Readonly<Record<string, Json>>;
@@ -241,9 +242,10 @@ export interface GqlFunctionRequest {
   readonly exchange?: OpenExchange | undefined;
 }
 
-/** The members that all functions of an operation share. */
+/** The members that all functions of an operation share. @experimental */
 export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
 
+/** A member that an operation selects from a value. @experimental */
 export interface GqlSelected {
   /** The response name of the member. */
   readonly as: string;
@@ -258,7 +260,7 @@ export interface GqlSelected {
 
 // --- further writes of updates -------------------------------------------------------------------------------------
 
-/** A value in the document or of a variable. Reading the value makes it a part of the plan. */
+/** A value in the document or of a variable. Reading the value makes it a part of the plan. @experimental */
 export interface GqlInput {
   /** The path in the request, for errors. */
   readonly path: string;
@@ -271,12 +273,13 @@ export interface GqlInput {
   isTrue(): boolean;
 }
 
+/** A field of an input type, with its part of the plan. @experimental */
 export interface GqlInputField extends GqlInput {
   readonly name: string;
   readonly part: GqlPart | undefined;
 }
 
-/** The context in which a plugin adds steps to an update. */
+/** The context in which a plugin adds steps to an update. @experimental */
 export interface GqlWriting {
   readonly schema: RoleSchema;
   readonly relation: Relation;
@@ -294,7 +297,8 @@ export interface GqlWriting {
   update(input: GqlInput, relation: Relation, among: Predicate): number;
 }
 
-/** The additions of an argument to an update. The steps that it has added so far run before the update. */
+/** The additions of an argument to an update. The steps that it has added so far run before the update.
+ *  @experimental */
 export interface GqlUpdateAdditions {
   /** The assignments to the updated rows. If two assign the same column, the later one wins. */
   readonly assignments?: readonly Assignment[];
@@ -304,14 +308,15 @@ export interface GqlUpdateAdditions {
   addLaterSteps?(step: number): void;
 }
 
-/** The key of `extensions` that holds parts and scopes. */
+/** The key of `extensions` that holds parts and scopes. @experimental */
 export const GQL_EXTENSION = "relapi";
 
 type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
 
-/** Returns the part of a field, argument, input field or enum value. Undefined for the fields of introspection. */
+/** Returns the part of a field, argument, input field or enum value. Undefined for the fields of introspection.
+ *  @experimental */
 export const getFieldPart = (place: WithPart): GqlPart | undefined =>
   place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes the part
 
-/** Returns the `extensions` with the part of a field, argument or enum value. */
+/** Returns the `extensions` with the part of a field, argument or enum value. @experimental */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });

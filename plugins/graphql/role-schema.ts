@@ -3,10 +3,10 @@ import type { DocumentNode, FieldNode, GraphQLField, GraphQLObjectType } from "g
 import type { Model, Slices, Registry, Relation, ResolvedOptions } from "../../core/index.ts";
 import type { Directives } from "./directives.ts";
 
-/** A UTF-8 text in parts, in order. The generator yields nothing at points where other work may run. */
+/** A UTF-8 text in parts, in order. The generator yields nothing at points where other work may run. @experimental */
 export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
 
-/** The types of one role at one model version. */
+/** The types of one role at one model version. @experimental */
 export interface RoleSchema {
   readonly model: Model;
   readonly role: string;

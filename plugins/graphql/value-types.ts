@@ -1,7 +1,7 @@
 /** Declares the types of values, enum tables and computed fields, which the schema and the catalog share. */
 import type { PgType, Relation, Routine } from "../../core/index.ts";
 
-/** The PostgreSQL type of an input or output position, for coercion and casts. */
+/** The PostgreSQL type of an input or output position, for coercion and casts. @experimental */
 export interface GqlValueType {
   /** The GraphQL name of the scalar or enum. For an array, it is the name of the innermost element. */
   readonly scalar: string;
@@ -16,14 +16,14 @@ export interface GqlValueType {
   readonly enumTable?: GqlEnumTable;
 }
 
-/** A table whose rows are the values of a GraphQL enum. @rule G-ENM-1 G-ENM-3 */
+/** A table whose rows are the values of a GraphQL enum. @rule G-ENM-1 G-ENM-3 @experimental */
 export interface GqlEnumTable {
   readonly relation: Relation;
   /** The values, sorted by name. */
   readonly values: readonly { readonly name: string; readonly key: string; readonly comment: string | null }[];
 }
 
-/** A function of one row that is a field of the row. @rule G-CF-1 */
+/** A function of one row that is a field of the row. @rule G-CF-1 @experimental */
 export interface GqlComputedField {
   /** The name of the computed field. */
   readonly name: string;

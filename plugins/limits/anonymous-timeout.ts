@@ -33,7 +33,7 @@ const compileTimeoutTest = (role: string) => sql`
       where owner.rolname = ${value(role)} and pg_catalog.starts_with(setting, 'statement_timeout=')
     ) as "isSet"`;
 
-/** @rule R-LIM-9 G-LIM-12 */
+/** Limits the duration of the statements of callers without a credential. @rule R-LIM-9 G-LIM-12 */
 export const anonymousTimeout = definePlugin({
   name: "anonymous-timeout",
   settings: [...anonymousTimeoutSettings, anonRole, compatMode],

@@ -15,7 +15,7 @@ const createLimitError = (kind: string, message: string): RelApiError =>
     facts: { limit: "apiLimits" },
   });
 
-/** @rule G-LIM-8 */
+/** Limits depth, size and duration of GraphQL operations by role. @rule G-LIM-8 */
 export const apiLimits = definePlugin({
   name: "api-limits",
   requires: ["graphql"],

@@ -1,7 +1,7 @@
 /** The interface of limits for other plugins: types and tokens. */
 import { defineService, type Execution, type RelApiError, type Session } from "../../core/index.ts";
 
-/** @rule G-LIM-8 */
+/** The limits of GraphQL operations, for the surface. @rule G-LIM-8 @experimental */
 export interface ApiLimits {
   /** Returns the seconds that an operation of the caller may take. Undefined if the caller's role has no such limit. */
   findTimeLimitSeconds(session: Session): number | undefined;
@@ -9,33 +9,34 @@ export interface ApiLimits {
 }
 
 /** The service by which the GraphQL surface finds time limits. `current` returns the limits as of the last load of the
- *  model, or undefined without limits. */
+ *  model, or undefined without limits. @experimental */
 export const apiLimitsService = defineService<{ current(): ApiLimits | undefined }>("api-limits");
 
-/** @rule R-LIM-8 G-LIM-11 */
+/** The check of estimated costs, for plugins that run statements of their own. @rule R-LIM-8 G-LIM-11 @experimental */
 export interface CostLimits {
   /** Returns undefined if the caller has no such limit. Rejects if the planner's estimate exceeds a limit. */
   check(execution: Execution): Promise<void> | undefined;
 }
 
 /** The service for plugins that run their own statements instead of the callers' statements. `current` returns
- *  undefined if there are no limits. */
+ *  undefined if there are no limits. @experimental */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
-/** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. */
+/** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. @experimental */
 export interface Buckets<Wait> {
   /** Takes a token. With `isOwed` a missing token is owed, because the request runs anyway. @returns 0, or the
    *  milliseconds until the next token */
   take(key: string, perMinute: number, burst: number, isOwed?: boolean): Wait;
 }
 
-/** Buckets that several processes share. `take` resolves to undefined if the shared counter cannot be reached. */
+/** Buckets that several processes share. `take` resolves to undefined if the shared counter cannot be reached.
+ *  @experimental */
 export type SharedBuckets = Buckets<Promise<number | undefined>>;
 
 /** The buckets that all machines share, provided by `redis-limits`. `open` is called once there are limits and the
- *  model is loaded. */
+ *  model is loaded. @experimental */
 export const redisBucketsService = defineService<SharedBuckets & { open(): void }>("redis-buckets");
 
 /** The buckets that the workers of one machine share, provided by `worker-limits`. They are not used if
- *  `redisBucketsService` is offered. */
+ *  `redisBucketsService` is offered. @experimental */
 export const workerBucketsService = defineService<SharedBuckets>("worker-buckets");

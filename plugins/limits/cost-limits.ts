@@ -51,7 +51,8 @@ const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Executio
 const buildExplainProgram = (statement: ProgramStatement): Program =>
   explainProgram(createProgram([statement], { isOpenEnded: false }), "format json");
 
-/** @rule R-LIM-8 G-LIM-11 */
+/** Refuses requests whose cost, as PostgreSQL's planner estimates it, exceeds the limit of the role. @rule R-LIM-8
+ *  G-LIM-11 */
 export const costLimits = definePlugin({
   name: "cost-limits",
   settings: [...costLimitSettings, ...apiLimitSettings],

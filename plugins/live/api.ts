@@ -13,7 +13,7 @@ import {
 } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
-/** A planned query: its programs, its caller, and how the bodies form the result. */
+/** A planned query: its programs, its caller, and how the bodies form the result. @experimental */
 export interface LiveQuery {
   readonly session: Session;
   readonly schema: string;
@@ -39,6 +39,7 @@ export interface LiveSource {
   encodeError(error: unknown): string;
 }
 
+/** A result of a live query. */
 export interface LiveResult {
   /** The hash of the result. Equal results have equal hashes. */
   readonly hash: string;
@@ -47,6 +48,7 @@ export interface LiveResult {
   readonly isError: boolean;
 }
 
+/** The receiver of the results of a live query. */
 export interface Subscriber {
   answer(answer: LiveResult): void;
   /** Returns whether the client has not yet read its last messages, so that a newer result can wait. Without this
@@ -79,7 +81,7 @@ export const liveQueriesService = defineService<LiveQueries>("live-queries");
 
 // --- transports that send patches ------------------------------------------------------------------------------------
 
-/** A message that brings a client up to date. */
+/** A message that brings a client up to date. @experimental */
 export interface LiveMessage {
   /** The number of the message, starting at 1. */
   readonly version: number;
@@ -88,7 +90,7 @@ export interface LiveMessage {
   readonly patch?: string;
 }
 
-/** Computes the patches for one subscriber, from the result that was sent last. @rule X-PAT-1 */
+/** Computes the patches for one subscriber, from the result that was sent last. @rule X-PAT-1 @experimental */
 export interface LivePatcher {
   /** Returns the message for a result. It must be called once for each result, when the result is sent. Undefined for
    *  an error, which is sent unchanged; the next message then holds the whole result. */
@@ -97,12 +99,12 @@ export interface LivePatcher {
   close(): void;
 }
 
-/** The service that opens patchers, provided by the plugin `live-patches`. */
+/** The service that opens patchers, provided by the plugin `live-patches`. @experimental */
 export const livePatchesService = defineService<{ readonly open: () => LivePatcher }>("live-patches");
 
 // --- statistics ------------------------------------------------------------------------------------------------------
 
-/** Counts of a cohort since it was created. */
+/** Counts of a cohort since it was created. @experimental */
 export interface CohortCounts {
   /** The number of statements. */
   runs: number;
@@ -118,7 +120,7 @@ export interface CohortCounts {
 }
 
 /** Statistics of the live queries of one plan and role, without values of callers. The counts are sums over the current
- *  cohorts. */
+ *  cohorts. @experimental */
 export interface PlanFigures extends Readonly<CohortCounts> {
   /** The key of the statements. Equal statements have equal keys, also in other processes. */
   readonly planKey: string;
@@ -136,7 +138,7 @@ export interface PlanFigures extends Readonly<CohortCounts> {
 }
 
 /** One run: a statement that answered one or more live queries, and the results that were sent. Times are values of
- *  `performance.now()`. */
+ *  `performance.now()`. @experimental */
 export interface LiveRun {
   /** The session of one of the callers. */
   readonly session: Session;
@@ -154,6 +156,7 @@ export interface LiveRun {
   readonly bytes: number;
 }
 
+/** Emitted after each run of live queries. @experimental */
 export const liveRunSignal = defineSignal<LiveRun>("live-run");
 
 // --- changes ---------------------------------------------------------------------------------------------------------
@@ -179,10 +182,10 @@ export interface ChangedRows {
 export type TableChanges = ReadonlyMap<string, ChangedRows | undefined>;
 
 /** The values of the key column in the changed rows, before and after, by `schema.name`; partitions appear under their
- *  own names. Undefined if any row may have changed. */
+ *  own names. Undefined if any row may have changed. @experimental */
 export type ChangedKeys = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
-/** The callbacks of a change feed. */
+/** The callbacks of a change feed. @experimental */
 export interface ChangeFeedHandlers {
   /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
    *  `lagMs` is the time from the commit until the database sent it. */
@@ -193,12 +196,14 @@ export interface ChangeFeedHandlers {
   lost(reason: string): void;
 }
 
+/** An open feed of changes. @experimental */
 export interface ChangeFeed {
   end(): Promise<void>;
 }
 
 /** Opens a feed of the changes that are committed from now on, by logical replication. @throws RelApiError if the
- *  database cannot send changes: `wal_level` is not logical, a right is missing, or no slot is free @rule X-REP-2 */
+ *  database cannot send changes: `wal_level` is not logical, a right is missing, or no slot is free @rule X-REP-2
+ *  @experimental */
 export type OpenChangeFeed = (handlers: ChangeFeedHandlers) => Promise<ChangeFeed>;
 
 /** The service that opens change feeds, provided by the plugin `replication-changes`. */
@@ -247,6 +252,7 @@ export interface Upgrade {
   readonly path: string;
 }
 
+/** The properties that a tap of `takeUpgradeHook` may declare besides its name. */
 export interface UpgradeTap {
   /** The body of the 404 response if no tap accepts the upgrade. */
   readonly refusal?: string;

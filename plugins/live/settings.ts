@@ -17,6 +17,7 @@ export const liveSettings = [
     environment: ["MAX_LIVE_QUERY_BYTES"],
     kind: wholeNumber(1),
     default: 512 * 1024 * 1024,
+    unit: "bytes",
     description:
       "bytes that live queries keep, all together: about 3000 each, and 16 for each character of their values; a further one is refused with an error",
   }),
@@ -64,6 +65,7 @@ export const socketSettings = [
     environment: ["MAX_SOCKET_MESSAGE_BYTES"],
     kind: wholeNumber(1),
     default: 4 * 1024 * 1024,
+    unit: "bytes",
     description: "a larger message ends its WebSocket with close code 1009",
   }),
 ] as const;
@@ -87,6 +89,7 @@ export const patchSettings = [
     environment: ["MAX_LIVE_PATCH_BYTES"],
     kind: wholeNumber(1),
     default: 1024 * 1024,
+    unit: "bytes",
     description: "a larger result of a live query is sent whole, also to subscribers who ask for patches",
   }),
   defineSetting({
@@ -94,6 +97,7 @@ export const patchSettings = [
     environment: ["MAX_LIVE_PATCH_TOTAL_BYTES"],
     kind: wholeNumber(1),
     default: 64 * 1024 * 1024,
+    unit: "bytes",
     description:
       "bytes of results that are kept for subscribers who ask for patches, all together; beyond it, subscribers get whole results",
   }),

@@ -2,7 +2,7 @@
 import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
 
 /** The named queries, and the objects that refer to them. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-queries"]`. */
+ *  `model.pluginFacts["metadata-queries"]`. @experimental */
 export interface MetadataQueries {
   /** The documents by the name of their collection and their own name. */
   readonly collections: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -11,6 +11,7 @@ export interface MetadataQueries {
   readonly endpoints: readonly MetadataEndpoint[];
 }
 
+/** A REST endpoint of the metadata. @experimental */
 export interface MetadataEndpoint {
   readonly name: string;
   /** The path of the endpoint below `/api/rest/`, such as `people/:id`. */
@@ -19,11 +20,12 @@ export interface MetadataEndpoint {
   readonly document: string;
 }
 
-/** The unparsed `api_limits` of the metadata. `metadata-loader` puts them into `model.pluginFacts["metadata-limits"]`. */
+/** The unparsed `api_limits` of the metadata. `metadata-loader` puts them into `model.pluginFacts["metadata-limits"]`.
+ *  @experimental */
 export type MetadataLimits = Readonly<Record<string, Json>>;
 
 /** The unparsed `native_queries` and `logical_models` of the served source. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-native"]`. */
+ *  `model.pluginFacts["metadata-native"]`. @experimental */
 export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
@@ -31,7 +33,7 @@ export interface MetadataNative {
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
-/** An object of the metadata. */
+/** An object of the metadata. @experimental */
 export interface MetadataObject {
   readonly type:
     | "table"
@@ -56,14 +58,14 @@ export interface MetadataObject {
 
 /** An object that does not fit the database and is ignored, wholly or in part. The metadata plugins list these objects
  *  in `model.pluginFacts["metadata-problems"]`. Another plugin adds to the list before `metadata` is applied. @rule
- *  G-MET-12 */
+ *  G-MET-12 @experimental */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;
   /** The reason without the location, in the wording of the dialect if the dialect has one. */
   readonly detail?: string;
 }
 
-/** The source of the metadata, for plugins that edit it. */
+/** The source of the metadata, for plugins that edit it. @experimental */
 export interface MetadataSource {
   /** The path of the metadata's file or folder. Undefined if the application passed an object. */
   readonly path?: string;
@@ -75,10 +77,11 @@ export interface MetadataSource {
   propose(proposal: MetadataProposal | undefined): void;
 }
 
+/** Metadata that is tried before it takes effect. @experimental */
 export interface MetadataProposal {
   readonly raw: Json;
   accept(problems: readonly MetadataProblem[]): void;
 }
 
-/** The token of the service that `metadata-loader` provides if the option `metadata` is set. */
+/** The token of the service that `metadata-loader` provides if the option `metadata` is set. @experimental */
 export const metadataSourceService = defineService<MetadataSource>("metadata-source");

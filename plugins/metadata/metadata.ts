@@ -70,9 +70,9 @@ const createIgnoredPartLogger =
     if (of !== undefined) problems.push({ ...of, reason: message });
   };
 
-/** Reads the files before the catalog, so that tables of schemas that are not exposed are loaded too. If a file cannot
- *  be read, the previous document stays, and the log and `/ready` report it. At the start, the load fails. @rule
- *  G-MET-1 … G-MET-7 */
+/** Reads Hasura metadata. Reads the files before the catalog, so that tables of schemas that are not exposed are
+ *  loaded too. If a file cannot be read, the previous document stays, and the log and `/ready` report it. At the
+ *  start, the load fails. @rule G-MET-1 … G-MET-7 */
 export const metadataLoader = definePlugin({
   name: "metadata-loader",
   settings: loaderSettings,
@@ -151,8 +151,8 @@ const findWantedRoutines = (document: MetadataDocument): readonly QualifiedName[
   ),
 ];
 
-/** Matches the metadata with the catalog. Consistent objects are served, and the log reports the other objects with
- *  their location. @rule G-MET-8 … G-MET-12 G-PRM-3 */
+/** Applies the names and relationships of Hasura metadata. Matches the metadata with the catalog. Consistent
+ *  objects are served, and the log reports the other objects with their location. @rule G-MET-8 … G-MET-12 G-PRM-3 */
 export const metadata = definePlugin({
   name: "metadata",
   settings: [...metadataSettings, metadataPermissionsForRest],

@@ -1,6 +1,7 @@
 /** The interfaces of the plugins `metrics` and `tracing` for other plugins: types and tokens. */
 import { defineService, type OpenExchange } from "../../core/index.ts";
 
+/** The metrics of the api, for other plugins. */
 export interface Metrics {
   /** Returns Prometheus text, which covers all workers if the process is one of several. */
   text(): Promise<string>;
@@ -9,6 +10,7 @@ export interface Metrics {
 /** The service by which other plugins read metrics, provided by the plugin `metrics`. */
 export const metricsService = defineService<Metrics>("metrics");
 
+/** The ids of a span and its trace. */
 export interface TraceIds {
   /** The id of the trace, as 32 hexadecimal digits. */
   readonly traceId: string;
@@ -16,6 +18,7 @@ export interface TraceIds {
   readonly spanId: string;
 }
 
+/** The spans of requests, for other plugins. */
 export interface Tracing {
   /** Returns the ids of the request's span, or undefined without a span. */
   findIds(exchange: OpenExchange): TraceIds | undefined;

@@ -43,6 +43,7 @@ const defineNumberAggregate = (name: string, more: Omit<AggregateSpec, "name"> =
 const defineBooleanAggregate = (name: string): AggregateSpec =>
   defineBuiltInAggregate(name, { rest: false, returns: "bool", predicate: { type: "bool", result: "Boolean" } });
 
+/** The aggregate functions of PostgreSQL that both surfaces offer. */
 export const aggregateFunctions = definePlugin({
   name: "aggregate-functions",
   aggregates: [

@@ -21,7 +21,7 @@ const defineContainerOperator = (
   };
 };
 
-/** @rule R-FLT-12 G-OP-18 */
+/** Operators of arrays and ranges. @rule R-FLT-12 G-OP-18 */
 export const arrayRangeOperators = definePlugin({
   name: "array-range-operators",
   operators: [

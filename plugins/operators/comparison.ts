@@ -26,7 +26,7 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   unknown: "unknown",
 };
 
-/** @rule R-FLT-8 G-OP-1 G-OP-2 G-OP-3 G-OP-4 G-OP-32 */
+/** Operators for equality, order, lists and null tests. @rule R-FLT-8 G-OP-1 G-OP-2 G-OP-3 G-OP-4 G-OP-32 */
 export const comparisonOperators = definePlugin({
   name: "comparison-operators",
   extensionTypes: ["raster"],

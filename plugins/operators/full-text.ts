@@ -19,7 +19,7 @@ const defineSearchOperator = (name: string, query: string): OperatorSpec => ({
   },
 });
 
-/** @rule R-FLT-9 */
+/** Operators of full-text search. @rule R-FLT-9 */
 export const fullTextOperators = definePlugin({
   name: "full-text-operators",
   operators: [

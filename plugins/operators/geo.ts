@@ -60,7 +60,8 @@ const functions: readonly PlanFunction[] = [
   { name: "to-hexwkb", compile: (argument, model) => sql`${qualifyRaster(model, "st_ashexwkb")}(${argument})` },
 ];
 
-/** @rule G-OP-23 G-OP-24 G-OP-25 G-OP-26 G-OP-27 G-OP-29 G-OP-30 G-OP-31 G-TYP-34 G-TYP-35 */
+/** Operators of PostGIS for geometry, geography and raster. @rule G-OP-23 G-OP-24 G-OP-25 G-OP-26 G-OP-27 G-OP-29
+ *  G-OP-30 G-OP-31 G-TYP-34 G-TYP-35 */
 export const geoOperators = definePlugin({
   name: "geo-operators",
   extensionTypes: ["geometry", "geography", "raster"],

@@ -29,7 +29,8 @@ const defineJsonPathOperator = (name: string, symbol: string, description: strin
     compile: (column, operand) => sql`${column} ${catalogText(symbol)} (${operand})::jsonpath`,
   });
 
-/** @rule G-OP-10 G-OP-11 G-OP-12 G-OP-13 G-OP-14 G-OP-15 G-OP-16 */
+/** Operators of `jsonb` documents for containment, keys and paths. @rule G-OP-10 G-OP-11 G-OP-12 G-OP-13 G-OP-14
+ *  G-OP-15 G-OP-16 */
 export const jsonOperators = definePlugin({
   name: "json-operators",
   operators: [

@@ -23,7 +23,7 @@ const defineLtreeOperator = (
   ...more,
 });
 
-/** @rule G-OP-19 G-OP-20 G-OP-21 G-OP-22 */
+/** Operators of label trees. @rule G-OP-19 G-OP-20 G-OP-21 G-OP-22 */
 export const ltreeOperators = definePlugin({
   name: "ltree-operators",
   extensionTypes: ["ltree", "lquery", "ltxtquery"],

@@ -1,7 +1,7 @@
 /** Sets columns to the given values: `_set: {…}`, and the body of PATCH. */
 import { definePlugin } from "../../core/index.ts";
 
-/** @rule G-UPD-1a */
+/** The update operator that sets columns to given values. @rule G-UPD-1a */
 export const setOperator = definePlugin({
   name: "set-operator",
   updateOperators: [

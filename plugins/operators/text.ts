@@ -37,7 +37,7 @@ const defineTextOperator = (
 /** Replaces `*`, which REST uses instead of `%` so that patterns need no escape in a URL. */
 const replaceAsterisks = (pattern: string): string => pattern.replaceAll("*", "%");
 
-/** @rule R-FLT-6 G-OP-5 G-OP-6 G-OP-7 G-OP-8 G-OP-9 */
+/** Operators for patterns and regular expressions on text. @rule R-FLT-6 G-OP-5 G-OP-6 G-OP-7 G-OP-8 G-OP-9 */
 export const textOperators = definePlugin({
   name: "text-operators",
   extensionTypes: ["citext"],

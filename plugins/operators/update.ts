@@ -5,7 +5,7 @@ import type { UpdateOperatorSpec } from "../../core/index.ts";
 const NUMERIC = ["int2", "int4", "int8", "float4", "float8", "numeric", "money"];
 const JSONB = ["jsonb"];
 
-/** @rule G-UPD-1b */
+/** The update operator that adds to a number. @rule G-UPD-1b */
 export const incOperator = definePlugin({
   name: "inc-operator",
   updateOperators: [
@@ -40,7 +40,8 @@ const defineDocumentOperator = (
   ...more,
 });
 
-/** With `refusesNull`, the GraphQL surface refuses a null operand. @rule G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
+/** The update operators of `jsonb` documents. With `refusesNull`, the GraphQL surface refuses a null operand. @rule
+ *  G-UPD-1c G-UPD-1d G-UPD-1e G-UPD-1f G-UPD-1g */
 export const documentOperators = definePlugin({
   name: "document-operators",
   updateOperators: [

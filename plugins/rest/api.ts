@@ -31,7 +31,7 @@ export type {
   RouteTarget as RestTarget,
 } from "../../core/index.ts";
 
-/** Offers reads of relations as live queries. */
+/** Offers reads of relations as live queries. @experimental */
 export interface RestLive {
   /**
    * Plans the read of a GET of the relation with a plain JSON body. Called again after each reload. @throws RelApiError
@@ -125,13 +125,13 @@ export const readRaisedHook = defineHook(
   () => new SyncBailHook<[error: RelApiError], RaisedError | undefined>(["error"]),
 );
 
-/** A name and its suggested replacement. */
+/** A name and its suggested replacement. @experimental */
 export interface Suggestion {
   readonly suggestion: string;
   readonly misspelt: string;
 }
 
-/** Similar names for hints. @rule R-FUZ-1 */
+/** Similar names for hints. @rule R-FUZ-1 @experimental */
 export interface Suggestions {
   /** Suggests a relation of the schema. @rule R-PATH-10 */
   relation(model: Model, schema: string, name: string): string | undefined;
@@ -145,10 +145,10 @@ export interface Suggestions {
   path(model: Model, session: Session, written: string): string | undefined;
 }
 
-/** Offered by the plugin `suggestions`. */
+/** The service that finds similar names. Offered by the plugin `suggestions`. @experimental */
 export const suggestionsService = defineService<Suggestions>("suggestions");
 
-/** Suggestions for error fields that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 */
+/** Suggestions for error fields that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 @experimental */
 export interface Hints {
   /** The location of the first error: `line 1, column 8: …`. Undefined if the text is JSON. */
   findJsonError(text: string): string | undefined;
@@ -161,10 +161,10 @@ export interface Hints {
   ): RelApiError;
 }
 
-/** Offered by the plugin `rest-hints`. */
+/** The service that adds hints to errors. Offered by the plugin `rest-hints`. @experimental */
 export const hintsService = defineService<Hints>("rest-hints");
 
-/** A read for users to copy. */
+/** A read for users to copy. @experimental */
 export interface RestExample {
   /** The path below a root, encoded: `/vessels?select=id,name&limit=3`. */
   readonly path: string;
@@ -172,7 +172,7 @@ export interface RestExample {
   readonly profile?: string;
 }
 
-/** Information about the surface for other plugins. */
+/** Information about the surface for other plugins. @experimental */
 export interface RestGuide {
   /** The paths of the surface, without a trailing slash. */
   roots(): readonly string[];
@@ -185,7 +185,7 @@ export interface RestGuide {
   example(model: Model, session: Session): Promise<RestExample | undefined>;
 }
 
-/** Offered by the plugin `rest`. */
+/** The service that describes the surface. Offered by the plugin `rest`. @experimental */
 export const restGuideService = defineService<RestGuide>("rest-guide");
 
 /** How the response of a media type is produced. */
@@ -302,10 +302,10 @@ export const readParametersHook = defineHook(
   () => new HookMap(() => new SyncWaterfallHook<[read: Read, parameter: ReadParameter]>(["read", "parameter"])),
 );
 
-/** Offered by the plugin `rest`. */
+/** The service that reads the preferences of a request. Offered by the plugin `rest`. */
 export const restPreferencesService = defineService<RestPreferences>("rest-preferences");
 
-/** Offered by the plugin `rest-live`. */
+/** The service that plans reads as live queries. Offered by the plugin `rest-live`. @experimental */
 export const restLiveService = defineService<RestLive>("rest-live");
 
 /** The description of the schema at the REST root. */
@@ -316,16 +316,17 @@ interface OpenapiRoot {
   roots(): readonly string[];
 }
 
-/** Offered by the plugin `openapi`. */
+/** The service that describes the schema. Offered by the plugin `openapi`. @experimental */
 export const openapiService = defineService<OpenapiRoot>("openapi");
 
-/** Offered by the plugin `openapi-page` if its files are installed. */
+/** The page for the OpenAPI description. Offered by the plugin `openapi-page` if its files are installed.
+ *  @experimental */
 export const openapiPageService = defineService<{
   /** The paths of REST roots that have the page. */
   paths(): readonly string[];
 }>("openapi-page");
 
-/** @rule X-CALL-1 */
+/** A REST request that a program makes without HTTP. @rule X-CALL-1 */
 export interface RestCall extends CallOptions {
   /** The method, by default GET. */
   readonly method?: string;

@@ -217,7 +217,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
   };
 };
 
-/** @rule R-BODY-6 */
+/** Reads bodies of writes in CSV. @rule R-BODY-6 */
 export const csvBodies = definePlugin({
   name: "csv-bodies",
   requires: ["rest"],

@@ -123,7 +123,8 @@ const buildPrecondition = (request: RestRequest, relation: Relation): Preconditi
   };
 };
 
-/** Disabled by default, because every read is hashed. */
+/** Adds `ETag` to reads, and evaluates `If-None-Match` and `If-Match`. Disabled by default, because every read is
+ *  hashed. */
 export const etag = definePlugin({
   name: "etag",
   requires: ["rest"],

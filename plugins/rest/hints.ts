@@ -224,7 +224,8 @@ const createHints = (context: PluginContext): Hints => ({
   },
 });
 
-/** Inactive in `COMPAT_MODE`, so that clients that compare whole errors get those of PostgREST. @rule R-HNT-6 */
+/** Adds hints to the errors that PostgREST leaves without one. Inactive in `COMPAT_MODE`, so that clients that
+ *  compare whole errors get those of PostgREST. @rule R-HNT-6 */
 export const restHints = definePlugin({
   name: "rest-hints",
   requires: ["rest"],

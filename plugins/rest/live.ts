@@ -53,7 +53,7 @@ const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => 
   },
 });
 
-/** @rule G-SUB-1 */
+/** Offers reads of REST as live queries. @rule G-SUB-1 */
 export const restLive = definePlugin({
   name: "rest-live",
   requires: ["rest"],

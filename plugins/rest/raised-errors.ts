@@ -98,7 +98,7 @@ const readHeaders = (value: Json | undefined): RelApiError["headers"] | undefine
     : undefined;
 };
 
-/** @rule R-ERR-4 R-ERR-5 */
+/** Lets SQL determine the response to an error that it raises. @rule R-ERR-4 R-ERR-5 */
 export const raisedErrors = definePlugin({
   name: "raised-errors",
   requires: ["rest"],

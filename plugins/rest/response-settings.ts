@@ -60,7 +60,7 @@ const readHeader = (item: unknown): readonly [string, string] => {
   return [name, encodeHeaderText(value)];
 };
 
-/** @rule R-GUC-1 R-GUC-3 */
+/** Lets SQL set response headers and the status. @rule R-GUC-1 R-GUC-3 */
 export const responseSettings = definePlugin({
   name: "response-settings",
   requires: ["rest"],

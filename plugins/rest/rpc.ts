@@ -159,7 +159,7 @@ const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): A
   return plan.returns === "void" && parts.status !== 416 ? { status: 204, headers: parts.headers } : parts;
 };
 
-/** The methods of functions. */
+/** Serves calls of functions: `/rpc/<function>`. */
 export const restRpc = definePlugin({
   name: "rest-rpc",
   settings: rpcSettings,

@@ -116,7 +116,7 @@ const suggestPath: Suggestions["path"] = (model, session, written) => {
   return similarName && `${rpc}/${encodeURIComponent(similarName)}`;
 };
 
-/** @rule R-FUZ-1 */
+/** Adds similar names to the hints of errors. @rule R-FUZ-1 */
 export const suggestions = definePlugin({
   name: "suggestions",
   requires: ["rest"],

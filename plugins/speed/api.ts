@@ -1,7 +1,7 @@
 /** The types and the token of streamed answers, for the surfaces. */
 import { defineService, type Answer, type Execution, type ResultRow } from "../../core/index.ts";
 
-/** The receiver of a value. */
+/** The receiver of a value. @experimental */
 export interface ValueReceiver {
   /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
   write(bytes: Buffer): boolean;
@@ -11,7 +11,8 @@ export interface ValueReceiver {
   fail(): void;
 }
 
-/** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory. */
+/** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory.
+ *  @experimental */
 export interface LongBodyHandler {
   /** Shorter bodies are returned with their row. */
   readonly aboveBytes: number;
@@ -21,6 +22,7 @@ export interface LongBodyHandler {
   onBody(row: ResultRow, body: ArrivingBody): ValueReceiver | undefined;
 }
 
+/** A body that is arriving from the database. @experimental */
 export interface ArrivingBody {
   readonly bytes: number;
   readonly execution: Execution;
@@ -30,7 +32,7 @@ export interface ArrivingBody {
   discard(): void;
 }
 
-/** The bytes that are written around a body. */
+/** The bytes that are written around a body. @experimental */
 export interface BodyFrame {
   readonly before: Buffer;
   readonly after: Buffer;
@@ -38,13 +40,14 @@ export interface BodyFrame {
   readonly isZipped?: boolean;
 }
 
-/** A long body on its way to the client. */
+/** A long body on its way to the client. @experimental */
 export interface StreamedBody {
   readonly receiver: ValueReceiver;
   /** Returns the answer with this body. */
   addTo(answer: Answer, around?: BodyFrame): Answer;
 }
 
+/** The streaming of long bodies, for the surfaces. @experimental */
 export interface StreamedAnswers {
   /** Shorter bodies are not streamed. */
   readonly aboveBytes: number;
@@ -54,5 +57,5 @@ export interface StreamedAnswers {
   createRowReader(body: LongBodyHandler): Execution["longRows"];
 }
 
-/** Offered by the plugin `streamed-answers`. */
+/** The service by which surfaces stream long bodies. Offered by the plugin `streamed-answers`. @experimental */
 export const streamedAnswersService = defineService<StreamedAnswers>("streamed-answers");

@@ -252,6 +252,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
   return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.shadowedNames.has(name)) && areNodesProven(plan);
 };
 
+/** Proves which statements run no user-defined code, so that they may share work between callers. */
 export const planProof = definePlugin({
   name: "plan-proof",
   apply: (hooks, context) =>

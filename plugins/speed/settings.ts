@@ -24,6 +24,7 @@ export const streamSettings = [
     environment: ["STREAM_ABOVE_BYTES"],
     kind: wholeNumber(1024),
     default: 1024 * 1024,
+    unit: "bytes",
     description:
       "a longer body of a REST read, or a longer `data` of a GraphQL query, goes to the client while it arrives; the database waits for the client (R-STR)",
   }),

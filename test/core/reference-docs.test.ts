@@ -1,7 +1,10 @@
 /**
  * The pages that list plugins: made from the registry, or compared with it. `vitest run -u` writes operators.md again.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
@@ -113,11 +116,20 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
   expect([...knownOptions].sort()).toEqual(ofPlugins.sort());
 });
 
-test("X-SET-8 an editor shows a description of each option of the presets", () => {
+test("X-SET-8 an editor shows description, default and unit of each option of the presets", () => {
   const file = readFileSync(docs("../dist/presets/options.d.ts"), "utf8");
-  const shown = [...file.matchAll(/\/\*\* .+ \*\/\n +readonly (\w+)\?:/g)].map(([, name]) => name);
+  const shown = [...file.matchAll(/\/\*\* (.+) \*\/\n +readonly (\w+)\?:/g)];
   const options = collectSettings(plus({}));
-  expect(shown, "npm run build:ts writes it").toEqual(options.map(({ name }) => name));
+  expect(
+    shown.map(([, , name]) => name),
+    "npm run build:ts writes it",
+  ).toEqual(options.map(({ name }) => name));
+  for (const [i, { name, default: value, unit }] of options.entries()) {
+    const end = value === undefined ? "Unset by default" : `Default: \`${JSON.stringify(value)}\``;
+    expect(shown[i]?.[1]).toContain(`. ${end}${unit === undefined ? "" : ` (${unit})`}`);
+    if (name.endsWith("Bytes")) expect([name, unit]).toEqual([name, "bytes"]);
+    if (name.endsWith("Ms")) expect([name, unit]).toEqual([name, "ms"]);
+  }
   expect(file).toContain("/** Connections at most per process. Default: `10`. */\n    readonly dbPool?:");
 });
 
@@ -149,6 +161,18 @@ test("hooks.md names every hook, of core and of plugins", () => {
   expect(declared).toContain("watchChanges");
   for (const hook of [...Object.keys(createHooks()), ...declared])
     expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
+});
+
+test("C-API-2 C-API-5 npm run docs:public-api has written what the package exports", () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-public-api-"));
+  try {
+    const script = fileURLToPath(new URL("../../.ci/public-api.mjs", import.meta.url));
+    execFileSync(process.execPath, [script, folder]);
+    for (const name of ["public-api.md", "public-api.d.ts"])
+      expect(readFileSync(docs(`reference/${name}`), "utf8")).toBe(readFileSync(join(folder, name), "utf8"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("errors.md has every code of the surfaces", () => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Request, RequestHandler, Response } from "express";
 import { definePlugin, Stage } from "../../core/index.ts";
 
 /** The data that the application's middleware has about the caller. */
@@ -7,13 +7,11 @@ interface AppUser {
   readonly role: string;
 }
 
-type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
-
 /**
  * The caller is the user that a middleware of the application has stored in `request.user`. Express does not run the
  * middleware for upgrade requests of WebSockets, so the scheme runs it.
  */
-export const appUsers = (middleware: Middleware) =>
+export const appUsers = (middleware: RequestHandler) =>
   definePlugin({
     name: "app-users",
     stage: Stage.early,
@@ -22,10 +20,11 @@ export const appUsers = (middleware: Middleware) =>
         if (isSocket) {
           await new Promise<void>((resolve, reject) => {
             // a middleware that only reads the request needs no real response
-            middleware(request, {} as ServerResponse, (error) => (error === undefined ? resolve() : reject(error)));
+            const next = (error?: unknown) => (error === undefined ? resolve() : reject(error));
+            void middleware(request as Request, {} as Response, next);
           });
         }
-        const { user } = request as IncomingMessage & { readonly user?: AppUser };
+        const { user } = request as Request & { readonly user?: AppUser };
         if (user === undefined) return undefined; // not logged in: the next scheme is asked
         const { id, role } = user;
         return {

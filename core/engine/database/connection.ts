@@ -16,6 +16,7 @@ export type Address =
       readonly channels: () => readonly string[];
     };
 
+/** An open connection to the database. @experimental */
 export interface Connection {
   readonly prepared: PreparedStatements;
   /** The facts about the backend, which are read when the connection is opened, and again after it has lost prepared
@@ -63,7 +64,7 @@ export interface Connection {
   end(): Promise<void>;
 }
 
-/** The result of one statement of a script. */
+/** The result of one statement of a script. @experimental */
 export interface ScriptResult {
   /** The command of the statement, such as `SELECT` or `CREATE`. */
   readonly command: string;

@@ -48,7 +48,7 @@ export interface Replicas {
  *  lost. */
 export type Missed = "late" | "lost";
 
-/** A connection that belongs to a plugin, which must close it. */
+/** A connection that belongs to a plugin, which must close it. @experimental */
 export interface ReplicationConnection {
   /** Runs `CREATE_REPLICATION_SLOT …`, or plain SQL, and returns its rows. @throws RelApiError of the server */
   command<Row = unknown>(command: Sql): Promise<readonly Row[]>;

@@ -1,6 +1,6 @@
 /** Defines the interfaces between a connection and a plugin that reads a long row while it arrives. */
 
-/** Reads the long rows of one batch while they arrive. */
+/** Reads the long rows of one batch while they arrive. @experimental */
 export interface LongRows {
   /** The size above which `open` is called for a row. */
   readonly aboveBytes: number;
@@ -9,7 +9,7 @@ export interface LongRows {
   open(statement: number, bytes: number, reader: RowReader): LongRow | undefined;
 }
 
-/** The connection on which a row arrives. */
+/** The connection on which a row arrives. @experimental */
 export interface RowReader {
   /** Passes messages to pg. */
   pass(bytes: Buffer): void;
@@ -18,7 +18,7 @@ export interface RowReader {
   kill(error: Error): void;
 }
 
-/** A row that is arriving. */
+/** A row that is arriving. @experimental */
 export interface LongRow {
   /** Reads the chunk from the position `at`. Returns the number of bytes of the chunk that belong to the row. */
   take(chunk: Buffer, at: number): number;

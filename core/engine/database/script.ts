@@ -1,7 +1,7 @@
 /** Runs scripts of an administrator: several statements in one text. */
 import type { Connection, ScriptResult } from "./connection.ts";
 
-/** The options of a script. */
+/** The options of a script. @experimental */
 export interface ScriptOptions {
   readonly access: "read only" | "read write";
   /** Registers a listener for the client's disconnection, which cancels the script. */

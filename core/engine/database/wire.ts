@@ -4,6 +4,7 @@
 import { serialize } from "pg-protocol";
 import type { SentValue } from "../sql/fragment.ts";
 
+/** A statement that is sent to the server, with its values. @experimental */
 export interface WireStatement {
   readonly text: string;
   /** The name of the prepared statement, or "" if the statement is not prepared. */
@@ -34,10 +35,11 @@ export const planUnprepared = (statements: readonly WireStatement[]): WirePlan =
   closes: [],
 });
 
+/** The values of a row as text, in the order of the columns. @experimental */
 export type WireRow = readonly (string | null)[];
 
 /** The result of a batch. After an error, `failedAt` is the index of the statement that failed, or the number of
- *  statements if all had succeeded. `rows` are the rows of the statements before that one. */
+ *  statements if all had succeeded. `rows` are the rows of the statements before that one. @experimental */
 export type WireResult =
   | { readonly rows: readonly (WireRow | undefined)[] }
   | { readonly error: unknown; readonly failedAt: number; readonly rows: readonly (WireRow | undefined)[] };

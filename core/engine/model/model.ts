@@ -55,7 +55,7 @@ export interface Model {
 }
 
 /** Settings of a caller's transactions. The settings of the database role, the session and the request take precedence.
- *  @rule X-SES-2 */
+ *  @rule X-SES-2 @experimental */
 export interface CallerSettings {
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** Explains how the settings caused a database error. Returns undefined if the settings did not. The function is not
@@ -71,6 +71,7 @@ export interface CallerSettings {
 /** Returns the key for `Model.relations` and `Model.routines`. */
 export const nameKey = (name: QualifiedName): string => `${name.schema}\u0000${name.name}`;
 
+/** Returns whether both names have the same schema and the same name. */
 export const isSameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
 
 /** Returns the relation of that name, or undefined if it is unknown. */
@@ -85,6 +86,7 @@ const indexColumns = memoize(
   ({ columns }: Relation): ReadonlyMap<string, Column> => new Map(columns.map((column) => [column.name, column])),
 );
 
+/** Returns the column of that name, or undefined if the relation lacks it. */
 export const findColumn = (relation: Relation, name: string): Column | undefined => indexColumns(relation).get(name);
 
 const indexRelationships = memoize(

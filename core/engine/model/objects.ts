@@ -7,7 +7,7 @@ export interface QualifiedName {
 }
 
 /** One grant of an ACL. The `grantee` "" is PUBLIC. Privilege letters are those of PostgreSQL (`r` SELECT, `a` INSERT,
- *  `w` UPDATE, `d` DELETE, `X` EXECUTE, `U` USAGE). */
+ *  `w` UPDATE, `d` DELETE, `X` EXECUTE, `U` USAGE). @experimental */
 export interface AclItem {
   readonly grantee: string;
   readonly privileges: string;
@@ -237,14 +237,16 @@ export interface Role {
   readonly isolation?: string;
 }
 
-/** The functions behind implicit casts from and to a domain (R-REP). The key of the map is the domain's oid. */
+/** The functions behind implicit casts from and to a domain (R-REP). The key of the map is the domain's oid.
+ *  @experimental */
 export interface Representation {
   readonly toJson?: QualifiedName;
   readonly fromJson?: QualifiedName;
   readonly fromText?: QualifiedName;
 }
 
-/** An aggregate over a row type or `anyelement`, or a function, that returns a media-type domain (R-MED-4). */
+/** An aggregate over a row type or `anyelement`, or a function, that returns a media-type domain (R-MED-4).
+ *  @experimental */
 export interface MediaHandler {
   readonly mediaType: string;
   readonly aggregate: QualifiedName;

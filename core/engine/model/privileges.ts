@@ -2,7 +2,7 @@
 import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
 import type { Visibility } from "./visibility.ts";
 
-/** A privilege of `GRANT`. */
+/** A privilege of `GRANT`. @experimental */
 export type Privilege = "select" | "insert" | "update" | "delete" | "execute" | "usage";
 
 /** The letters of privileges in an ACL. */

@@ -7,7 +7,7 @@ export interface AcceptedTypes {
 }
 
 /** Returns whether a type (without its domains) is one of the names or groups of a declared part. `any` includes
- *  unknown types. */
+ *  unknown types. @experimental */
 export const matchesType = (spec: AcceptedTypes, type: PgType | undefined): boolean =>
   spec.types.some((name) => isTypeNamed(name, type)) &&
   spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;

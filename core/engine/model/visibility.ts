@@ -2,10 +2,10 @@
  *  The rights of the caller are checked elsewhere. */
 import type { Column, Relation, Routine } from "./objects.ts";
 
-/** An operation on a relation. */
+/** An operation on a relation. @experimental */
 export type TableOperation = "select" | "insert" | "update" | "delete";
 
-/** The visibility of the schema to a caller, by grants or by metadata. */
+/** The visibility of the schema to a caller, by grants or by metadata. @experimental */
 export interface Visibility {
   /** True if the database itself enforces the visibility. */
   readonly isByGrants: boolean;

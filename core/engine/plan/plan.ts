@@ -3,8 +3,10 @@
  *  values. */
 import type { ColumnPair, QualifiedName } from "../model/model.ts";
 
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, Json>>;
 
 /** A value that is known only when the statement runs. `type` is the sqlName of a model type to cast to. Without
@@ -302,7 +304,7 @@ export type WriteRows =
   /** A single row, column by column (steps of a nested insert). */
   | { readonly cells: readonly Cell[] };
 
-/** A column that is read from a payload. */
+/** A column that is read from a payload. @experimental */
 export interface PayloadColumn {
   readonly name: string;
   /** A declared function that converts the value, which the statement reads as text (GeoJSON input). */
@@ -384,13 +386,13 @@ export interface Call {
   readonly result?: Read;
 }
 
-/** Several reads that one statement returns as one object, each under its key. */
+/** Several reads that one statement returns as one object, each under its key. @experimental */
 export interface Bundle {
   readonly kind: "bundle";
   readonly fields: readonly BundleField[];
 }
 
-/** One key of a bundle: a constant, a read, or a further bundle. */
+/** One key of a bundle: a constant, a read, or a further bundle. @experimental */
 export type BundleField =
   | { readonly as: string; readonly value: string }
   /** A read. With `isOne`, the value is the first row as an object, or null. */
@@ -400,7 +402,7 @@ export type BundleField =
   | { readonly as: string; readonly bundle: Bundle };
 
 /** Writes that build on each other's rows: one statement each, in order, before the result is read. Sequences are
- *  nested inserts, and writes whose results follow relationships. */
+ *  nested inserts, and writes whose results follow relationships. @experimental */
 export interface Sequence {
   readonly kind: "sequence";
   readonly steps: readonly SequenceStep[];
@@ -412,7 +414,7 @@ export interface Sequence {
   readonly refusal?: Refusal;
 }
 
-/** An error that ends a sequence after its steps have run. @rule G-NST-11 */
+/** An error that ends a sequence after its steps have run. @rule G-NST-11 @experimental */
 export interface Refusal {
   readonly message: string;
   readonly path: string;
@@ -420,7 +422,7 @@ export interface Refusal {
   readonly requires: readonly StepRequirement[];
 }
 
-/** One step of a sequence. */
+/** One step of a sequence. @experimental */
 export interface SequenceStep {
   /** The write of the step. A read has no outputs, because the read only finds whole rows for later steps (X-SEQ-2). */
   readonly write: Insert | Update | Delete | Read;
@@ -432,7 +434,7 @@ export interface SequenceStep {
 }
 
 /** A requirement that an earlier step, or the step itself, has a row. Otherwise the request fails with this message and
- *  path (G-NST-6). */
+ *  path (G-NST-6). @experimental */
 export interface StepRequirement {
   readonly step: number;
   /** The largest number of rows that the step may have, as the requirement instead of a row (X-SEQ-3). */
@@ -446,7 +448,7 @@ export interface StepRequirement {
   readonly path: string;
 }
 
-/** The contents of the one row that a statement returns. The envelope is part of the cache key. */
+/** The contents of the one row that a statement returns. The envelope is part of the cache key. @experimental */
 export interface Envelope {
   /** The media type, for which `compileMedia.for(media)` compiles the body. Undefined for a statement without a
    *  body. */
@@ -471,7 +473,7 @@ export interface Envelope {
 /** The content of a request, as plain data without values. */
 export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;
 
-/** A plan and the envelope of its result. */
+/** A plan and the envelope of its result. @experimental */
 export interface Planned {
   readonly plan: Plan;
   readonly envelope: Envelope;

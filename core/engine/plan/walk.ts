@@ -35,7 +35,7 @@ import type {
   WriteRows,
 } from "./plan.ts";
 
-/** The position of a node in a plan. */
+/** The position of a node in a plan. @experimental */
 export interface PlanScope {
   /** The relation of the current row. Undefined if the row belongs to no relation. */
   readonly relation: Relation | undefined;
@@ -47,14 +47,14 @@ export interface PlanScope {
   readonly path?: PlanPath;
 }
 
-/** A path from a row to rows of another relation: along a relationship, or by a function of the row. */
+/** A path from a row to rows of another relation: along a relationship, or by a function of the row. @experimental */
 export interface PlanPath {
   readonly from: Relation;
   /** The function of the row, including the function of a computed relationship. */
   readonly routine?: QualifiedName;
 }
 
-/** The node that a scope belongs to. */
+/** The node that a scope belongs to. @experimental */
 export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
 
 /** The field of a bundle that a declared statement answers. */

@@ -3,13 +3,13 @@
 
 import { tooManyValues } from "../../kernel/errors.ts";
 
-/** The value of a parameter, as the server receives it. Strings are sent without a declared type. */
+/** The value of a parameter, as the server receives it. Strings are sent without a declared type. @experimental */
 export type BoundValue = string | null | Uint8Array;
 
-/** A bound value, or a JSON list of objects. */
+/** A bound value, or a JSON list of objects. @experimental */
 export type SentValue = BoundValue | JsonList;
 
-/** A JSON list of objects that a plugin may send in another form (X-INS-1). */
+/** A JSON list of objects that a plugin may send in another form (X-INS-1). @experimental */
 export interface JsonList {
   readonly json: string;
   /** Returns the rows, or undefined if an object has a value that is neither a scalar nor null. Callers do not use this
@@ -21,10 +21,10 @@ export interface JsonList {
  *  the same time. */
 export const MAX_LIST_LENGTH = 64 * 1024;
 
-/** The values of an object by their keys, as PostgreSQL reads them. */
+/** The values of an object by their keys, as PostgreSQL reads them. @experimental */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-/** The source of a parameter's value, which is read when the statement runs. */
+/** The source of a parameter's value, which is read when the statement runs. @experimental */
 export type Slot =
   /** An index into the plan's values. With `isJson`, the statement reads the strings of the JSON text. */
   | { readonly param: number; readonly isJson?: true }
@@ -36,7 +36,7 @@ export type Slot =
   /** A value that is a part of the plan itself, and the same for every run. */
   | { readonly fixed: BoundValue };
 
-/** Returns the bound value itself, or the JSON text of a list. */
+/** Returns the bound value itself, or the JSON text of a list. @experimental */
 export const getBoundValue = (sent: SentValue): BoundValue =>
   sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
 
@@ -91,6 +91,7 @@ export const sql = (strings: TemplateStringsArray, ...interpolations: readonly S
   return createFragment(parts);
 };
 
+/** The fragment without any text. */
 export const empty: Sql = createFragment([]);
 
 export const isEmpty = (fragment: Sql): boolean => fragment.parts.length === 0;
@@ -138,7 +139,7 @@ export const integer = (number: number): Sql => {
   return createFragment([String(number)]);
 };
 
-/** The text of a statement, and its slots in the order of `$1`, `$2`, … */
+/** The text of a statement, and its slots in the order of `$1`, `$2`, … @experimental */
 export interface Statement {
   readonly text: string;
   readonly slots: readonly Slot[];
@@ -148,7 +149,7 @@ export interface Statement {
 const MAX_VALUES = 65_535;
 
 /** Numbers the slots `$1…`, one per occurrence, because a shared number would force one inferred type on different
- *  positions. @throws RelApiError `54000` if a statement has too many values */
+ *  positions. @throws RelApiError `54000` if a statement has too many values @experimental */
 export const toStatement = (fragment: Sql): Statement => {
   const slots: Slot[] = [];
   let text = "";

@@ -2,7 +2,7 @@
 import type { Plan, Planned } from "../plan/plan.ts";
 import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 
-/** One SQL statement of a program. */
+/** One SQL statement of a program. @experimental */
 export interface ProgramStatement {
   readonly text: string;
   readonly slots: readonly Slot[];
@@ -32,6 +32,7 @@ export interface ProgramCheck {
   readonly paths?: readonly string[];
 }
 
+/** The rows of an insert in the form that a plugin has prepared for them. @experimental */
 export interface RowSource {
   /** The index of the JSON text among the plan's values. */
   readonly list: number;
@@ -49,7 +50,7 @@ interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
   readonly first: number;
 }
 
-/** The statements that a plan compiles to. */
+/** The statements that a plan compiles to. @experimental */
 export interface Program {
   /** The statements run in order in one transaction. The result is the row of `main`, merged with the columns of the
    *  other statements. */
@@ -90,7 +91,7 @@ export const createProgram = (statements: readonly ProgramStatement[], facts: Pa
 const EXPLAIN = /^explain \([^)]*\) /;
 
 /** Returns a program that explains each statement with the same values. `options` are the options of EXPLAIN. The
- *  program has no checks, counts and row sources, because those concern results. */
+ *  program has no checks, counts and row sources, because those concern results. @experimental */
 export const explainProgram = (
   { statements, main, relations, isOpenEnded }: Program,
   options: string,

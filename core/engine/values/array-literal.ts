@@ -4,7 +4,7 @@ export type ArrayItem = string | null | readonly ArrayItem[];
 const SPECIAL = /["\\]/;
 
 /** Returns an array literal: `{"1","a \"b\"",NULL,{"2"}}`. Every string is quoted, so that none is read as NULL.
- *  `elementType` matters because elements of `box` are separated by semicolons. */
+ *  `elementType` matters because elements of `box` are separated by semicolons. @experimental */
 export const arrayLiteral = (items: readonly ArrayItem[], elementType?: string): string => {
   const separator = elementType === "box" ? ";" : ",";
   let parts = "";

@@ -18,7 +18,7 @@ interface RawNumber {
 export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
   ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // it is passed on among JSON values, and only this file reads it
 
-/** Returns whether the value is a number that is stored as text. */
+/** Returns whether the value is a number that is stored as text. @experimental */
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW_NUMBER in value;
 
@@ -26,7 +26,7 @@ export const isRawNumber = (value: unknown): value is RawNumber =>
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-/** Returns the text of a number as it was written. Undefined if the value is not a number. */
+/** Returns the text of a number as it was written. Undefined if the value is not a number. @experimental */
 export const numberText = (value: unknown): string | undefined =>
   typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW_NUMBER] : undefined;
 
@@ -38,7 +38,7 @@ export const exactNumber = (text: string): Json => (survivesRoundTrip(text) ? Nu
 
 const survivesRoundTrip = (number: string): boolean => String(Number(number)) === number;
 
-/** Returns whether the value is or contains a number that is stored as text. */
+/** Returns whether the value is or contains a number that is stored as text. @experimental */
 export const holdsRawNumber = (value: Json): boolean => {
   if (typeof value !== "object" || value === null) return false;
   if (isRawNumber(value)) return true;

@@ -1,4 +1,5 @@
 /** Extends plain Markdown for the pages of the site. */
+import { posix } from "node:path";
 import type { MarkdownRenderer } from "vitepress";
 
 type Rule = Parameters<MarkdownRenderer["core"]["ruler"]["push"]>[1];
@@ -83,11 +84,13 @@ const ruleIds: Rule = ({ tokens }) => {
 };
 
 /** Files of the project beside `docs/` are no pages: their names stay, as text. */
-const withoutSourceLinks: Rule = ({ tokens }) => {
+const withoutSourceLinks: Rule = ({ tokens, env }) => {
+  const { relativePath = "" } = env as { readonly relativePath?: string };
+  const isOutside = (href: string): boolean => posix.join(posix.dirname(relativePath), href).startsWith("../");
   for (const { children } of tokens) {
     let isOpen = false;
     for (const child of children ?? []) {
-      const leaves = child.type === "link_open" && child.attrGet("href")?.startsWith("../../") === true;
+      const leaves = child.type === "link_open" && isOutside(child.attrGet("href") ?? "");
       if (leaves || (isOpen && child.type === "link_close")) {
         isOpen = leaves;
         child.type = "text";

@@ -114,6 +114,7 @@ const sections: readonly Section[] = [
       "reference/streamed-answers",
       "reference/live-queries",
       "reference/plugins",
+      "reference/public-api",
       "reference/statements",
       "reference/observability",
       "reference/extensions",

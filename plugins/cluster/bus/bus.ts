@@ -14,6 +14,7 @@ const MAX_SENDERS = 10_000;
 /** The default transport, which is optional. */
 const NOTIFY = "notify:";
 
+/** Passes messages between the processes that serve one database. */
 export const bus = definePlugin({
   name: "bus",
   settings: busSettings,

@@ -14,6 +14,7 @@ const CLOSE_MS = 500;
 /** The default limit of a server, until the actual one is known from the connection. */
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 
+/** Passes the messages of the bus through NATS. */
 export const natsBus = definePlugin({
   name: "nats-bus",
   requires: ["bus"],

@@ -13,6 +13,7 @@ const MAX_WAITING = 1000;
 const buildChannel = (namespace: string, topic: string): string =>
   `relapi_${createHash("sha256").update(`${namespace} ${topic}`).digest("hex").slice(0, 24)}`;
 
+/** Passes the messages of the bus through `NOTIFY` of the database. */
 export const notifyBus = definePlugin({
   name: "notify-bus",
   requires: ["bus"],

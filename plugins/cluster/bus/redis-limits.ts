@@ -32,6 +32,7 @@ return string.format('%.3f', wait)`;
 
 const SCRIPT_SHA = createHash("sha1").update(SCRIPT).digest("hex");
 
+/** Counts rate limits in Redis, for all processes together. */
 export const redisLimits = definePlugin({
   name: "redis-limits",
   settings: [...redisLimitSettings, ...busSettings],

@@ -9,6 +9,7 @@ import { createRedis, type Redis } from "./redis-client.ts";
 const MAX_BYTES = 1024 * 1024;
 const CLOSE_MS = 500;
 
+/** Passes the messages of the bus through Redis. */
 export const redisBus = definePlugin({
   name: "redis-bus",
   requires: ["bus"],

@@ -36,7 +36,7 @@ const NO_HEADERS: Headers = [];
 /** The margin beyond the largest lag, after which no responding replica lacks the write. */
 const MARGIN_SECONDS = 5;
 
-/** @rule R-RYW-1 R-RYW-2 R-RYW-3 */
+/** Lets a read on a replica wait for the writes of its caller. @rule R-RYW-1 R-RYW-2 R-RYW-3 */
 export const readYourWrites = definePlugin({
   name: "read-your-writes",
   requires: ["connector"],

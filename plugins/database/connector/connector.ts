@@ -159,6 +159,7 @@ const createRefreshingTarget = (
 const readDirectTarget = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
   database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
 
+/** Connects to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
 export const connector = definePlugin({
   name: "connector",
   settings: connectorSettings,

@@ -14,6 +14,7 @@ import { createClientStream } from "./stream.ts";
 import type { ClientStream } from "./stream.ts";
 import type { Boot, Request } from "./thread.ts";
 
+/** The options of `startEmbeddedDatabase`. */
 export interface EmbeddedOptions {
   /** The data folder, which only one process may use at a time. By default, the data is in memory and
    *  lost with the process. */
@@ -34,6 +35,7 @@ export interface EmbeddedOptions {
   readonly log?: (line: string) => void;
 }
 
+/** A running embedded database. */
 export interface EmbeddedDatabase {
   /** Returns a new Duplex for each client, for the `stream` option of `pg`. */
   readonly stream: () => Duplex;

@@ -204,6 +204,7 @@ const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readon
   return byName;
 };
 
+/** Reads the relations, functions, types, roles and privileges of the model from the catalogs. */
 export const catalogIntrospection = definePlugin({
   name: NAME,
   apply: (hooks) => hooks.introspect.tapPromise(NAME, loadCatalog),

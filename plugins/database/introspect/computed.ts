@@ -63,6 +63,7 @@ const addComputed = (relation: Relation, computed: readonly Relationship[]): Rel
   };
 };
 
+/** Adds relationships that are functions of a row. */
 export const computedRelationships = definePlugin({
   name: "computed-relationships",
   requires: ["relationships"],

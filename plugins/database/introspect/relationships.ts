@@ -244,6 +244,7 @@ const getOrAdd = <Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value)
   return found;
 };
 
+/** Derives relationships from foreign keys, also through views and junctions. */
 export const relationships = definePlugin({
   name: "relationships",
   requires: ["catalog-introspection"],

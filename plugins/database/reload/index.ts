@@ -7,7 +7,7 @@ export { reloadAll } from "./reload-all.ts";
 
 const RELOAD_PAYLOADS: ReadonlySet<string> = new Set(["", "reload schema", "reload config"]);
 
-/** @rule R-SC-3 R-SC-5 */
+/** Reloads the model when a notification such as `NOTIFY pgrst, 'reload schema'` arrives. @rule R-SC-3 R-SC-5 */
 export const reloadChannel = definePlugin({
   name: "reload-channel",
   settings: [dbChannel, ...channelSettings],

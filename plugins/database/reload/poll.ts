@@ -92,7 +92,7 @@ const RECENT_USE_MS = 500;
 /** The longest time that a request after a pause waits for the check, and for a reload. */
 const PATIENCE_MS = 2000;
 
-/** @rule R-SC-9 */
+/** Checks every few seconds whether the schema has changed, and then reloads the model. @rule R-SC-9 */
 export const reloadPoll = definePlugin({
   name: "reload-poll",
   settings: pollSettings,

@@ -8,6 +8,7 @@ const TOPIC = "reload";
 /** Spreads the reloads of processes that have missed messages. */
 const SPREAD_MS = 1000;
 
+/** Reloads the model of all processes when one is asked to: `api.reloadAll()`. */
 export const reloadAll = definePlugin({
   name: "reload-all",
   requires: ["bus"],

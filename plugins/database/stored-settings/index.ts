@@ -17,7 +17,7 @@ interface StoredRow {
   readonly value: string | null;
 }
 
-/** @rule R-SC-4 */
+/** Reads the settings that the database stores for the login role. @rule R-SC-4 */
 export const databaseSettings = definePlugin({
   name: "database-settings",
   settings: storeSettings,

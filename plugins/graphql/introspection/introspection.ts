@@ -158,6 +158,7 @@ const service: IntrospectionService = {
   introspect,
 };
 
+/** Answers introspection with the types of the caller's role. */
 export const graphqlIntrospection = definePlugin({
   name: "graphql-introspection",
   requires: ["graphql"],

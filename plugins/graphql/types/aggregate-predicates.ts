@@ -162,6 +162,7 @@ const argumentFields = (context: GqlFieldContext): GqlFields => {
   return collectFields((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
 };
 
+/** Adds conditions on aggregates of related rows to `where`. */
 export const aggregatePredicates = definePlugin({
   name: "aggregate-predicates",
   requires: ["graphql-aggregates", "graphql-relationships"],

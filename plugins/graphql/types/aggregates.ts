@@ -192,6 +192,7 @@ const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   );
 };
 
+/** Adds aggregates of tables and of related rows. */
 export const graphqlAggregates = definePlugin({
   name: "graphql-aggregates",
   requires: ["graphql-queries", "aggregate-functions"],

@@ -104,6 +104,7 @@ const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
   );
 };
 
+/** Builds the comparison type of each scalar from the declared operators. */
 export const graphqlComparisons = definePlugin({
   name: "graphql-comparisons",
   requires: ["graphql"],

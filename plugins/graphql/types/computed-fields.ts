@@ -166,6 +166,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   );
 };
 
+/** Adds functions of a row as fields of the row. */
 export const graphqlComputedFields = definePlugin({
   name: "graphql-computed-fields",
   requires: ["graphql-queries"],

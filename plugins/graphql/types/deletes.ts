@@ -39,6 +39,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
     }),
   );
 
+/** Adds the root fields that delete rows. */
 export const graphqlDeletes = definePlugin({
   name: "graphql-deletes",
   requires: ["graphql-queries"],

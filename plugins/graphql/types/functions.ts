@@ -97,6 +97,7 @@ const readFields = ({ build }: GqlFieldContext): GqlFields =>
 const writeFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(servedFunctions(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
 
+/** Adds functions that return rows as root fields. */
 export const graphqlFunctions = definePlugin({
   name: "graphql-functions",
   requires: ["graphql-queries"],

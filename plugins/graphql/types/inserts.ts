@@ -197,6 +197,7 @@ const conflictFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
+/** Adds the root fields that insert rows. */
 export const graphqlInserts = definePlugin({
   name: "graphql-inserts",
   requires: ["graphql-queries"],

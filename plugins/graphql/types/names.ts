@@ -5,6 +5,7 @@ import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../catalog
 
 type NamePart = string | GqlNamePart;
 
+/** Builds the names of types and fields, with customization and naming convention. @experimental */
 export interface Names {
   /** Returns the name of a table's type, with prefix and suffix. */
   typeName(...words: readonly NamePart[]): string;

@@ -108,6 +108,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
+/** Adds the root fields that read tables and views, with `where` and `order_by`. */
 export const graphqlQueries = definePlugin({
   name: "graphql-queries",
   requires: ["graphql", "graphql-comparisons"],

@@ -78,6 +78,7 @@ const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   );
 };
 
+/** Adds related rows as fields of a row. */
 export const graphqlRelationships = definePlugin({
   name: "graphql-relationships",
   settings: relationshipSettings,

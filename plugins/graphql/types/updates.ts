@@ -138,6 +138,7 @@ const updatesFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
+/** Adds the root fields that update rows. */
 export const graphqlUpdates = definePlugin({
   name: "graphql-updates",
   requires: ["graphql-queries"],

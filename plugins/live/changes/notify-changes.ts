@@ -10,6 +10,7 @@ const NAME = "notify-changes";
 const CHANNEL = "relapi_changes";
 const TRIGGER = "relapi_notify_change";
 
+/** Detects changes by triggers and `NOTIFY`. */
 export const notifyChanges = definePlugin({
   name: NAME,
   requires: ["live-queries"],

@@ -10,6 +10,7 @@ interface Watcher {
   readonly changed: Changed;
 }
 
+/** Detects changes by polling the database. */
 export const pollChanges = definePlugin({
   name: "poll-changes",
   settings: pollSettings,

@@ -14,6 +14,7 @@ import { openChangeFeed, withKeysOnly } from "./change-feed.ts";
 import type { SharedChanges } from "./change-source.ts";
 import { createSharedChanges } from "./shared-changes.ts";
 
+/** Detects changes by logical replication. */
 export const replicationChanges = definePlugin({
   name: "replication-changes",
   requires: ["live-queries"],

@@ -35,6 +35,7 @@ import { createGraphqlSource, rejectMissingVariables } from "./live-query.ts";
 import { liveSettings } from "../settings.ts";
 import { createWatchGroups } from "./watch-groups.ts";
 
+/** Runs queries again when their data changes, for all transports. */
 export const liveQueries = definePlugin({
   name: "live-queries",
   settings: liveSettings,

@@ -7,6 +7,7 @@ import { diff } from "./diff.ts";
 import { createResultStore, type StoredResult, type ResultStore } from "./result-store.ts";
 import { patchSettings } from "../settings.ts";
 
+/** Sends changed results of live queries as JSON Patch. */
 export const livePatches = definePlugin({
   name: "live-patches",
   settings: patchSettings,

@@ -40,6 +40,7 @@ const readLastEventId = (exchange: Exchange): string | undefined =>
 /** Matches an `Accept` header that prefers events to every other type. */
 const PREFERS_EVENTS = /^text\/event-stream\s*(?:[;,]|$)/i;
 
+/** Sends the results of live queries as Server-Sent Events. */
 export const sse = definePlugin({
   name: "sse",
   settings: [dbTxEnd],
@@ -180,6 +181,7 @@ const plainParts: StreamFormat<GraphqlMessage> = {
   end: `{"hasNext":false}${BOUNDARY}--\r\n`,
 };
 
+/** Sends the results of live queries as parts of one response (`multipart/mixed`). */
 export const multipart = definePlugin({
   name: "multipart",
   settings: [dbTxEnd],

@@ -14,6 +14,7 @@ import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
 
 const LEGACY_PATH = "/v1alpha1/graphql";
 
+/** Serves the WebSocket protocol `graphql-ws` of older clients. */
 export const legacyWebsocket = definePlugin({
   name: "legacy-websocket",
   settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],

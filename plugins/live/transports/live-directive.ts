@@ -7,6 +7,7 @@ import { directiveSettings } from "../settings.ts";
 
 const DESCRIPTION = "answers again whenever the result has changed; with patch, what has changed as JSON Patch";
 
+/** Runs queries with `@live` as live queries. */
 export const liveDirective = definePlugin({
   name: "live-directive",
   settings: directiveSettings,

@@ -18,6 +18,7 @@ const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
 
+/** Serves the WebSocket protocol `graphql-transport-ws`. */
 export const websocketTransport = definePlugin({
   name: "websocket-transport",
   settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],

@@ -72,7 +72,7 @@ const receiveUpgrade = (
 /** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */
 const ACCEPT_CHANNEL = "net.server.socket";
 
-/** @rule X-UPG-1 */
+/** Accepts WebSocket upgrades on the servers that use the middleware. @rule X-UPG-1 */
 export const upgrades = definePlugin({
   name: "upgrades",
   apply: (_hooks, context) => {

@@ -14,6 +14,7 @@ import { metricsService } from "../api.ts";
 import { acceptsPage, buildPageAnswer, type Page } from "../../shared/pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
+/** The options of `adminServer`. */
 export interface AdminServerOptions {
   /** The port of the listener, where 0 selects any free port. */
   readonly port: number;
@@ -209,7 +210,8 @@ const listen = (context: PluginContext, options: AdminServerOptions): Server => 
   return server;
 };
 
-/** Opens a separate listener, because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
+/** Serves health, metrics, live queries, the model and the settings to operators. Opens a separate listener,
+ *  because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
 export const adminServer = (options: AdminServerOptions): Plugin =>
   definePlugin({
     name: "admin-server",

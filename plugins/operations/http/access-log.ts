@@ -44,7 +44,7 @@ const createLineWriter =
     context.logger.access(formatAccessLine(record) + more, status);
   };
 
-/** @rule R-ADM-3 X-LOG-1 */
+/** Logs a line for each response, depending on the log level. @rule R-ADM-3 X-LOG-1 */
 export const accessLog = definePlugin({
   name: "access-log",
   apply: (_hooks, context) => {

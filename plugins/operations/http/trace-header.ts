@@ -2,7 +2,7 @@
 import { definePlugin, type Headers, type OpenExchange } from "../../../core/index.ts";
 import { traceSettings } from "../settings.ts";
 
-/** @rule R-HDR-11 */
+/** Returns a header of the request in its response. @rule R-HDR-11 */
 export const traceHeader = definePlugin({
   name: "trace-header",
   settings: traceSettings,

@@ -21,7 +21,7 @@ const buildPlanKey = ({ execution: { exchange, programs } }: EndedTransaction): 
   return createHash("sha256").update(texts.join("\n")).digest("base64url").slice(0, 22);
 };
 
-/** @rule X-SLW-1 X-SLW-2 */
+/** Logs transactions that take longer than a duration. @rule X-SLW-1 X-SLW-2 */
 export const slowQueries = definePlugin({
   name: "slow-queries",
   settings: slowQuerySettings,

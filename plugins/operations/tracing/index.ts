@@ -30,7 +30,7 @@ const loadTracingApi = (): typeof import("@opentelemetry/api") => {
   }
 };
 
-/** @rule X-TRC-1 */
+/** Records OpenTelemetry spans of requests. @rule X-TRC-1 */
 export const tracing = definePlugin({
   name: "tracing",
   settings: tracingSettings,

@@ -2,7 +2,7 @@
  *  `albums_aggregate { aggregate { count } nodes { title } }`. */
 import { definePlugin } from "../../../core/index.ts";
 
-/** @rule G-AGG-6 */
+/** Embeds an aggregate of the related rows as one object. @rule G-AGG-6 */
 export const aggregateEmbeds = definePlugin({
   name: "aggregate-embeds",
   embeds: [

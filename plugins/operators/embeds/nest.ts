@@ -16,7 +16,7 @@ const compileNest = (embed: Embed, context: EmbedContext): EmbedSql => {
   return { join: context.lateral(context.rows(), alias), row: ident(alias), isInnerJoined: true, columns };
 };
 
-/** @rule R-EMB-9 R-EMB-12 G-REL-1 G-REL-2 */
+/** Embeds the related rows under a key, as an object or an array of objects. @rule R-EMB-9 R-EMB-12 G-REL-1 G-REL-2 */
 export const nestEmbeds = definePlugin({
   name: "nest-embeds",
   embeds: [

@@ -119,7 +119,7 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
   };
 };
 
-/** @rule R-SPR-1 R-SPR-3 R-SPR-4 R-SPR-6 */
+/** Adds columns of the related rows to the row of the parent. @rule R-SPR-1 R-SPR-3 R-SPR-4 R-SPR-6 */
 export const spreadEmbeds = definePlugin({
   name: "spread-embeds",
   embeds: [{ mode: "spread", isFlat: true, rest: { prefix: "..." }, builtIn: ["json_agg"], compile: compileSpread }],

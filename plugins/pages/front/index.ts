@@ -176,7 +176,8 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 };
 
-/** @rule X-PAGE-1 X-PAGE-2 X-PAGE-3 X-PAGE-4 */
+/** Serves the front page: the surfaces, the pages to try them, and first requests to copy. @rule X-PAGE-1 X-PAGE-2
+ *  X-PAGE-3 X-PAGE-4 */
 export const frontPage = definePlugin({
   name: "front-page",
   apply: (_hooks, context) => context.addSurface(createFrontPage(context)),

@@ -61,7 +61,8 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   };
 };
 
-/** Serves the page only if the root describes the schema. @rule R-OAS-1 */
+/** Serves a page to browse the OpenAPI description and to send requests. Serves the page only if the root describes
+ *  the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
   // this surface must precede the surface with the same root, which answers with the description

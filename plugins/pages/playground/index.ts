@@ -77,6 +77,7 @@ const createExampleSurface = ({ use }: Pick<PluginContext, "use">): Surface => (
   encodeError: (error) => ({ status: error.status, headers: [] }),
 });
 
+/** Serves GraphiQL, a page to write and run GraphQL operations. */
 export const playground = definePlugin({
   name: "playground",
   // the GraphQL surface serves the other methods of the path; it starts later, so it cannot be in `requires`

@@ -35,7 +35,7 @@ const describeConfig = ({ options, registry }: PluginContext): Json => {
   };
 };
 
-/** @rule P-HAS-8 */
+/** Shows administrators how the server is configured: `GET /v1alpha1/config`. @rule P-HAS-8 */
 export const configApi = definePlugin({
   name: "config-api",
   before: ["graphql"],

@@ -104,7 +104,7 @@ const explainRequest = async (context: PluginContext, engine: GqlEngine, body: J
   return { ...only, variables: { synthetic: [], query: {}, session: {} } };
 };
 
-/** @rule P-HAS-7 */
+/** Shows administrators the SQL and the plan of a query: `POST /v1/graphql/explain`. @rule P-HAS-7 */
 export const graphqlExplain = definePlugin({
   name: "graphql-explain",
   before: ["graphql"],

@@ -9,7 +9,8 @@ import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
 import { recoverSource } from "./store.ts";
 
-/** @rule P-HAS-1 P-HAS-2 P-HAS-3 P-HAS-4 P-HAS-5 */
+/** Lets administrators read and change the metadata: `POST /v1/metadata`. @rule P-HAS-1 P-HAS-2 P-HAS-3 P-HAS-4
+ *  P-HAS-5 */
 export const metadataApi = definePlugin({
   name: "metadata-api",
   // its path lies below that of the GraphQL surface, and an interrupted write must be finished before the metadata is

@@ -92,7 +92,7 @@ const answerRequest = async (context: PluginContext, exchange: Exchange, body: J
   throw metadataError("parse-failed", "expected one of run_sql and, not inside itself, bulk", `${at}.type`);
 };
 
-/** @rule P-HAS-6 */
+/** Lets administrators run SQL: `POST /v2/query`. @rule P-HAS-6 */
 export const runSql = definePlugin({
   name: "run-sql",
   settings: runSqlSettings,

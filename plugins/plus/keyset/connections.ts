@@ -21,7 +21,7 @@ export const connections = definePlugin({
   },
 });
 
-/** @rule P-CUR-7 P-CUR-8 */
+/** Adds connections with cursors to `/v1/graphql`. @rule P-CUR-7 P-CUR-8 */
 export const graphqlConnections = definePlugin({
   name: "graphql-connections",
   requires: ["connections", "graphql-queries"],

@@ -306,7 +306,7 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   )}, ${BEHIND_ROWS_SQL}, pg_catalog.json_build_array(${ends}))`;
 };
 
-/** @rule P-CUR-1 … P-CUR-6 */
+/** Adds pages that begin after a row to REST: `?cursor=`. @rule P-CUR-1 … P-CUR-6 */
 export const cursorPages = definePlugin({
   name: "cursor-pages",
   requires: ["rest"],

@@ -123,7 +123,7 @@ const buildVariant = (parse: ParseJson): GqlVariant => ({
     scope === "row" && findKeyedTable(build, relation) !== undefined ? [Node] : [],
 });
 
-/** @rule P-RLY-1 … P-RLY-7 */
+/** Serves the tables as the Relay specification requires: `POST /v1beta1/relay`. @rule P-RLY-1 … P-RLY-7 */
 export const relay = definePlugin({
   name: "relay",
   requires: ["connections"],

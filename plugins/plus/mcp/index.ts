@@ -138,7 +138,7 @@ const readOperation = (message: unknown): { readonly kind: string; readonly name
   };
 };
 
-/** @rule P-MCP-1 … P-MCP-10 */
+/** Serves the Model Context Protocol: `POST /mcp`. @rule P-MCP-1 … P-MCP-10 @experimental */
 export const mcp = definePlugin({
   name: "mcp",
   // this path lies below the root of the REST surface, which runs the requests of the tools

@@ -24,6 +24,7 @@ export const mcpSettings = [
     environment: ["MCP_MAX_BYTES"],
     kind: wholeNumber(1000, 32 * 1024 * 1024),
     default: 256 * 1024,
+    unit: "bytes",
     description: "a larger answer to a tool of the Model Context Protocol is refused: models pay for each byte",
   }),
   defineSetting({

@@ -158,7 +158,7 @@ const runQuery = async (context: PluginContext, query: NativeQuery, request: Gql
   }
 };
 
-/** @rule P-NAT-1 P-NAT-2 P-NAT-3 P-NAT-4 */
+/** Serves SQL from the metadata as GraphQL fields. @rule P-NAT-1 P-NAT-2 P-NAT-3 P-NAT-4 */
 export const nativeQueries = definePlugin({
   name: PART,
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],

@@ -5,7 +5,7 @@ import { createLinesReader } from "./lines.ts";
 
 const NDJSON = "application/x-ndjson";
 
-/** @rule P-NDJ-1 P-NDJ-3 */
+/** Returns rows as lines of JSON: `Accept: application/x-ndjson`. @rule P-NDJ-1 P-NDJ-3 */
 export const ndjson = definePlugin({
   name: "ndjson",
   requires: ["rest"],

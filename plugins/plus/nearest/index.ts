@@ -86,7 +86,7 @@ const addDistances = (plan: Plan): Plan => {
   return added.length === 0 ? plan : { ...plan, output: [...plan.output, ...added] };
 };
 
-/** @rule P-NEA-1 … P-NEA-5 */
+/** Orders rows by their distance from a value. @rule P-NEA-1 … P-NEA-5 */
 export const nearest = definePlugin({
   name: "nearest",
   orderings,

@@ -3,7 +3,7 @@
 import { definePlugin } from "../../../core/index.ts";
 import { addRelatedWrites } from "./types.ts";
 
-/** @rule P-NST-1 … P-NST-9 */
+/** Writes related rows together with an update. @rule P-NST-1 … P-NST-9 @experimental */
 export const nestedWrites = definePlugin({
   name: "nested-writes",
   requires: ["graphql-inserts", "graphql-updates", "graphql-deletes", "comparison-operators", "set-operator"],

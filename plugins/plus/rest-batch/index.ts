@@ -97,7 +97,7 @@ const buildErrorAnswer = (part: BatchPart, place: number, { status, headers, bod
   );
 };
 
-/** Runs several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
+/** Runs several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 @experimental */
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],

@@ -143,7 +143,7 @@ const addAsOfFields = (fields: GqlFields, { scope, build, model }: GqlFieldConte
   return { ...fields, ...Object.fromEntries(added) };
 };
 
-/** Reads rows as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 */
+/** Reads rows as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 @experimental */
 export const rowHistory = definePlugin({
   name: NAME,
   requires: ["comparison-operators"],

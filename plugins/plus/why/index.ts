@@ -94,7 +94,8 @@ const findReportScope = async (context: PluginContext, exchange: Exchange): Prom
   return explainEmpty === "roles" && exchange.session.isAnonymous !== true ? "own" : undefined;
 };
 
-/** @rule P-WHY-1 … P-WHY-5 */
+/** Tells in a response header which row policy, permission or filter removed rows. @rule P-WHY-1 … P-WHY-5
+ *  @experimental */
 export const whyEmpty = definePlugin({
   name: "why-empty",
   settings: whySettings,

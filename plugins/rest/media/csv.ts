@@ -34,7 +34,8 @@ const compilePlainLine = (line: Sql): Sql => sql`(
   from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line) as _l
 )`;
 
-/** Outside of the compatibility mode, values with a JSON representation are written as its text. @rule R-MED-2 */
+/** Returns rows as CSV: `Accept: text/csv`. Outside of the compatibility mode, values with a JSON representation are
+ *  written as its text. @rule R-MED-2 */
 export const csvMedia = definePlugin({
   name: "csv-media",
   requires: ["rest"],

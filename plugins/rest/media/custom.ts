@@ -94,7 +94,7 @@ const findValueHandler = (
   return { mediaType: type.name.toLowerCase(), isBytea: findBaseType(model, type.oid)?.name === "bytea" };
 };
 
-/** Compiles the bodies of handlers that the database declares. @rule R-MED-4 R-MED-5 R-MED-6 */
+/** Returns media types whose bodies the database builds, by handlers that it declares. @rule R-MED-4 R-MED-5 R-MED-6 */
 export const customMedia = definePlugin({
   name: "custom-media",
   requires: ["rest"],

@@ -18,7 +18,8 @@ const checkOption = (option: string): string => {
   return option;
 };
 
-/** Offers plans to callers that may see them, if `dbPlanEnabled` is set. @rule R-MED-7 */
+/** Returns the execution plan instead of the result, to callers that may see it, if `dbPlanEnabled` is set. @rule
+ *  R-MED-7 */
 export const explainMedia = definePlugin({
   name: "explain-media",
   settings: explainSettings,

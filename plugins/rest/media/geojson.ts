@@ -19,7 +19,8 @@ const restoreEmptyKey = (feature: Sql): Sql => sql`(
   from pg_catalog.json_each(${feature}) as _m
 )`;
 
-/** Refuses the media type if the database has no PostGIS. @throws RelApiError `media-type-unavailable`  @rule R-MED-1 */
+/** Returns rows as a FeatureCollection: `Accept: application/geo+json`. Refuses the media type if the database has no
+ *  PostGIS. @throws RelApiError `media-type-unavailable` @rule R-MED-1 */
 export const geojsonMedia = definePlugin({
   name: "geojson-media",
   apply: (hooks) => {

@@ -192,7 +192,7 @@ class Queue {
   }
 }
 
-/** @rule R-TX-17 */
+/** Lets short reads of several callers share a round trip. @rule R-TX-17 */
 export const coalescedReads = definePlugin({
   name: "coalesced-reads",
   requires: ["plan-proof"],

@@ -121,6 +121,7 @@ const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSo
   };
 };
 
+/** Sends the rows of an insert as one array for each column. */
 export const columnArrays = definePlugin({
   name: "column-arrays",
   rowSources: [{ name: "column-arrays", builtIn: [], prepare: prepareRowSource }],

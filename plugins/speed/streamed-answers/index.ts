@@ -12,7 +12,7 @@ const SECOND_MS = 1000;
 /** One connection of this many may wait for clients. @rule R-STR-4 */
 const POOL_DIVISOR = 2;
 
-/** @rule R-STR-1 R-STR-6 */
+/** Sends long bodies while they arrive from the database. @rule R-STR-1 R-STR-6 */
 export const streamedAnswers = definePlugin({
   name: "streamed-answers",
   settings: streamSettings,

@@ -1,0 +1,92 @@
+/** The TypeScript of README.md and docs/: compiles against the package, and runs where it needs nothing else. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { transform } from "esbuild";
+import { afterAll, describe, expect, test } from "vitest";
+import type { RelApi } from "../../core/index.ts";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { listCode } from "../support/pages/code.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "relapi-code-")));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { blocks, shared } = listCode();
+const write = (file: string, text: string): void => {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+};
+mkdirSync(join(folder, "node_modules"));
+symlinkSync(root, join(folder, "node_modules/relapi"));
+for (const name of ["@types", "express", "graphql", "pg", "pino", "tapable"])
+  symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+write("package.json", '{ "type": "module" }');
+for (const { file, text } of blocks) write(file, text);
+for (const [file, text] of shared) write(file, text);
+
+/** Compiles a block to JavaScript, beside its TypeScript. */
+const emit = async ({ file, text }: (typeof blocks)[number]): Promise<string> => {
+  const name = file.replace(/ts$/, "js");
+  write(name, (await transform(text, { loader: "ts", target: "node20" })).code);
+  return join(folder, name);
+};
+
+test("C-API-6 each block of TypeScript compiles under every strict option", () => {
+  expect(blocks.length).toBeGreaterThan(50);
+  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipLibCheck", "false"];
+  const ofFrameworks = ["--jsx", "preserve", "--experimentalDecorators"];
+  const options = ["--noEmit", "--target", "es2022", "--types", "node", "--module", "nodenext"];
+  const files = [...blocks.map(({ file }) => file), ...[...shared.keys()].filter((file) => file.endsWith(".d.ts"))];
+  const { stdout, stderr } = spawnSync(
+    join(root, "node_modules/.bin/tsc"),
+    [...options, ...strict, ...ofFrameworks, ...files],
+    { cwd: folder, encoding: "utf8" },
+  );
+  const places = new Map(blocks.map(({ file, place }) => [file, place]));
+  const errors = `${stdout}${stderr}`.replaceAll(/^([^\s(]+)\(/gm, (all, file: string) => `${places.get(file)} ${all}`);
+  expect(errors).toBe("");
+});
+
+test("C-API-6 the block that starts an embedded database runs", async () => {
+  const block = blocks.find(({ text }) => text.includes("pool.end()"));
+  const { status, stderr } = spawnSync(process.execPath, [await emit(block!)], { cwd: folder, encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+});
+
+describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
+  const mounting = blocks.filter(({ usesApp, text }) => usesApp && text.includes("relApi("));
+
+  test("C-API-6 there are some", () => {
+    expect(mounting.length).toBeGreaterThan(10);
+  });
+
+  test.each(mounting)("C-API-6 $place starts an api that becomes ready", async (block) => {
+    const { options, query } = await testDatabase();
+    // of the guide to settings that the database stores
+    await query("create schema if not exists app; create table if not exists app.flags (maintenance text)");
+    const mounted: RelApi[] = [];
+    const ofReader = {
+      app: { use: (handler: RelApi) => "ready" in handler && mounted.push(handler), get: () => undefined },
+      databaseUrl: options.databaseUrl,
+      jwtSecret: "a secret of thirty-two characters",
+      options: { databaseUrl: options.databaseUrl },
+      session: () => undefined,
+      keys: new Map(),
+      askTheBank: () => undefined,
+      askTheImageServer: () => [],
+    };
+    Object.assign(globalThis, ofReader);
+    const page = block.file.replace(/\.\d+\.ts$/, "");
+    for (const other of blocks) if (other.file.startsWith(`${page}.`) && other !== block) await emit(other);
+    await import(pathToFileURL(await emit(block)).href);
+    for (const name of Object.keys(ofReader)) Reflect.deleteProperty(globalThis, name);
+    expect(mounted).toHaveLength(1);
+    for (const api of mounted) {
+      await api.ready;
+      await api.close();
+    }
+  });
+});
