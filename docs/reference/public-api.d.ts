@@ -343,11 +343,11 @@ export {
   computedRelationships,
   connector,
   databaseSettings,
+  embedded,
   relationships,
   reloadAll,
   reloadChannel,
   reloadPoll,
-  startEmbeddedDatabase,
 };
 
 // relapi/plugins/database/api
@@ -2775,7 +2775,7 @@ export interface EmbeddedDatabase {
     dump(): Promise<Uint8Array>;
     restart(): Promise<void>;
 }
-export declare function startEmbeddedDatabase(options?: EmbeddedOptions): EmbeddedDatabase;
+export declare function embedded(options?: EmbeddedOptions): EmbeddedDatabase;
 
 // --- plugins/database/introspect/catalog.d.ts
 export declare const catalogIntrospection: import("../../../core/plugin.ts").Plugin;

@@ -14,7 +14,7 @@ import { createClientStream } from "./stream.ts";
 import type { ClientStream } from "./stream.ts";
 import type { Boot, Request } from "./thread.ts";
 
-/** The options of `startEmbeddedDatabase`. */
+/** The options of `embedded`. */
 export interface EmbeddedOptions {
   /** The data folder, which only one process may use at a time. By default, the data is in memory and
    *  lost with the process. */
