@@ -18,7 +18,7 @@ const logIn: RequestHandler = (request, _response, next) => {
   next();
 };
 
-const inner = await startApi({ parts: [appUsers(logIn as never)], dbSchemas: ["app"], anonRole: "sea_anon" });
+const inner = await startApi({ parts: [appUsers(logIn)], dbSchemas: ["app"], anonRole: "sea_anon" });
 await inner.sql(`
   create schema app;
   grant usage on schema app to sea_anon, sea_clerk;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { definePlugin, Stage } from "../../core/index.ts";
 
 /** The data that the application's middleware has about the caller. */
@@ -7,7 +7,8 @@ interface AppUser {
   readonly role: string;
 }
 
-type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
+/** A middleware of Express, connect or `node:http`, each of which has types of its own. */
+type Middleware = (request: any, response: any, next: (error?: unknown) => void) => unknown;
 
 /**
  * The user that a middleware of the application has put on the request (`request.user`) is the caller. Requests have been
@@ -22,7 +23,7 @@ export const appUsers = (middleware: Middleware) =>
         if (isSocket) {
           await new Promise<void>((resolve, reject) => {
             // nothing is written: the response only has to be there
-            middleware(request, {} as ServerResponse, (error) => (error === undefined ? resolve() : reject(error)));
+            middleware(request, {}, (error) => (error === undefined ? resolve() : reject(error)));
           });
         }
         const { user } = request as IncomingMessage & { readonly user?: AppUser };
