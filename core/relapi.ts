@@ -85,7 +85,10 @@ export const relApi = (preset: Preset): RelApi => {
   const check = (each: ResolvedOptions): void => checkOptions(each, settings);
   check(options);
   const registry = buildRegistry(plugins);
-  const { logger, forwardTo } = createForwardingLogger(options.logger ?? createLogger(options.logLevel));
+  const { logger, forwardTo } = createForwardingLogger(options.logger ?? createLogger(), {
+    level: options.logLevel,
+    name: options.name,
+  });
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const values = createSharedValues(registry.has, guard.watch);

@@ -1,7 +1,7 @@
 /** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
 import { createRequire } from "node:module";
 import type { Logger as Pino, LoggerOptions } from "pino";
-import { definePlugin, createFieldsLogger, presetError, type LogLevel } from "../../../core/index.ts";
+import { definePlugin, createFieldsLogger, presetError } from "../../../core/index.ts";
 import { logSettings } from "../settings.ts";
 
 /** Loads packages on demand, and synchronously, because the first lines must not be delayed. */
@@ -24,11 +24,11 @@ const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
 const MESSAGE = "message";
 
 /** Creates a pino logger. `encode` transforms each line that pino writes. */
-const createPino = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
+const createPino = (stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
   const { pino } = requirePackage("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
   const options: LoggerOptions = {
-    level,
+    level: "debug", // core filters the lines
     messageKey: MESSAGE,
     timestamp: pino.stdTimeFunctions.isoTime,
     base: { pid: process.pid },
@@ -49,9 +49,8 @@ export const structuredLog = definePlugin({
     if (own !== undefined || logFormat === "text" || logLevel === "silent") return;
     const { stdout, stderr } = process;
     const isPretty = logFormat === "pretty";
-    const messages = createPino(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
-    // The access log filters requests by level, so this logger accepts all of them.
-    const requests = createPino("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
+    const messages = createPino(stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
+    const requests = createPino(stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
     const { access, request } = createFieldsLogger(requests);
     context.logTo({ ...createFieldsLogger(messages), access, request });
   },
