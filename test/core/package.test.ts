@@ -71,7 +71,8 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
         ...text.matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
         // loaded when it is used
         ...text.matchAll(/\bimport\("([a-z@][^":]*)"\)(?!\.)/g),
-        ...text.matchAll(/\bload\("([a-z@][^"':]*)"\)/g),
+        ...text.matchAll(/\b(?:requirePackage|loadPackage)\("([a-z@][^"':]*)"/g),
+        ...text.matchAll(/\bPACKAGE = "([a-z@][^"':]*)"/g),
       ])
       .map((match) => (match[1] as string).split("/"))
       .map(([first = "", second]) => (first.startsWith("@") ? `${first}/${second}` : first)),

@@ -2,9 +2,8 @@
  *  startEmbeddedDatabase().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
  *  docs/guides/embedded-database.md lists its limits. */
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
-import { presetError } from "../../../core/index.ts";
+import { presetError, resolvePackage } from "../../../core/index.ts";
 import { listDemoScripts, getImagePath } from "./assets.ts";
 import { lockDataFolder } from "./folder.ts";
 import { createBackendQueue } from "./gate.ts";
@@ -55,7 +54,7 @@ const defaultTimeoutSeconds = 30;
 /** Checks that PGlite, an optional dependency, is installed. @throws RelApiError `preset` @rule C-PKG-3 */
 const requirePglite = (): void => {
   try {
-    createRequire(import.meta.url).resolve("@electric-sql/pglite");
+    resolvePackage("@electric-sql/pglite");
   } catch {
     throw presetError(
       "the embedded database is not installed: npm install @electric-sql/pglite, or set DATABASE_URL to use a server",
