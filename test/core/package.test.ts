@@ -234,7 +234,8 @@ test("C-PKG-9 the packages for tokens and sockets are loaded on first use", asyn
       printed += String(chunk);
       if (!isStarting || !printed.includes("Browser")) continue;
       const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
-      await (await fetch(`${address}/api/`)).text();
+      const headers = "JWT_SECRET" in settings ? { authorization: "Bearer a.b.c" } : undefined;
+      await (await fetch(`${address}/api/`, headers && { headers })).text();
       if (opensSocket) {
         const socket = new WebSocket(`${address.replace("http", "ws")}/v1/graphql`, "graphql-transport-ws");
         await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject));

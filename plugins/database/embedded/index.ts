@@ -65,9 +65,9 @@ const requirePglite = (): void => {
 /** Starts the database immediately; statements wait until it is ready. @throws Error if the data folder is in use, or
  *  the image or PGlite is missing */
 export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
+  const freshBoot = buildFreshBoot(options);
   requirePglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
-  const freshBoot = buildFreshBoot(options);
   const folder = options.dataDir === undefined ? undefined : lockDataFolder(options.dataDir);
   const limitMs = (options.statementTimeout ?? defaultTimeoutSeconds) * 1000;
   let isFresh = folder?.isFresh ?? true;
