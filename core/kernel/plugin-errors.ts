@@ -1,5 +1,5 @@
 /** Attributes unexpected errors to plugins: they carry the name of the plugin and the hook that called it. */
-import { isRelApiError } from "./errors.ts";
+import { RelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
 /** An unexpected error of a plugin. */
@@ -30,7 +30,7 @@ const hasOrigin = (error: unknown): boolean =>
 
 /** Attributes an error to a plugin, unless an inner plugin already has it. Errors thrown on purpose are not wrapped. */
 export const attributeError = (plugin: string, hook: string, error: unknown): unknown => {
-  if (isRelApiError(error)) return recordOrigin(plugin, hook, error);
+  if (error instanceof RelApiError) return recordOrigin(plugin, hook, error);
   return hasOrigin(error) ? error : new PluginError(plugin, hook, error);
 };
 

@@ -121,7 +121,7 @@ test("C-PKG-10 a bundle beside the installed package serves both APIs, their pag
   });
 });
 
-describe.skipIf(!capabilities.realServer)("a bundle alone in a folder", () => {
+describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages", () => {
   const headers = { authorization: `Bearer ${signToken({ role: "music_reader" })}` };
 
   test.each([
