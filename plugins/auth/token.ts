@@ -41,14 +41,15 @@ const buildUndecodableFailure = (reason: string): TokenReading => buildFailure({
 let verifyToken: typeof verify | undefined;
 let loading: Promise<void> | undefined;
 
+const importVerifier = async (): Promise<void> => {
+  const { default: jsonwebtoken } = await import("jsonwebtoken");
+  verifyToken = jsonwebtoken.verify;
+};
+
 /** Loads the package `jsonwebtoken`, which has about seventy files, only when there are tokens. Undefined once it is
  *  loaded. */
-export const loadVerifier = (): Promise<void> | undefined => {
-  if (verifyToken !== undefined) return undefined;
-  return (loading ??= import("jsonwebtoken").then(({ default: jsonwebtoken }) => {
-    verifyToken = jsonwebtoken.verify;
-  }));
-};
+export const loadVerifier = (): Promise<void> | undefined =>
+  verifyToken === undefined ? (loading ??= importVerifier()) : undefined;
 
 /** Reads a token, after `loadVerifier`. @rule R-AUT-3 G-AUTH-11 G-AUTH-14 R-LIM-4 */
 export const readToken = (token: string, keys: readonly VerificationKey[], maxJsonDepth: number): TokenReading => {
