@@ -29,6 +29,8 @@ export {
   RelApiError,
   tokenRefused,
   urlTooLong,
+  // optional packages, which bundlers do not see
+  importPackage,
   // requests and responses
   createCurrentOriginPolicy,
   createFieldsLogger,

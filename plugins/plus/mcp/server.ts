@@ -2,8 +2,7 @@
  * Runs the protocol with its official SDK, which is loaded with the first request. Each request has its own server and
  * transport, so that no state is kept. @rule P-MCP-1
  */
-import { presetError, VERSION } from "../../../core/index.ts";
-import { importPackage } from "../../../core/kernel/package-files.ts";
+import { importPackage, presetError, VERSION } from "../../../core/index.ts";
 import { DATA_NOTICE } from "./answers.ts";
 import { describeTable, listVisible, takePage } from "./schema.ts";
 import { callTool, listTools, computeMaxListBytes, type Caller } from "./tools.ts";
