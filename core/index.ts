@@ -147,6 +147,13 @@ export type { LongRow, LongRows, RowReader } from "./engine/database/long-row.ts
 export type { ScriptOptions } from "./engine/database/script.ts";
 export type { ReplicationConnection } from "./engine/database/connector.ts";
 export { fillSlots } from "./engine/database/transaction.ts";
+export {
+  explainMissingFile,
+  findPackageFile,
+  importPackage,
+  requirePackage,
+  resolvePackage,
+} from "./kernel/package-files.ts";
 export { VERSION } from "./kernel/version.ts";
 export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";

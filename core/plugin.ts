@@ -16,7 +16,7 @@ import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
-import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
+import type { AppLogger, Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { defineService, defineSignal, type ServiceToken, type Token } from "./kernel/token.ts";
@@ -381,7 +381,7 @@ export interface PluginContext {
   /** Problems that do not stop the api. The readiness check reports them. */
   readonly troubles: HealthProblems;
   /** Redirects all further log lines, including those of core. May be called only in `apply`; the last call wins. */
-  logTo(target: Logger): void;
+  logTo(target: Logger | AppLogger): void;
   /** The store for every value that outlives a request. */
   readonly caches: Caches;
   /** The current model. @throws RelApiError `model-not-loaded` */

@@ -8,7 +8,7 @@ import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
-import { withPluginName, buildErrorFields } from "./kernel/plugin-errors.ts";
+import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
@@ -61,7 +61,8 @@ export interface RelApi extends ApiMethods {
 /** If the scheme itself failed, its message and status are hidden from the caller. @rule R-AUT-13 G-AUTH-21 X-AUTH-3 */
 const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
   if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error; // 503 may be temporary
-  logger.error("database error in an auth scheme", { code: error.code, reason: error.message });
+  const { code, message: reason } = error;
+  logger.error("database error in an auth scheme", { ...findOrigin(error), code, reason });
   return internalError(error);
 };
 
@@ -78,7 +79,10 @@ export const relApi = (preset: Preset): RelApi => {
   const check = (each: ResolvedOptions): void => checkOptions(each, settings);
   check(options);
   const registry = buildRegistry(plugins);
-  const { logger, forwardTo } = createForwardingLogger(options.logger ?? createLogger(options.logLevel));
+  const { logger, forwardTo } = createForwardingLogger(options.logger ?? createLogger(), {
+    level: options.logLevel,
+    name: options.name,
+  });
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const values = createSharedValues(registry.has, guard.watch);

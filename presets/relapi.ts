@@ -30,6 +30,8 @@ export {
   RelApiError,
   tokenRefused,
   urlTooLong,
+  // optional packages, which bundlers do not see
+  importPackage,
   // requests and responses
   buildJsonAnswer,
   createCurrentOriginPolicy,

@@ -1,37 +1,33 @@
-/** Writes messages to stderr and requests to stdout, each on one line. */
-import type { FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
+/** Writes messages to stderr and requests to stdout, each on one line, or passes them to the logger of the application. */
+import { presetError } from "./errors.ts";
+import type { AppLogger, FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+type MessageLevel = Exclude<LogLevel, "silent">;
 
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** Returns whether the log writes messages of level `of`. */
-const isLogged = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
+/** Returns the lowest status that the access log includes. Without a level it includes no request. @rule R-ADM-3
+ *  X-LOG-5 */
+export const findLowestLoggedStatus = (level: LogLevel | undefined): number =>
+  level === undefined ? Infinity : { debug: 0, info: 0, warn: 400, error: 500, silent: Infinity }[level];
 
-/** Returns the lowest status that the access log includes. @rule R-ADM-3 */
-export const findLowestLoggedStatus = (level: LogLevel): number =>
-  ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
-
-/** @rule R-ADM-3 */
-export const createLogger = (level: LogLevel): Logger => {
-  const write = (of: LogLevel) => {
-    if (!isLogged(level, of)) return () => {};
-    return (message: string, facts?: Readonly<Record<string, unknown>>): void => {
-      const fieldsText = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${formatFields(facts)}`;
-      process.stderr.write(`${new Date().toISOString()} ${of} ${message}${fieldsText}\n`);
-    };
+/** Creates a logger that writes all lines as text. @rule R-ADM-3 */
+export const createLogger = (): Logger => {
+  const write = (level: MessageLevel) => (message: string, facts?: Fields) => {
+    const fieldsText = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${formatFields(facts)}`;
+    process.stderr.write(`${new Date().toISOString()} ${level} ${message}${fieldsText}\n`);
   };
-  const lowest = findLowestLoggedStatus(level);
   return {
     error: write("error"),
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
-    access: (line, status) => {
-      if (status >= lowest) process.stdout.write(`${line}\n`);
-    },
+    access: (line) => void process.stdout.write(`${line}\n`),
   };
 };
 
-const formatFields = (facts: Readonly<Record<string, unknown>>): string => {
+const formatFields = (facts: Fields): string => {
   try {
     return JSON.stringify(facts, (_, fact: unknown) =>
       typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,
@@ -49,13 +45,13 @@ const REQUEST = "request";
 const chooseLevel = (status: number): "error" | "warn" | "info" =>
   status >= 500 ? "error" : status >= 400 ? "warn" : "info";
 
-/** Adapts the logger of an application, such as pino: `relApi(fullCompat({ logger: fieldsLogger(pino()) }))`. The given
- *  logger decides which levels it writes. @rule X-LOG-2 */
+/** Adapts a logger that takes fields before the message, such as bunyan. The option `logger` recognises pino by itself.
+ *  @rule X-LOG-2 */
 export const createFieldsLogger = (given: FieldsFirstLogger): Logger => {
   const write =
-    (of: Exclude<LogLevel, "silent">) =>
-    (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
-      given[of](facts, message);
+    (level: MessageLevel) =>
+    (message: string, facts: Fields = {}): void =>
+      given[level](facts, message);
   return {
     error: write("error"),
     warn: write("warn"),
@@ -66,24 +62,74 @@ export const createFieldsLogger = (given: FieldsFirstLogger): Logger => {
   };
 };
 
-/** Returns a logger that forwards to a target, which `forwardTo` replaces. */
+/** Returns fields that any logger can write: errors as their stack, and no undefined values. */
+const simplifyFields = (fields: object): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]: [string, unknown]) =>
+      field === undefined ? [] : [[name, field instanceof Error ? (field.stack ?? field.message) : field]],
+    ),
+  );
+
+/** Adapts the logger of an application. pino, which has `bindings`, takes the fields before the message; all others
+ *  take them after it. @throws RelApiError `preset` if a method is missing @rule X-LOG-2 */
+const adaptLogger = (given: Logger | AppLogger): Logger => {
+  const members = given as unknown as Readonly<Record<string, (...line: unknown[]) => unknown>>; // checked below
+  for (const level of ["error", "warn", "info", "debug"] as const)
+    if (typeof members[level] !== "function")
+      throw presetError(
+        `option logger has no method ${level}: pass pino, winston, console, or an object with error, warn, info and debug`,
+      );
+  const takesFieldsFirst = typeof members.bindings === "function";
+  if (!takesFieldsFirst && typeof members.access === "function") return given as Logger;
+  const write = (level: MessageLevel) => (fields: object, message: string) => {
+    const simple = simplifyFields(fields);
+    if (takesFieldsFirst) members[level]?.(simple, message);
+    else if (Object.keys(simple).length === 0) members[level]?.(message);
+    else members[level]?.(message, simple);
+  };
+  return createFieldsLogger({
+    error: write("error"),
+    warn: write("warn"),
+    info: write("info"),
+    debug: write("debug"),
+  });
+};
+
+/** The lines of an api: the messages up to `level`, with the name of the api if it has one. */
+export interface LogLines {
+  readonly logger: Logger;
+  /** Replaces the target of the lines. */
+  readonly forwardTo: (target: Logger | AppLogger) => void;
+}
+
+/** Returns a logger that forwards to a target. @rule X-LOG-5 X-LOG-6 */
 export const createForwardingLogger = (
-  first: Logger,
-): { readonly logger: Logger; readonly forwardTo: (target: Logger) => void } => {
-  let target = first;
+  first: Logger | AppLogger,
+  { level = "warn", name }: { readonly level?: LogLevel | undefined; readonly name?: string | undefined },
+): LogLines => {
+  let target = adaptLogger(first);
+  const addName = (facts: Fields | undefined): Fields | undefined =>
+    name === undefined ? facts : { api: name, ...facts };
+  const write = (of: MessageLevel): Logger["error"] =>
+    LEVELS.indexOf(of) > LEVELS.indexOf(level)
+      ? () => {}
+      : (message, facts) => void target[of](message, addName(facts));
   return {
     logger: {
-      error: (message, facts) => target.error(message, facts),
-      warn: (message, facts) => target.warn(message, facts),
-      info: (message, facts) => target.info(message, facts),
-      debug: (message, facts) => target.debug(message, facts),
-      access: (line, status) => target.access(line, status),
+      error: write("error"),
+      warn: write("warn"),
+      info: write("info"),
+      debug: write("debug"),
+      access: (line, status) =>
+        target.access(name === undefined ? line : `${line} ${JSON.stringify(`api=${name}`)}`, status),
       get request() {
-        return target.request;
+        const { request } = target;
+        if (request === undefined || name === undefined) return request;
+        return (fields: Fields, status: number) => request({ api: name, ...fields }, status);
       },
     },
     forwardTo: (next) => {
-      target = next;
+      target = adaptLogger(next);
     },
   };
 };

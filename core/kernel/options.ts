@@ -5,7 +5,7 @@ import type { Limits } from "./limits.ts";
 import type { coreSettings } from "./settings.ts";
 
 /** The lowest level of messages that are logged. */
-export type LogLevel = ValuesOf<typeof coreSettings>["logLevel"];
+export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
 
 /** The target of log lines. The second parameter holds log fields. */
 export interface Logger {
@@ -29,6 +29,15 @@ export interface FieldsFirstLogger {
   readonly debug: LogFunction;
 }
 
+/** The logger of an application: pino, winston, `console`, or any object with these methods. pino takes the fields before
+ *  the message, all others after it. @rule X-LOG-2 */
+export interface AppLogger {
+  error(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+}
+
 /** A database that is connected through streams instead of a connection string (the embedded one). */
 export interface DatabaseSource {
   readonly stream: () => Duplex;
@@ -41,8 +50,9 @@ interface ObjectOptions {
   /** A database in place of `databaseUrl`, such as `embedded()` of `relapi/plugins/database`. `api.close()` closes it.
    *  Unset: `databaseUrl` is required, except in the standalone server. */
   readonly database?: DatabaseSource | undefined;
-  /** The target of log lines, such as `createFieldsLogger(pino())`. */
-  readonly logger?: Logger | undefined;
+  /** The target of log lines: pino, winston, `console`, or any object with their methods. Unset: stderr, and stdout for
+   *  requests. */
+  readonly logger?: Logger | AppLogger | undefined;
   /** Returns the current connection string of an option. It is called for each connection, so passwords can rotate.
    *  `index` is the position if the option is a list. If it returns undefined, the option's own value is used. */
   readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;

@@ -2,7 +2,7 @@
 import { RelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
-/** An unexpected error of a plugin. Errors thrown on purpose (`RelApiError`) are not wrapped. */
+/** An unexpected error of a plugin. */
 class PluginError extends Error {
   readonly plugin: string;
   /** The hook, or the other caller of the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("soap").handle`. */
@@ -17,19 +17,35 @@ class PluginError extends Error {
   }
 }
 
+interface Origin {
+  readonly plugin: string;
+  readonly hook: string;
+}
+
 /** The plugin and hook of errors that are not wrapped, because callers may recognise them by class or message. */
-const origins = new WeakMap<object, { readonly plugin: string; readonly hook: string }>();
+const origins = new WeakMap<object, Origin>();
 
-const isKnown = (error: unknown): boolean =>
-  error instanceof RelApiError || error instanceof PluginError || (error instanceof Error && origins.has(error));
+const hasOrigin = (error: unknown): boolean =>
+  error instanceof PluginError || (error instanceof Error && origins.has(error));
 
-/** Attributes an error to a plugin, unless an inner plugin already has it. */
-export const attributeError = (plugin: string, hook: string, error: unknown): unknown =>
-  isKnown(error) ? error : new PluginError(plugin, hook, error);
+/** Attributes an error to a plugin, unless an inner plugin already has it. Errors thrown on purpose are not wrapped. */
+export const attributeError = (plugin: string, hook: string, error: unknown): unknown => {
+  if (error instanceof RelApiError) return recordOrigin(plugin, hook, error);
+  return hasOrigin(error) ? error : new PluginError(plugin, hook, error);
+};
+
+/** Returns plugin and hook of an error that a plugin threw. */
+export const findOrigin = (error: unknown): Origin | undefined => {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const origin = at instanceof PluginError ? at : origins.get(at);
+    if (origin !== undefined) return { plugin: origin.plugin, hook: origin.hook };
+  }
+  return undefined;
+};
 
 /** Records the origin of an error and returns the same error. */
 const recordOrigin = (plugin: string, hook: string, error: unknown): unknown => {
-  if (error instanceof Error && !isKnown(error)) origins.set(error, { plugin, hook });
+  if (error instanceof Error && !hasOrigin(error)) origins.set(error, { plugin, hook });
   return error;
 };
 
@@ -83,9 +99,5 @@ export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string,
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   const thrown = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
   const cause = thrown instanceof Error ? thrown : String(thrown);
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const whose = at instanceof PluginError ? at : origins.get(at);
-    if (whose !== undefined) return { plugin: whose.plugin, hook: whose.hook, cause };
-  }
-  return { cause };
+  return { ...findOrigin(error), cause };
 };

@@ -192,8 +192,14 @@ export const coreSettings = [
     name: "logLevel",
     environment: ["LOG_LEVEL"],
     kind: oneOf(["silent", "error", "warn", "info", "debug"], { crit: "silent" }),
-    default: "info",
-    description: "`silent`, `error`, `warn`, `info`, `debug`",
+    whenUnset: "`info` for the standalone server; in an application `warn`, and no requests (X-LOG-5)",
+    description: "the lowest level of lines in the log: `silent`, `error`, `warn`, `info`, `debug`",
+    isFixed: true,
+  }),
+  defineSetting({
+    name: "name",
+    kind: text,
+    description: "the name of the api in each line of the log, for a process with several (X-LOG-6)",
     isFixed: true,
   }),
   defineSetting({

@@ -1,19 +1,12 @@
-/** Reads the version of the package from its own package.json: two folders above the sources, three above the build. */
+/** Reads the version of the package from its own package.json. */
 import { readFileSync } from "node:fs";
+import { findPackageFile } from "./package-files.ts";
 
 const readVersion = (): string => {
-  for (const path of ["../../package.json", "../../../package.json"]) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as {
-        readonly name?: unknown;
-        readonly version?: unknown;
-      };
-      if (name === "relapi" && typeof version === "string") return version;
-    } catch {
-      // the other path is the right one
-    }
-  }
-  return "0.0.0";
+  const path = findPackageFile("package.json");
+  if (path === undefined) return "0.0.0"; // a bundle without the package beside it
+  const { version } = JSON.parse(readFileSync(path, "utf8")) as { readonly version: string };
+  return version;
 };
 
 /** The version of relapi. */

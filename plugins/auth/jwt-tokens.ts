@@ -23,7 +23,7 @@ import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.t
 import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-extraction.ts";
 import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
-import { preloadVerifier, readUnverifiedIssuer, readToken } from "./token.ts";
+import { loadVerifier, readUnverifiedIssuer, readToken } from "./token.ts";
 
 /** Authorizes callers by signed tokens (JWT). @rule R-AUT-1 … R-AUT-7 R-AUT-12 R-AUT-14 G-AUTH-6 G-AUTH-10 …
  *  G-AUTH-19 */
@@ -118,7 +118,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
 
   // runs after the responses that waited for the model
   context.onModel(() => {
-    if (state.configurations.length > 0) setImmediate(preloadVerifier);
+    if (state.configurations.length > 0) setImmediate(() => void loadVerifier());
   });
 
   const getSession = (found: ExtractedToken, credentials: Credentials, from: TokenState): Session => {
@@ -144,8 +144,8 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
       }
       const found = from.extractToken(credentials, rules);
       if (found === undefined) return answer(null);
-      // pending while keys are fetched for the first time
-      let pending = found.candidates.flatMap(({ keys }) => keys.firstFetch ?? []);
+      // pending while keys are fetched for the first time, or the verifier is loaded
+      let pending = [loadVerifier() ?? [], found.candidates.flatMap(({ keys }) => keys.firstFetch ?? [])].flat();
       if (pending.length === 0) {
         let session: Session | undefined;
         try {

@@ -1,7 +1,6 @@
 /** Decodes a token in compact form and verifies its signature. The rules of each surface check the claims. */
 import { verify as verifySignature } from "node:crypto";
-import { createRequire } from "node:module";
-import type { Algorithm } from "jsonwebtoken";
+import type { Algorithm, verify } from "jsonwebtoken";
 import { isNestedDeeper, type Json, isJsonObject, type JsonObject } from "../../core/index.ts";
 import { parseClaims } from "./claims.ts";
 import { ALGORITHMS, type VerificationKey } from "./keys.ts";
@@ -40,16 +39,20 @@ const buildFailure = (failure: TokenFailure): TokenReading => ({ failure });
 
 const buildUndecodableFailure = (reason: string): TokenReading => buildFailure({ kind: "undecodable", reason });
 
-const requirePackage = createRequire(import.meta.url);
+let verifyToken: typeof verify | undefined;
+let loading: Promise<void> | undefined;
 
-/** Loads the package, which has about seventy files, only when there are tokens. Node caches it. */
-const loadJsonwebtoken = (): typeof import("jsonwebtoken") =>
-  requirePackage("jsonwebtoken") as typeof import("jsonwebtoken");
+const importVerifier = async (): Promise<void> => {
+  const { default: jsonwebtoken } = await import("jsonwebtoken");
+  verifyToken = jsonwebtoken.verify;
+};
 
-/** Makes the first token as fast to verify as later ones. */
-export const preloadVerifier = (): void => void loadJsonwebtoken();
+/** Loads the package `jsonwebtoken`, which has about seventy files, only when there are tokens. Undefined once it is
+ *  loaded. */
+export const loadVerifier = (): Promise<void> | undefined =>
+  verifyToken === undefined ? (loading ??= importVerifier()) : undefined;
 
-/** @rule R-AUT-3 G-AUTH-11 G-AUTH-14 R-LIM-4 */
+/** Reads a token, after `loadVerifier`. @rule R-AUT-3 G-AUTH-11 G-AUTH-14 R-LIM-4 */
 export const readToken = (token: string, keys: readonly VerificationKey[], maxJsonDepth: number): TokenReading => {
   if (token === "") return buildFailure({ kind: "empty" });
   if (token.length > MAX_TOKEN_CHARACTERS)
@@ -102,10 +105,11 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
     const end = token.lastIndexOf(".");
     return verifySignature(null, Buffer.from(token.slice(0, end)), key, Buffer.from(token.slice(end + 1), "base64url"));
   }
+  if (verifyToken === undefined) throw new Error("the package jsonwebtoken is not loaded yet");
   try {
     // the rules of each surface compare times on every request
     const algorithms = [algorithm as Algorithm]; // it is one of ALGORITHMS
-    loadJsonwebtoken().verify(token, key, { algorithms, ignoreExpiration: true, ignoreNotBefore: true });
+    verifyToken(token, key, { algorithms, ignoreExpiration: true, ignoreNotBefore: true });
     return true;
   } catch {
     return false;

@@ -82,7 +82,7 @@ export const withApi = async <Result>(
     },
   });
   const api = await openOrClose(options, () =>
-    relApi(compose(getPreset(settings.server.preset)({ ...options, logger }), commandLine, ...parts)),
+    relApi(compose(getPreset(settings.server.preset)({ ...options, logger, logLevel: "warn" }), commandLine, ...parts)),
   );
   try {
     await Promise.race([api.ready, failed]);

@@ -14,6 +14,7 @@ import {
   APP_SETTING_VARIABLE,
   EXPERIMENTAL_FEATURES,
   featureSetting,
+  OPTION_DEFAULTS,
   SERVER_DEFAULTS,
   serverSettings,
   type ServerSettings,
@@ -73,7 +74,7 @@ export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofServer = parseVariables(serverSettings, environment);
   const flags = parseVariables([featureSetting], environment);
   const faults = [...ofFiles, ...ofPreset.errors, ...flags.errors, ...ofServer.errors];
-  const options: Record<string, unknown> = { ...ofPreset.values };
+  const options: Record<string, unknown> = { ...OPTION_DEFAULTS, ...ofPreset.values };
   for (const feature of (flags.values[featureSetting.name] ?? []) as readonly string[]) {
     const option = EXPERIMENTAL_FEATURES[feature];
     if (option !== undefined) options[option] ??= true;

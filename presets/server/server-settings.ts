@@ -49,6 +49,9 @@ export const SERVER_DEFAULTS = {
   shutdownDelay: 0,
 } as const satisfies ServerSettings;
 
+/** Options that the standalone server sets unless the environment does. @rule X-LOG-5 */
+export const OPTION_DEFAULTS = { logLevel: "info" } as const satisfies RelApiOptions;
+
 export const serverSettings: readonly Setting<unknown, keyof ServerSettings>[] = [
   {
     name: "preset",

@@ -52,7 +52,6 @@ test.each([
   ["write-a-request-step", "../../plugins/slow-requests"],
   ["write-a-setting", "../../plugins/maintenance"],
   ["use-your-own-users", "../../plugins/app-users"],
-  ["use-your-own-logger", "../../plugins/loggers"],
   ["write-sql", "../../plugins/request-log"],
   ["look-up-callers", "../../plugins/stored-keys"],
   ["write-a-rest-route", "../../plugins/search-route"],

@@ -133,7 +133,14 @@ const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi 
     compose(
       {
         plugins: [connector, anonymous, accessLog, cors, traceHeader],
-        options: { ...db.options, anonRole: "sea_anon", logger, dbChannelEnabled: false, ...options },
+        options: {
+          ...db.options,
+          anonRole: "sea_anon",
+          logger,
+          logLevel: "debug",
+          dbChannelEnabled: false,
+          ...options,
+        },
       },
       ...parts,
     ),

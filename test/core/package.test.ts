@@ -71,7 +71,8 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
         ...text.matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
         // loaded when it is used
         ...text.matchAll(/\bimport\("([a-z@][^":]*)"\)(?!\.)/g),
-        ...text.matchAll(/\bload\("([a-z@][^"':]*)"\)/g),
+        ...text.matchAll(/\b(?:requirePackage|loadPackage)\("([a-z@][^"':]*)"/g),
+        ...text.matchAll(/\bPACKAGE = "([a-z@][^"':]*)"/g),
       ])
       .map((match) => (match[1] as string).split("/"))
       .map(([first = "", second]) => (first.startsWith("@") ? `${first}/${second}` : first)),
@@ -247,7 +248,8 @@ test("C-PKG-9 the packages for tokens and sockets are loaded on first use", asyn
       printed += String(chunk);
       if (!isStarting || !printed.includes("Browser")) continue;
       const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
-      await (await fetch(`${address}/api/`)).text();
+      const headers = "JWT_SECRET" in settings ? { authorization: "Bearer a.b.c" } : undefined;
+      await (await fetch(`${address}/api/`, headers && { headers })).text();
       if (opensSocket) {
         const socket = new WebSocket(`${address.replace("http", "ws")}/v1/graphql`, "graphql-transport-ws");
         await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject));

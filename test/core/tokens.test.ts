@@ -16,7 +16,7 @@ import { parseClaims, readClaimPath, encodeClaim } from "../../plugins/auth/clai
 import { parseRoleClaimKey } from "../../plugins/auth/role-path.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
 import { createFixedKeys, computeRefreshDelayMs, createRemoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
-import { MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";
+import { loadVerifier, MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";
 import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -35,6 +35,8 @@ const jwkOf = (key: KeyObject, more: Readonly<Record<string, unknown>> = {}): Re
   ...more,
 });
 const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
+
+await loadVerifier();
 
 describe("role claim key", () => {
   const claims = {

@@ -34,10 +34,18 @@ const openAlone = async (): Promise<TestDatabase> => {
 const OPENED = "live queries detect changes by logical replication";
 
 /** The log of an API. */
-const listening = (): { readonly lines: string[]; readonly logger: Logger } => {
+const listening = (): { readonly lines: string[]; readonly fields: unknown[]; readonly logger: Logger } => {
   const lines: string[] = [];
-  const take = (message: string): void => void lines.push(message);
-  return { lines, logger: { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined } };
+  const fields: unknown[] = [];
+  const take: Logger["info"] = (message, given) => {
+    lines.push(message);
+    fields.push(given);
+  };
+  return {
+    lines,
+    fields,
+    logger: { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined },
+  };
 };
 
 const polling: StartOptions = { parts: [without("replication-changes"), without("notify-changes")] };
@@ -290,6 +298,11 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
       () => log.lines.includes("logical replication is not available for live queries; using another change source"),
       "a line in the log",
     );
+    expect(log.fields).toContainEqual({
+      reason: expect.stringMatching(/wal/i),
+      needs: 'wal_level = logical, and ALTER ROLE "sea_login" REPLICATION',
+      instead: "triggers, on tables that have them (relapi live-triggers); otherwise polling every 20 ms",
+    });
     await socket.close();
     await api.close();
     await shared.close();

@@ -1,23 +1,26 @@
 /** Runs the programs of the guides about tests and bundles, in a folder with the package and its dependencies. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
-import { capabilities, openDatabase } from "../support/database.ts";
-import { sendRequest, type RequestParts } from "../support/http.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { capabilities, openDatabase, testDatabase } from "../support/database.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { sendRequest, type Answer, type RequestParts } from "../support/http.ts";
 import { blocksOf, readPage } from "../support/pages/pages.ts";
+import { openSocket } from "../support/socket.ts";
+import { jwtSecret, signToken } from "../support/tokens.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "relapi-apps-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-for (const name of ["express", "graphql", "vitest", "esbuild", "pg", "@electric-sql/pglite"]) {
+for (const name of ["express", "graphql", "vitest", "esbuild", "webpack", "pg", "@electric-sql/pglite"]) {
   const path = join(folder, "node_modules", name);
   mkdirSync(dirname(path), { recursive: true });
   symlinkSync(join(root, "node_modules", name), path);
@@ -74,21 +77,112 @@ test.skipIf(!capabilities.realServer)("X-CALL-1 a test on a server has a copy of
   expect(stdout).toBe('[{"id":7}]\n');
 });
 
-test("C-PKG-2 an application in a bundle serves both APIs and their pages", async () => {
-  await run("bundle.js");
-  const server = spawn(process.execPath, ["dist/server.js"], { cwd: folder, env: { ...environment, PORT: "0" } });
+// --- bundles --------------------------------------------------------------------------------------------------------
+
+const esbuild = (format: string, file: string): Promise<unknown> => {
+  const script = readFileSync(join(folder, "bundle.js"), "utf8")
+    .replace('format: "esm"', `format: "${format}"`)
+    .replace("dist/server.mjs", `dist/${file}`)
+    .replace(/^ *banner.*\n/m, (banner) => (format === "esm" ? banner : ""));
+  writeFileSync(join(folder, `bundle-${format}.js`), script);
+  return run(`bundle-${format}.js`);
+};
+
+const webpack = async (): Promise<unknown> => {
+  const script = `import webpack from "webpack";
+    import config from "./webpack.config.js";
+    const faster = { ...config, optimization: { minimize: false } };
+    webpack(faster, (error, stats) => console.log(error ?? stats.toString({ all: false, errors: true, warnings: true })));`;
+  writeFileSync(join(folder, "bundle-webpack.js"), script);
+  const { stdout } = await run("bundle-webpack.js");
+  // the warnings that the guide names
+  for (const [, path = ""] of stdout.matchAll(/^(?:WARNING|ERROR) in (\S+)/gm))
+    expect(path).toMatch(/node_modules\/(?:express|pg|pg-protocol|ws)\//);
+  return undefined;
+};
+
+interface RunningBundle {
+  readonly port: number;
+  readonly stderr: () => string;
+  send(method: string, path: string, parts?: RequestParts): Promise<Answer>;
+}
+
+/** Starts a program that prints its address, for the duration of `work`. */
+const withServer = async (
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+  work: (running: RunningBundle) => Promise<void>,
+): Promise<void> => {
+  const server = spawn(process.execPath, [file], { cwd: dirname(file), env: { ...environment, PORT: "0", ...env } });
+  const errors: Buffer[] = [];
+  server.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+  const stderr = (): string => Buffer.concat(errors).toString();
   try {
     const lines = createInterface(server.stdout);
-    const [address] = (await once(lines, "line")) as [string]; // the listener of a readline interface gets a line
+    const ended = once(server, "exit").then(() => Promise.reject(new Error(`the program has ended: ${stderr()}`)));
+    ended.catch(() => undefined);
+    const [address] = (await Promise.race([once(lines, "line"), ended])) as [string]; // a line has one part
     const port = Number(new URL(address).port);
-    const send = (method: string, path: string, parts?: RequestParts) =>
-      sendRequest({ port, agent: new Agent() }, method, path, parts);
-    expect((await send("GET", "/api/artist?select=name&artist_id=eq.1")).json()).toEqual([{ name: "AC/DC" }]);
-    const sent = await send("POST", "/v1/graphql", { body: { query: "{ __typename }" } });
-    expect(sent.json()).toEqual({ data: { __typename: "query_root" } });
-    for (const path of ["/v1/graphql", "/api/"])
-      expect((await send("GET", path, { headers: { accept: "text/html" } })).status).toBe(200);
+    await work({
+      port,
+      stderr,
+      send: (method, path, parts) => sendRequest({ port, agent: new Agent() }, method, path, parts),
+    });
   } finally {
     server.kill("SIGKILL");
   }
+};
+
+const page = { headers: { accept: "text/html" } };
+
+test("C-PKG-10 a bundle beside the installed package serves both APIs, their pages and the embedded database", async () => {
+  await esbuild("esm", "server.mjs");
+  await withServer(join(folder, "dist/server.mjs"), {}, async ({ send, stderr }) => {
+    expect((await send("GET", "/api/artist?select=name&artist_id=eq.1")).json()).toEqual([{ name: "AC/DC" }]);
+    const sent = await send("POST", "/v1/graphql", { body: { query: "{ __typename }" } });
+    expect(sent.json()).toEqual({ data: { __typename: "query_root" } });
+    for (const path of ["/v1/graphql", "/api/"]) expect((await send("GET", path, page)).status).toBe(200);
+    expect(stderr()).toBe("");
+  });
+});
+
+describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages", () => {
+  const headers = { authorization: `Bearer ${signToken({ role: "music_reader" })}` };
+
+  test.each([
+    ["esbuild, esm", "server.mjs", () => esbuild("esm", "server.mjs")],
+    ["esbuild, cjs", "server.cjs", () => esbuild("cjs", "server.cjs")],
+    ["webpack", "server.cjs", webpack],
+  ] as const)("C-PKG-10 serves REST, GraphQL and WebSockets: %s", async (tool, file, bundle) => {
+    rmSync(join(folder, "dist"), { recursive: true, force: true });
+    await bundle();
+    const alone = mkdtempSync(join(tmpdir(), "relapi-alone-"));
+    atFileEnd(async () => rmSync(alone, { recursive: true, force: true }));
+    cpSync(join(folder, "dist"), alone, { recursive: true });
+    const { databaseUrl: DATABASE_URL } = (await testDatabase()).options;
+    const env = { DATABASE_URL, JWT_SECRET: jwtSecret };
+    await withServer(join(alone, file), env, async ({ send, port, stderr }) => {
+      const artist = await send("GET", "/api/artist?select=id&limit=1&order=id", { headers });
+      expect(artist.json()).toEqual([{ id: 1 }]);
+      const body = { query: "{ artist(limit: 1, order_by: {id: asc}) { id } }" };
+      expect((await send("POST", "/v1/graphql", { headers, body })).json()).toEqual({ data: { artist: [{ id: 1 }] } });
+      const socket = await openSocket({ wsUrl: `ws://127.0.0.1:${port}` });
+      await socket.init({ headers });
+      socket.send({ id: "1", type: "subscribe", payload: { query: body.query.replace("{", "subscription {") } });
+      expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { artist: [{ id: 1 }] } } });
+      await socket.close();
+      if (tool === "webpack") return; // its bundle knows the folder of the package on this machine
+      expect((await send("GET", "/v1/graphql", page)).status).not.toBe(200);
+      for (const disabled of ["the playground", "the OpenAPI page"])
+        expect(stderr()).toContain(`${disabled} is disabled: its files are not in the bundle of the application`);
+    });
+    if (tool === "webpack") return;
+    await withServer(join(alone, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(
+      () => expect.unreachable("the embedded database started without its files"),
+      (error: Error) =>
+        expect(error.message).toContain(
+          "the embedded database cannot start: its files are not in the bundle of the application",
+        ),
+    );
+  });
 });

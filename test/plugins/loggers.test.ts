@@ -1,55 +1,145 @@
-/** The loggers of the guide. */
+/** The loggers of applications: pino, `console`, and objects with the same methods. */
+import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { expect, test } from "vitest";
-import { createFieldsLogger, without, type Logger } from "../../core/index.ts";
-import { startApi } from "../support/api.ts";
-import { until } from "../support/until.ts";
-import { messageFirstLogger } from "./loggers.ts";
+import { describe, expect, test } from "vitest";
+import { definePlugin, without, type RelApiOptions } from "../../core/index.ts";
+import { startApi, type StartOptions } from "../support/api.ts";
 
-type Line = readonly [level: string, message: string, fields: object];
+type Line = readonly [level: string, message: string, fields?: Readonly<Record<string, unknown>>];
 
-const messageFirst = (lines: Line[]): Logger => {
-  const write = (level: string) => (message: string, fields: object) => void lines.push([level, message, fields]);
-  return messageFirstLogger({
-    error: write("error"),
-    warn: write("warn"),
-    info: write("info"),
-    debug: write("debug"),
-  });
+/** Logs a line of each level at the start, and an error that a listener throws. */
+const talkative = definePlugin({
+  name: "talkative",
+  apply: (_, { logger, onModel }) => {
+    for (const level of ["error", "warn", "info", "debug"] as const) logger[level](`an ${level} line`, { a: 1 });
+    onModel(() => {
+      throw new Error("a listener that fails");
+    });
+  },
+});
+
+/** A logger that keeps its lines. */
+const keepLines = () => {
+  const lines: Line[] = [];
+  const write = (level: string) => (message: string, fields?: object) => {
+    lines.push(fields === undefined ? [level, message] : [level, message, { ...fields }]);
+  };
+  const logger = { error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") };
+  return { lines, logger };
 };
 
-test("X-LOG-2 a logger that takes the message first gets messages and requests", async () => {
-  const lines: Line[] = [];
-  const api = await startApi({ logger: messageFirst(lines) });
-  await api.get("/ports?select=id&limit=1");
-  await until(() => lines.some(([, message]) => message === "request"), "the request is logged");
-  expect(lines).toContainEqual(["info", "schema loaded", expect.objectContaining({ relations: expect.any(Number) })]);
-  expect(lines).toContainEqual(["info", "request", expect.objectContaining({ path: "/ports", status: 200 })]);
-});
-
-test("X-LOG-2 without the plugin access-log it gets no requests", async () => {
-  const lines: Line[] = [];
-  const api = await startApi({ logger: messageFirst(lines), parts: [without("access-log")] });
-  await api.get("/ports?select=id&limit=1");
-  await api.close();
-  expect(lines.map(([, message]) => message)).toContain("schema loaded");
-  expect(lines.map(([, message]) => message)).not.toContain("request");
-});
-
-test("X-LOG-2 pino gets fields, and decides about levels", async () => {
-  const lines: string[] = [];
+/** A stream that keeps its text. */
+const keepText = (): { readonly stream: Writable; readonly text: () => string } => {
+  const chunks: string[] = [];
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
-      lines.push(String(chunk));
+      chunks.push(String(chunk));
       done();
     },
   });
-  const api = await startApi({ logger: createFieldsLogger(pino({ level: "warn" }, stream)) });
+  return { stream, text: () => chunks.join("") };
+};
+
+/** Starts an api, sends a request that succeeds and one that fails, and closes the api. */
+const runApi = async (options: StartOptions): Promise<void> => {
+  const api = await startApi({ parts: [talkative], ...options });
   await api.get("/ports?select=id&limit=1");
   await api.get("/no-such-table");
   await api.close();
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { msg: "request", path: "/no-such-table", status: 404 },
-  ]);
+};
+
+describe("X-LOG-5 the lines of a mounted api", () => {
+  const levelsOf = async (options: RelApiOptions): Promise<readonly string[]> => {
+    const { lines, logger } = keepLines();
+    await runApi({ ...options, logger });
+    return lines.map(([level, message, fields]) => (message === "request" ? `request ${fields?.["status"]}` : level));
+  };
+
+  test("X-LOG-5 are warnings and errors without logLevel, and no requests", async () => {
+    expect(await levelsOf({ logLevel: undefined })).toEqual(["error", "warn", "error"]);
+  });
+
+  test.each([
+    ["silent", [], []],
+    ["error", ["error"], []],
+    ["warn", ["error", "warn"], ["request 404"]],
+    ["info", ["error", "warn", "info"], ["request 200", "request 404"]],
+    ["debug", ["debug", "error", "warn", "info"], ["request 200", "request 404"]],
+  ] as const)("X-LOG-5 logLevel %s", async (logLevel, levels, requests) => {
+    const found = new Set(await levelsOf({ logLevel }));
+    expect(found).toEqual(new Set([...levels, ...requests]));
+  });
+});
+
+describe("X-LOG-2 the option logger", () => {
+  test("X-LOG-2 an object with the four methods gets messages with fields, and requests", async () => {
+    const { lines, logger } = keepLines();
+    await runApi({ logger, logLevel: "info" });
+    expect(lines).toContainEqual(["info", "schema loaded", expect.objectContaining({ relations: expect.any(Number) })]);
+    expect(lines).toContainEqual(["info", "request", expect.objectContaining({ path: "/ports", status: 200 })]);
+    // the stack is a text, which every logger can write
+    const cause = expect.stringMatching(/^Error: a listener that fails\n {4}at /);
+    expect(lines).toContainEqual(["error", "a plugin failed", { plugin: "talkative", hook: "onModel", cause }]);
+  });
+
+  test("X-LOG-2 without the plugin access-log it gets no requests", async () => {
+    const { lines, logger } = keepLines();
+    await runApi({ logger, logLevel: "info", parts: [without("access-log")] });
+    expect(lines.map(([, message]) => message)).toContain("schema loaded");
+    expect(lines.map(([, message]) => message)).not.toContain("request");
+  });
+
+  test("X-LOG-2 pino gets the fields first, and its own level counts too", async () => {
+    const { stream, text } = keepText();
+    await runApi({ logger: pino({ level: "warn" }, stream), logLevel: "info" });
+    const lines = text()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { level: 50, msg: "an error line", a: 1 },
+      { level: 40, msg: "an warn line", a: 1 },
+      {
+        level: 50,
+        msg: "a plugin failed",
+        plugin: "talkative",
+        hook: "onModel",
+        cause: expect.stringContaining("at "),
+      },
+      { level: 40, msg: "request", path: "/no-such-table", status: 404 },
+    ]);
+  });
+
+  test("X-LOG-2 a console writes the message, then the fields", async () => {
+    const { stream, text } = keepText();
+    await runApi({ logger: new Console(stream), logLevel: "warn" });
+    expect(text()).toMatch(
+      /^an error line \{ a: 1 \}\nan warn line \{ a: 1 \}\na plugin failed \{\n {2}plugin: 'talkative'/,
+    );
+  });
+
+  test("X-LOG-2 a logger without one of the methods is refused", async () => {
+    const logger = { error: () => undefined, log: () => undefined, warn: () => undefined } as unknown as Console;
+    await expect(startApi({ logger })).rejects.toThrow(
+      "option logger has no method info: pass pino, winston, console, or an object with error, warn, info and debug",
+    );
+  });
+});
+
+describe("X-LOG-6 the option name", () => {
+  test("X-LOG-6 is in each line, first", async () => {
+    const { lines, logger } = keepLines();
+    await runApi({ logger, logLevel: "info", name: "shop" });
+    expect(lines.length).toBeGreaterThan(4);
+    for (const [, , fields] of lines) expect(Object.entries(fields ?? {})[0]).toEqual(["api", "shop"]);
+  });
+
+  test("X-LOG-6 is at the end of a line of text", async () => {
+    const quiet = () => undefined;
+    const lines: string[] = [];
+    const logger = { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line: string) => lines.push(line) };
+    await runApi({ logger, logLevel: "info", name: "shop" });
+    expect(lines[0]).toMatch(/"GET \/ports\?select=id&limit=1 HTTP\/1\.1" 200 \d+ "" "" "api=shop"$/);
+  });
 });

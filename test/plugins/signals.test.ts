@@ -76,7 +76,7 @@ test("X-LOG-2 logs to a logger that takes fields first, and to a plugin that sen
     before: ["access-log"],
     apply: (_, context) => context.logTo(own),
   });
-  const api = await startApi({ parts: [elsewhere] });
+  const api = await startApi({ parts: [elsewhere], logLevel: "info" });
   said.length = 0;
   own.warn("careful", { a: 1 });
   own.access("a line", 503);

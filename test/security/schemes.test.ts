@@ -165,7 +165,7 @@ describe("a scheme that asks the database", () => {
     ["a key twice", sql`select public.raise_state('23505', 'secret words')`],
   ];
 
-  test.each(statements)("R-AUT-13 G-AUTH-21 G-WS-21 %s is a fault of the server", async (_title, text) => {
+  test.each(statements)("R-AUT-13 G-AUTH-21 G-WS-21 X-FLT-1 %s is a fault of the server", async (_title, text) => {
     const lines: string[] = [];
     const api = await withScheme(text, lines);
     const onRest = await askRest(api, headers);
@@ -180,7 +180,9 @@ describe("a scheme that asks the database", () => {
       path: "$",
     });
     expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
-    expect(lines.filter((line) => line.startsWith("database error in an auth scheme"))).toHaveLength(3);
+    const logged = lines.filter((line) => line.startsWith("database error in an auth scheme"));
+    expect(logged).toHaveLength(3);
+    for (const line of logged) expect(line).toContain('"plugin":"look-up","hook":"authorize"');
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: headers });
     expect(await socket.closed).toEqual({ code: 4500, reason: "Internal server error" });

@@ -60,7 +60,6 @@ const DEFAULTS: RelApiOptions = {
   dbTxEnd: "commit-allow-override",
   liveQueryInterval: 100,
   dbSchemaPollInterval: 0, // tests reload the schema themselves
-  logLevel: "silent",
 };
 
 /** Options for tests of the GraphQL surface, which override those of `startApi`. */
@@ -100,7 +99,8 @@ export const openApi = async (
 ): Promise<TestApi> => {
   const { parts = [], preset = fullCompat, on, ...own } = options;
   const database = on ?? (await testDatabase());
-  const given = compose(preset({ ...DEFAULTS, ...database.options, ...own }));
+  const logLevel = own.logger === undefined ? "silent" : "debug"; // a logger of the test gets every line
+  const given = compose(preset({ ...DEFAULTS, logLevel, ...database.options, ...own }));
   const handler = relApi(compose(withoutFamily(given), ...parts));
   const server = createServer(handler);
   if ("attach" in handler) handler.attach(server); // a plugin adds this member

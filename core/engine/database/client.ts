@@ -1,9 +1,8 @@
 /** Wraps pg's client as a connection that sends batches, returns results and limits their size. This is the only file
  *  that imports pg. */
-import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type Pg from "pg";
+import Pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type CleaningKind } from "./cleaning.ts";
 import type { Address, Connection, ConnectionOptions, ScriptResult } from "./connection.ts";
@@ -12,22 +11,6 @@ import type { LongRow, LongRows, RowReader } from "./long-row.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
-
-/** Loads pg with a temporary `navigator`, by which pg detects the runtime. Node 20 has no `navigator`, so pg would
- *  create a `Response`, for which Node loads all of `fetch`. Loading `fetch` takes a sixth of the time that loading
- *  this package takes. */
-const loadPg = (): typeof Pg => {
-  const load = createRequire(import.meta.url);
-  if ("navigator" in globalThis) return load("pg") as typeof Pg;
-  Object.defineProperty(globalThis, "navigator", { value: { userAgent: "Node.js" }, configurable: true });
-  try {
-    return load("pg") as typeof Pg;
-  } finally {
-    delete (globalThis as { navigator?: unknown }).navigator;
-  }
-};
-
-const pg = loadPg();
 
 interface RawConnection {
   connect(portOrPath: number | string, host?: string): void;
@@ -84,7 +67,7 @@ export const createClient = (
   { replicates = false, purpose }: ConnectionOptions,
 ): Client => {
   const config = clientConfig(to, timeoutMs, purpose);
-  return new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
+  return new Pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
 /** Wraps a client that is not yet connected. `getChannels` returns the channels of an embedded database,
@@ -229,7 +212,7 @@ const sendCancel = (client: Client): Promise<void> =>
     const { processID, secretKey, ssl, host, port } = client;
     if (processID === null || secretKey === null) return resolve();
     // pg's types omit the members of RawConnection
-    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection;
+    const raw = new Pg.Connection({ ssl } as any) as unknown as RawConnection;
     const patience = setTimeout(() => raw.stream.destroy(), CANCEL_PATIENCE_MS);
     const send = (): void => raw.cancel(processID, secretKey);
     raw.on("connect", () => {

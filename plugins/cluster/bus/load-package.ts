@@ -1,11 +1,11 @@
 /** Loads optional peer dependencies. */
-import { presetError } from "../../../core/index.ts";
+import { importPackage, presetError } from "../../../core/index.ts";
 
 /** Loads a package when the connection is opened, so the start does not depend on it. Callers log the error and continue
  *  without the bus. @throws RelApiError with the command that installs the package */
-export const loadPackage = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
+export const loadPackage = async (name: string): Promise<unknown> => {
   try {
-    return await load();
+    return await importPackage(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
     throw presetError(`the package ${name} is missing: npm install ${name}`);

@@ -1,32 +1,36 @@
 /** The locations of the embedded database's files. The files are beside the compiled code, even when the sources are
- *  running. */
+ *  running, because Node 20 cannot run TypeScript in a thread. */
 import { existsSync, readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { explainMissingFile, findPackageFile, presetError } from "../../../core/index.ts";
 
-// Node 20 cannot run TypeScript in a thread, so tests that run the sources use the compiled thread.
-const builtFolder = new URL(
-  import.meta.url.endsWith(".ts") ? "../../../dist/plugins/database/embedded/" : "./",
-  import.meta.url,
-);
+/** Returns the folder of the compiled code. @throws RelApiError `preset` if it does not exist */
+const getBuiltFolder = (): string => {
+  const folder = findPackageFile("dist/plugins/database/embedded");
+  if (folder !== undefined) return folder;
+  throw presetError(`the embedded database cannot start: ${explainMissingFile("run npm run build")}`);
+};
 
-export const threadUrl = new URL("worker.js", builtFolder);
+/** Returns the URL of the module that runs in the thread. */
+export const getThreadUrl = (): URL => pathToFileURL(join(getBuiltFolder(), "worker.js"));
 
 /** Returns the path of a prebuilt image. The file exists after `npm run build`. */
-export const getImagePath = (name: "demo" | "empty"): string => fileURLToPath(new URL(`${name}.image`, builtFolder));
+export const getImagePath = (name: "demo" | "empty"): string => join(getBuiltFolder(), `${name}.image`);
 
-/** The path of the file that records the inputs of the images. */
-export const stampPath = fileURLToPath(new URL("images.json", builtFolder));
+/** Returns the path of the file that records the inputs of the images. */
+export const getStampPath = (): string => join(getBuiltFolder(), "images.json");
 
-/** The folder beside the compiled code where the build copies the demo's SQL files. */
-export const demoFolder = fileURLToPath(new URL("demo/", builtFolder));
+/** Returns the folder beside the compiled code where the build copies the demo's SQL files. */
+export const getDemoFolder = (): string => join(getBuiltFolder(), "demo");
 
 /** Lists the paths of the demo's SQL files, in the order in which they run. @throws Error if the folder is missing */
 export function listDemoScripts(): string[] {
-  const folders = [fileURLToPath(new URL("../../../../plugins/database/embedded/demo/", builtFolder)), demoFolder]; // prefer the sources, if they exist
-  const folder = folders.find((path) => existsSync(path));
-  if (folder === undefined) throw new Error("the demo database is missing: run npm run build");
+  const sources = findPackageFile("plugins/database/embedded/demo");
+  const folder = sources ?? getDemoFolder();
+  if (!existsSync(folder)) throw new Error("the demo database is missing: run npm run build");
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
     .sort()
-    .map((name) => `${folder}${name}`);
+    .map((name) => join(folder, name));
 }

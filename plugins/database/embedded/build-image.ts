@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
-import { demoFolder, listDemoScripts, getImagePath, stampPath } from "./assets.ts";
+import { getDemoFolder, listDemoScripts, getImagePath, getStampPath } from "./assets.ts";
 import { dumpCluster, initDbParams, openCluster, readPgliteVersion, runScripts } from "./cluster.ts";
 
 /** Builds both images if their inputs have changed. Returns whether it built them. */
@@ -13,7 +13,11 @@ export async function buildImages(): Promise<boolean> {
   const scripts = listDemoScripts();
   const stamp = computeStamp(scripts);
   const paths = [getImagePath("demo"), getImagePath("empty")];
-  if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
+  if (
+    paths.every((path) => existsSync(path)) &&
+    existsSync(getStampPath()) &&
+    readFileSync(getStampPath(), "utf8") === stamp
+  )
     return false;
 
   // retained WAL would only enlarge the image
@@ -28,12 +32,12 @@ export async function buildImages(): Promise<boolean> {
   await pg.close();
 
   // The published package has no sources, but must include the licences, which are in the scripts.
-  mkdirSync(demoFolder, { recursive: true });
+  mkdirSync(getDemoFolder(), { recursive: true });
   for (const script of scripts) {
-    const copy = join(demoFolder, basename(script));
+    const copy = join(getDemoFolder(), basename(script));
     if (copy !== script) copyFileSync(script, copy);
   }
-  replaceFile(stampPath, stamp);
+  replaceFile(getStampPath(), stamp);
   return true;
 }
 

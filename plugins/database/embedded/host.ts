@@ -1,6 +1,6 @@
 /** Controls the database thread from the main thread, and limits the time of its requests. */
 import { Worker } from "node:worker_threads";
-import { threadUrl } from "./assets.ts";
+import { getThreadUrl } from "./assets.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
 
 /** The stack for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must apply first, because
@@ -34,7 +34,7 @@ let compiledEngine: WebAssembly.Module | undefined;
 /** Starts a thread with a database. The thread keeps the process alive while it is starting or busy, but not while it
  *  is idle. `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
 export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
-  const worker = new Worker(threadUrl, {
+  const worker = new Worker(getThreadUrl(), {
     workerData: { ...boot, engine: compiledEngine } satisfies Boot,
     resourceLimits: { stackSizeMb: stackMb, maxOldGenerationSizeMb: heapMb },
     execArgv: [],

@@ -2,9 +2,8 @@
  *  `new pg.Pool({ stream: embedded().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
  *  docs/guides/embedded-database.md lists its limits. */
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
-import { presetError } from "../../../core/index.ts";
+import { presetError, resolvePackage } from "../../../core/index.ts";
 import { listDemoScripts, getImagePath } from "./assets.ts";
 import { lockDataFolder } from "./folder.ts";
 import { createBackendQueue } from "./gate.ts";
@@ -57,7 +56,7 @@ const defaultTimeoutSeconds = 30;
 /** Checks that PGlite, an optional dependency, is installed. @throws RelApiError `preset` @rule C-PKG-3 */
 const requirePglite = (): void => {
   try {
-    createRequire(import.meta.url).resolve("@electric-sql/pglite");
+    resolvePackage("@electric-sql/pglite");
   } catch {
     throw presetError(
       "the embedded database is not installed: npm install @electric-sql/pglite, or set DATABASE_URL to use a server",
@@ -68,9 +67,9 @@ const requirePglite = (): void => {
 /** Starts the embedded database, for the option `database` of a preset. It starts immediately; statements wait until it
  *  is ready. `api.close()` closes it. @throws Error if the data folder is in use, or the image or PGlite is missing */
 export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
+  const freshBoot = buildFreshBoot(options);
   requirePglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
-  const freshBoot = buildFreshBoot(options);
   const folder = options.dataDir === undefined ? undefined : lockDataFolder(options.dataDir);
   const limitMs = (options.statementTimeout ?? defaultTimeoutSeconds) * 1000;
   let isFresh = folder?.isFresh ?? true;

@@ -33,6 +33,14 @@ export const replicationChanges = definePlugin({
  *  G-SUB-13 */
 const IDLE_MS = 1000;
 
+/** Describes the change sources that watch without replication. */
+const describeOtherSources = ({ registry, options }: PluginContext): string => {
+  const sources: string[] = [];
+  if (registry.has("notify-changes")) sources.push("triggers, on tables that have them (relapi live-triggers)");
+  if (registry.has("poll-changes")) sources.push(`polling every ${options.liveQueryInterval} ms`);
+  return sources.length === 0 ? "none" : sources.join("; otherwise ");
+};
+
 const createReplication = (context: PluginContext): ((interest: Interest, changed: Changed) => Unwatch | undefined) => {
   const { logger } = context;
   const byRelation = new Map<string, Map<Changed, Interest>>();
@@ -97,7 +105,11 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         findLiveQueries()?.rewatch();
       },
       refused: (reason) =>
-        logger.info("logical replication is not available for live queries; using another change source", { reason }),
+        logger.info("logical replication is not available for live queries; using another change source", {
+          reason,
+          needs: `wal_level = logical, and ALTER ROLE ${JSON.stringify(context.model().loginRole)} REPLICATION`,
+          instead: describeOtherSources(context),
+        }),
     }));
 
   context.onModel(() => source?.databaseReached());

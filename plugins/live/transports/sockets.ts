@@ -1,6 +1,5 @@
 /** Accepts WebSocket upgrades on the GraphQL paths, and holds the resulting connections of every protocol. */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
-import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import { createCurrentOriginPolicy, defineService, requireService, type PluginContext } from "../../../core/index.ts";
@@ -61,9 +60,6 @@ const forgetHeaders = (request: IncomingMessage): void => {
   if (!Object.hasOwn(request, "headers")) Object.assign(request, { headers: undefined });
 };
 
-/** Loads the package `ws` when the first socket is opened. */
-const requirePackage = createRequire(import.meta.url);
-
 const createSockets = (context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
@@ -73,15 +69,16 @@ const createSockets = (context: PluginContext): Sockets => {
   let isClosing = false;
   let acceptedProtocol: string | false = false;
   let server: WebSocketServer | undefined;
-  const openServer = (): WebSocketServer => {
-    const { WebSocketServer } = requirePackage("ws") as typeof import("ws");
-    return new WebSocketServer({
+  /** Loads the package `ws`, when the first socket is opened. */
+  const openServer = async (): Promise<WebSocketServer> => {
+    const { WebSocketServer } = await import("ws");
+    return (server ??= new WebSocketServer({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: context.options.maxSocketMessageBytes,
       handleProtocols: () => acceptedProtocol,
-    });
+    }));
   };
 
   const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
@@ -96,15 +93,35 @@ const createSockets = (context: PluginContext): Sockets => {
       );
       return true;
     }
-    if (isClosing || openConnections.size >= context.options.maxSockets) {
-      rejectUpgrade(
+    if (server === undefined) {
+      const ignoreError = (): void => undefined; // without a listener, an error would end the process
+      socket.on("error", ignoreError);
+      openServer().then(
+        (opened) => {
+          accept(opened, settings, { request, socket, head, path });
+          socket.off("error", ignoreError);
+        },
+        (error: unknown) => {
+          context.logger.error("the package ws cannot be loaded", { cause: error });
+          socket.destroy();
+        },
+      );
+    } else accept(server, settings, { request, socket, head, path });
+    return true;
+  };
+
+  const accept = (
+    to: WebSocketServer,
+    settings: Connection["settings"],
+    { request, socket, head, path }: Upgrade,
+  ): void => {
+    if (isClosing || openConnections.size >= context.options.maxSockets)
+      return rejectUpgrade(
         socket,
         503,
         '{"path":"$","error":"too many connections","code":"unexpected"}',
         "Retry-After: 1\r\n",
       );
-      return true;
-    }
     const offered = (request.headers["sec-websocket-protocol"] ?? "")
       .split(",")
       .map((name) => name.trim())
@@ -115,8 +132,7 @@ const createSockets = (context: PluginContext): Sockets => {
         : protocols.find((each) => offered.includes(each.name));
     // A client sees the close code only if its subprotocol was accepted.
     acceptedProtocol = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
-    server ??= openServer();
-    server.handleUpgrade(request, socket, head, (webSocket) => {
+    to.handleUpgrade(request, socket, head, (webSocket) => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
       forgetHeaders(request);
       const connection = new SocketConnection(
@@ -126,7 +142,6 @@ const createSockets = (context: PluginContext): Sockets => {
       openConnections.set(webSocket, connection);
       webSocket.on("message", onMessage).on("error", onError).on("close", onClose);
     });
-    return true;
   };
 
   const getConnectionParts = () => ({

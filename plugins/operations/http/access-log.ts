@@ -49,8 +49,7 @@ export const accessLog = definePlugin({
   name: "access-log",
   apply: (_hooks, context) => {
     const { logger } = context;
-    const { logLevel, logger: ownLogger } = context.options;
-    const lowest = ownLogger === undefined ? findLowestLoggedStatus(logLevel) : 0;
+    const lowest = findLowestLoggedStatus(context.options.logLevel);
     if (lowest === Infinity) return;
     const write =
       logger.request === undefined ? createLineWriter(context) : createFieldsWriter(context, logger.request);

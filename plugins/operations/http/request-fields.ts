@@ -45,8 +45,7 @@ const sumRows = ({ rows = [] }: EndedTransaction): number | undefined => {
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
   const totals = createExchangeSlot<TransactionTotals>();
   // The listener is omitted when only failures are logged, because each transaction would call it.
-  const { logLevel, logger: own } = context.options;
-  if (own !== undefined || findLowestLoggedStatus(logLevel) === 0)
+  if (findLowestLoggedStatus(context.options.logLevel) === 0)
     context.use(transactionSignal).listen((ran) => {
       const { exchange } = ran.execution;
       if (exchange === undefined) return;

@@ -19,9 +19,8 @@ export const assignRequestId = (exchange: OpenExchange): string => {
 export const requestIds = definePlugin({
   name: "request-ids",
   apply: (_hooks, context) => {
-    const { logLevel, logger: own } = context.options;
-    const isUsed = (): boolean =>
-      context.logger.request !== undefined && (own !== undefined || findLowestLoggedStatus(logLevel) === 0);
+    const { logLevel } = context.options;
+    const isUsed = (): boolean => context.logger.request !== undefined && findLowestLoggedStatus(logLevel) === 0;
     context.addStep({
       name: "request-ids",
       get beforeAuthorize() {

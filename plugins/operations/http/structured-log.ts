@@ -1,34 +1,33 @@
 /** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
-import { createRequire } from "node:module";
 import type { Logger as Pino, LoggerOptions } from "pino";
-import { definePlugin, createFieldsLogger, presetError, type LogLevel } from "../../../core/index.ts";
+import { definePlugin, createFieldsLogger, presetError, requirePackage } from "../../../core/index.ts";
 import { logSettings } from "../settings.ts";
 
-/** Loads packages on demand, and synchronously, because the first lines must not be delayed. */
-const requirePackage = createRequire(import.meta.url);
-
-const PRETTY = "pino-pretty";
-
-/** Creates a function that formats lines for reading. @throws RelApiError `preset` if the package is not installed */
-const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
-  let prettyFactory: typeof import("pino-pretty").prettyFactory;
+/** Loads a package on demand, and synchronously, because the first lines must not be delayed. @throws RelApiError
+ *  `preset` if it is not installed */
+const loadPackage = (name: string, format: string): unknown => {
   try {
-    ({ prettyFactory } = requirePackage("pino-pretty") as typeof import("pino-pretty"));
+    return requirePackage(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
-    throw presetError(`LOG_FORMAT is "pretty", which needs ${PRETTY}: npm install ${PRETTY}, or choose json or text`);
+    throw presetError(`LOG_FORMAT is "${format}", which needs ${name}: npm install ${name}, or choose another format`);
   }
+};
+
+/** Creates a function that formats lines for reading. */
+const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
+  const { prettyFactory } = loadPackage("pino-pretty", "pretty") as typeof import("pino-pretty");
   return prettyFactory({ colorize: isTerminal, messageKey: MESSAGE, ignore: "pid" });
 };
 
 const MESSAGE = "message";
 
 /** Creates a pino logger. `encode` transforms each line that pino writes. */
-const createPino = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
-  const { pino } = requirePackage("pino") as typeof import("pino");
+const createPino = (stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
+  const { pino } = loadPackage("pino", "json") as typeof import("pino");
   const { err } = pino.stdSerializers;
   const options: LoggerOptions = {
-    level,
+    level: "debug", // core filters the lines
     messageKey: MESSAGE,
     timestamp: pino.stdTimeFunctions.isoTime,
     base: { pid: process.pid },
@@ -49,9 +48,8 @@ export const structuredLog = definePlugin({
     if (own !== undefined || logFormat === "text" || logLevel === "silent") return;
     const { stdout, stderr } = process;
     const isPretty = logFormat === "pretty";
-    const messages = createPino(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
-    // The access log filters requests by level, so this logger accepts all of them.
-    const requests = createPino("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
+    const messages = createPino(stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
+    const requests = createPino(stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
     const { access, request } = createFieldsLogger(requests);
     context.logTo({ ...createFieldsLogger(messages), access, request });
   },

@@ -1,8 +1,8 @@
 /** Records OpenTelemetry spans of requests: `TRACING=true`. */
-import { createRequire } from "node:module";
 import {
   definePlugin,
   presetError,
+  requirePackage,
   VERSION,
   type Headers,
   type OpenExchange,
@@ -12,9 +12,6 @@ import { tracingService } from "../api.ts";
 import { tracingSettings } from "../settings.ts";
 import { createSpans } from "./spans.ts";
 import { encodeTraceParent, addTrace } from "./statements.ts";
-
-/** Loads the package only if tracing is on. */
-const requirePackage = createRequire(import.meta.url);
 
 const NO_HEADERS: Headers = [];
 

@@ -1,12 +1,10 @@
-/** Reads the files of the page: its script, and the files of Swagger UI. The build copies Swagger UI beside this
- *  module. Without a build, its files are read from the development dependency. */
-import { existsSync } from "node:fs";
+/** Reads the files of the page: its script, and the files of Swagger UI. The build copies Swagger UI.
+ *  Without a build, its files are read from the development dependency. */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { findPackageFile, resolvePackage } from "../../../core/index.ts";
 import type { Asset } from "../../shared/pages.ts";
 import { PAGE_SCRIPT } from "./page.ts";
 
@@ -21,10 +19,10 @@ const compress = promisify(gzip);
 
 /** Returns the folder of the files. Returns undefined if the files are not installed. */
 export const findAssetFolder = (): string | undefined => {
-  const copied = join(dirname(fileURLToPath(import.meta.url)), "swagger-ui");
-  if (existsSync(join(copied, "swagger-ui-bundle.js"))) return copied;
+  const copied = findPackageFile("dist/plugins/pages/openapi/swagger-ui/swagger-ui-bundle.js");
+  if (copied !== undefined) return dirname(copied);
   try {
-    return dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"));
+    return dirname(resolvePackage("swagger-ui-dist/swagger-ui-bundle.js"));
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
  *  the internet. */
 import {
   definePlugin,
+  explainMissingFile,
   findMountPath,
   type Answer,
   type Exchange,
@@ -80,7 +81,7 @@ export const openapiPage = definePlugin({
     context.onModel(() => {
       if (hasWarned || !isDescribed()) return;
       hasWarned = true;
-      context.logger.warn("the OpenAPI page is disabled: swagger-ui-dist is not installed");
+      context.logger.warn(`the OpenAPI page is disabled: ${explainMissingFile("swagger-ui-dist is not installed")}`);
     });
   },
 });

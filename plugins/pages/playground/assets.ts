@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { findPackageFile } from "../../../core/index.ts";
 import type { Asset } from "../../shared/pages.ts";
 
 export const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -18,12 +18,11 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "LICENSES.txt": "text/plain; charset=utf-8",
 };
 
-/** Returns the folder of the bundle: beside this module in a build, and in `dist` for a checkout that runs from its
- *  sources. Returns undefined without a bundle. */
-export const findAssetFolder = (): string | undefined =>
-  ["./app", "../../../dist/plugins/pages/playground/app"]
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((folder) => existsSync(join(folder, "main.js.gz")));
+/** Returns the folder of the page's files. Returns undefined if they do not exist. */
+export const findAssetFolder = (): string | undefined => {
+  const script = findPackageFile("dist/plugins/pages/playground/app/main.js.gz");
+  return script === undefined ? undefined : dirname(script);
+};
 
 /** Computes a digest that changes with the files, so that browsers may cache the files forever. */
 export const computeDigest = (folder: string): string => {

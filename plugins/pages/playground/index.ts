@@ -1,6 +1,13 @@
 /** `GET /v1/graphql` in a browser: serves a page to write and run queries, mutations and subscriptions. The page works
  *  without the internet. */
-import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
+import {
+  definePlugin,
+  explainMissingFile,
+  type Answer,
+  type Exchange,
+  type PluginContext,
+  type Surface,
+} from "../../../core/index.ts";
 import { graphqlService } from "../../graphql/api.ts";
 import { createAssetStore, buildAssetAnswer, buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
@@ -85,7 +92,8 @@ export const playground = definePlugin({
   apply: (_hooks, context) => {
     const folder = findAssetFolder();
     if (folder === undefined) {
-      context.logger.warn("the playground is disabled: its page has not been built (npm run build:playground)");
+      const reason = explainMissingFile("its page has not been built (npm run build:playground)");
+      context.logger.warn(`the playground is disabled: ${reason}`);
       return;
     }
     context.addSurface(createExampleSurface(context));

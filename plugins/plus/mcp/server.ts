@@ -2,7 +2,7 @@
  * Runs the protocol with its official SDK, which is loaded with the first request. Each request has its own server and
  * transport, so that no state is kept. @rule P-MCP-1
  */
-import { presetError, VERSION } from "../../../core/index.ts";
+import { importPackage, presetError, VERSION } from "../../../core/index.ts";
 import { DATA_NOTICE } from "./answers.ts";
 import { describeTable, listVisible, takePage } from "./schema.ts";
 import { callTool, listTools, computeMaxListBytes, type Caller } from "./tools.ts";
@@ -16,10 +16,16 @@ const loadSdk = async () => {
   try {
     const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =
       await Promise.all([
-        import("@modelcontextprotocol/sdk/server/index.js"),
-        import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
-        import("@modelcontextprotocol/sdk/types.js"),
-        import("@modelcontextprotocol/sdk/validation/ajv-provider.js"),
+        importPackage(`${PACKAGE}/server/index.js`) as Promise<
+          typeof import("@modelcontextprotocol/sdk/server/index.js")
+        >,
+        importPackage(`${PACKAGE}/server/webStandardStreamableHttp.js`) as Promise<
+          typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js")
+        >,
+        importPackage(`${PACKAGE}/types.js`) as Promise<typeof import("@modelcontextprotocol/sdk/types.js")>,
+        importPackage(`${PACKAGE}/validation/ajv-provider.js`) as Promise<
+          typeof import("@modelcontextprotocol/sdk/validation/ajv-provider.js")
+        >,
       ]);
     // all servers share one validator, because creating it takes longer than creating the rest of a server
     return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };

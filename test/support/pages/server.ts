@@ -95,7 +95,7 @@ export const startPageServer = async (page: string, more: RelApiOptions = {}): P
     Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value.replace(/^\.\//, `${folder}/`)])),
   );
   const served = await serve({
-    options: { logLevel: "silent", dbTxEnd: "rollback", ...options, ...given.options, ...more },
+    options: { dbTxEnd: "rollback", ...options, ...given.options, logLevel: "silent", ...more },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
   let stopping: Promise<void> | undefined;

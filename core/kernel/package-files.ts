@@ -1,0 +1,64 @@
+/** Finds packages and the files of this package at run time, also if a bundler has put this module into a file of the
+ *  application. */
+import { existsSync } from "node:fs";
+import nodeModule from "node:module"; // the usual banner of a bundle declares the name createRequire
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The path of this module, or of the bundle. `import.meta` is empty in bundles in CommonJS format. */
+const modulePath = (import.meta.url as string | undefined) === undefined ? __filename : fileURLToPath(import.meta.url);
+
+/** The paths from which packages are looked up. webpack replaces `import.meta.url` by a path of the machine that built
+ *  the bundle, so the path of the program follows. */
+const requires = [modulePath, resolve(process.argv[1] ?? "index.js")].map((path) => nodeModule.createRequire(path));
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
+
+const tryEach = <Result>(use: (load: NodeJS.Require) => Result): Result => {
+  const [first, second] = requires as [NodeJS.Require, NodeJS.Require];
+  try {
+    return use(first);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return use(second);
+  }
+};
+
+/** Loads a package that bundles do not contain. @throws Error with the code `MODULE_NOT_FOUND` */
+export const requirePackage = (name: string): unknown => tryEach((load) => load(name));
+
+/** Returns the path of a package that bundles do not contain. @throws Error with the code `MODULE_NOT_FOUND` */
+export const resolvePackage = (name: string): string => tryEach((load) => load.resolve(name));
+
+/** Imports an optional package. Bundlers do not see the name, so the package need not be installed where they run.
+ *  @throws Error with the code `ERR_MODULE_NOT_FOUND` */
+export const importPackage = (name: string): Promise<unknown> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ name);
+
+/** Returns the folder with the `package.json` of this package. A bundle has no such folder, unless the package is
+ *  installed beside it. */
+const findPackageFolder = (): string | undefined => {
+  const own = /^(.*?)[\\/](?:dist[\\/])?core[\\/]kernel[\\/]package-files\.[jt]s$/.exec(modulePath)?.[1];
+  if (own !== undefined && existsSync(join(own, "package.json"))) return own;
+  try {
+    return dirname(resolvePackage("relapi/package.json"));
+  } catch {
+    return undefined;
+  }
+};
+
+/** The folder with the `package.json` of this package. Undefined in a bundle without the package beside it. */
+export const packageFolder = findPackageFolder();
+
+/** Returns the path of a file or folder of this package, such as `dist/chunks`. Undefined if it does not exist. */
+export const findPackageFile = (path: string): string | undefined => {
+  if (packageFolder === undefined) return undefined;
+  const found = join(packageFolder, path);
+  return existsSync(found) ? found : undefined;
+};
+
+/** Says why a file of this package is missing: the files are not in a bundle, or else for the reason given. */
+export const explainMissingFile = (otherwise: string): string =>
+  packageFolder === undefined
+    ? "its files are not in the bundle of the application; install relapi beside the bundle (docs/guides/bundle-your-app.md)"
+    : otherwise;

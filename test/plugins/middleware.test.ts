@@ -1,0 +1,200 @@
+/** An api in an Express application, behind the middleware that applications use: security headers, CORS, compression,
+ *  sessions, rate limits and parsed bodies. */
+import compression from "compression";
+import cors from "cors";
+import express, { type RequestHandler } from "express";
+import { rateLimit } from "express-rate-limit";
+import session from "express-session";
+import helmet from "helmet";
+import { Agent } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { startApi, type TestApi } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { sendRequest, type Answer, type RequestParts } from "../support/http.ts";
+import { openSocket } from "../support/socket.ts";
+import { bearer } from "../support/tokens.ts";
+import { appUsers } from "./app-users.ts";
+
+interface Mounted {
+  readonly api: TestApi;
+  readonly port: number;
+  readonly wsUrl: string;
+  send(method: string, path: string, parts?: RequestParts): Promise<Answer>;
+}
+
+const SCHEMA = `
+  drop schema if exists app cascade;
+  create schema app;
+  grant usage on schema app to sea_anon, sea_clerk;
+  create table app.note (id int primary key, owner int, text text, big numeric);
+  insert into app.note values (1, 7, repeat('a', 5000)), (2, 8, 'b');
+  grant select, insert, update on app.note to sea_anon, sea_clerk;
+`;
+
+/** Mounts an api under `/db`, behind the handlers. */
+const mount = async (handlers: readonly RequestHandler[], options: Parameters<typeof startApi>[0] = {}) => {
+  const api = await startApi({ dbSchemas: ["app"], anonRole: "sea_anon", ...options });
+  await api.sql(SCHEMA);
+  await api.reload();
+  const app = express();
+  for (const handler of handlers) app.use(handler);
+  const server = app.use("/db", api.relApi).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  atFileEnd(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo; // the server listens on TCP
+  const agent = new Agent();
+  const send: Mounted["send"] = (method, path, parts) => sendRequest({ port, agent }, method, path, parts);
+  return { api, port, wsUrl: `ws://127.0.0.1:${port}`, send } satisfies Mounted;
+};
+
+const QUERY = "{ app_note(order_by: {id: asc}) { id } }";
+const ROWS = [{ id: 1 }, { id: 2 }];
+
+/** Reads by REST, GraphQL and a WebSocket, and writes. */
+const expectAllToWork = async ({ send, wsUrl }: Mounted, headers: Readonly<Record<string, string>> = {}) => {
+  expect((await send("GET", "/db/api/note?select=id&order=id", { headers })).json()).toEqual(ROWS);
+  const body = { query: QUERY };
+  expect((await send("POST", "/db/v1/graphql", { headers, body })).json()).toEqual({ data: { app_note: ROWS } });
+  const written = await send("PATCH", "/db/api/note?id=eq.2&select=text", {
+    headers: { ...headers, prefer: "return=representation" },
+    body: { text: "changed" },
+  });
+  expect([written.status, written.json()]).toEqual([200, [{ text: "changed" }]]);
+  const socket = await openSocket({ wsUrl }, { path: "/db/v1/graphql/ws", headers });
+  await socket.init({});
+  socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
+  expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { app_note: ROWS } } });
+  await socket.close();
+};
+
+test("X-OVER-2 helmet's headers are on every answer, and none of the api's is lost", async () => {
+  const mounted = await mount([helmet()]);
+  await expectAllToWork(mounted);
+  const answer = await mounted.send("GET", "/db/api/note?select=id&limit=1", { headers: { prefer: "count=exact" } });
+  expect(answer.headers).toMatchObject({
+    "content-range": "0-0/2",
+    "content-type": "application/json; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  });
+  // the pages of the api have a policy of their own, without which they would not run
+  const page = await mounted.send("GET", "/db/v1/graphql", { headers: { accept: "text/html" } });
+  expect([page.status, page.headers["content-security-policy"]]).toEqual([200, expect.stringContaining("nonce-")]);
+});
+
+describe("X-OVER-2 cors", () => {
+  test("X-OVER-2 cors of the application decides about preflights, and its headers are not doubled", async () => {
+    const origin = "https://shop.example";
+    const mounted = await mount([cors({ origin, credentials: true })], { corsAllowedOrigins: [origin] });
+    await expectAllToWork(mounted, { origin });
+    const preflight = { headers: { origin, "access-control-request-method": "PATCH" } };
+    expect((await mounted.send("OPTIONS", "/db/api/note", preflight)).status).toBe(204);
+    const { rawHeaders } = await mounted.send("GET", "/db/api/note?select=id", { headers: { origin } });
+    const allowed = rawHeaders.filter(([name]) => name.toLowerCase() === "access-control-allow-origin");
+    expect(allowed.map(([, value]) => value)).toEqual([origin]);
+  });
+});
+
+describe("X-OVER-2 compression", () => {
+  test("X-OVER-2 compression compresses answers of both surfaces", async () => {
+    const mounted = await mount([compression()]);
+    await expectAllToWork(mounted);
+    const headers = { "accept-encoding": "gzip" };
+    const rest = await mounted.send("GET", "/db/api/note?select=id,text&order=id&limit=1", { headers });
+    expect(rest.headers["content-encoding"]).toBe("gzip");
+    expect(JSON.parse(gunzipSync(rest.bytes).toString())).toEqual([{ id: 1, text: "a".repeat(5000) }]);
+    const graphql = await mounted.send("POST", "/db/v1/graphql", {
+      headers,
+      body: { query: "{ app_note(where: {id: {_eq: 1}}) { text } }" },
+    });
+    expect(JSON.parse(gunzipSync(graphql.bytes).toString()).data.app_note[0].text).toHaveLength(5000);
+  });
+
+  test.each([
+    ["REST", "/db/api/note?select=id,text&id=eq.2", undefined],
+    ["GraphQL", "/db/v1/graphql", { query: "subscription { app_note(where: {id: {_eq: 2}}) { id text } }" }],
+  ] as const)("X-OVER-2 events of a live query are not held back by compression: %s", async (_, path, body) => {
+    const mounted = await mount([compression()], { liveQueryInterval: 20 });
+    const response = await fetch(`http://127.0.0.1:${mounted.port}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { accept: "text/event-stream", "accept-encoding": "gzip", "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(200);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const readUntil = async (wanted: string): Promise<void> => {
+      while (!text.includes(wanted)) {
+        const part = await reader?.read();
+        if (part?.done !== false) throw new Error(`the stream has ended after: ${text}`);
+        text += part.value;
+      }
+    };
+    await readUntil('"b"');
+    await mounted.api.sql("update app.note set text = 'a new text' where id = 2");
+    await readUntil("a new text");
+    await reader?.cancel();
+  });
+});
+
+test("X-OVER-2 express-session: the user of a session is the caller, also of a WebSocket", async () => {
+  const sessions = session({ secret: "a secret", resave: false, saveUninitialized: false });
+  const logIn: RequestHandler = (request, response, next) => {
+    if (request.path !== "/login") return next();
+    Object.assign(request.session, { user: { id: "7", role: "sea_clerk" } });
+    response.end();
+  };
+  const readUser: RequestHandler = (request, _response, next) => {
+    Object.assign(request, { user: (request.session as { user?: unknown } | undefined)?.user });
+    next();
+  };
+  const both = (request: any, response: any, next: (error?: unknown) => void) =>
+    sessions(request, response, (error) => (error === undefined ? readUser(request, response, next) : next(error)));
+  const mounted = await mount([sessions, logIn, readUser], { parts: [appUsers(both)] });
+  await mounted.api.sql(`
+    alter table app.note enable row level security;
+    create policy mine on app.note to sea_clerk using (owner = current_setting('session.user_id', true)::int)`);
+  const login = await mounted.send("GET", "/login");
+  const cookie = login.headers["set-cookie"]?.split(";")[0] ?? "";
+  const headers = { cookie };
+  const mine = [{ id: 1 }];
+  expect((await mounted.send("GET", "/db/api/note?select=id", { headers })).json()).toEqual(mine);
+  expect((await mounted.send("GET", "/db/api/note?select=id")).json()).toEqual([]);
+  const socket = await openSocket(mounted, { path: "/db/v1/graphql/ws", headers });
+  await socket.init({});
+  socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
+  expect(await socket.next()).toMatchObject({ payload: { data: { app_note: mine } } });
+  await socket.close();
+});
+
+test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and the api's headers show the rest", async () => {
+  const mounted = await mount([rateLimit({ windowMs: 86_400_000, limit: 2, standardHeaders: "draft-6" })]);
+  const first = await mounted.send("GET", "/db/api/note?select=id&order=id");
+  expect([first.json(), first.headers["ratelimit-remaining"]]).toEqual([ROWS, "1"]);
+  expect((await mounted.send("POST", "/db/v1/graphql", { body: { query: QUERY } })).status).toBe(200);
+  expect((await mounted.send("GET", "/db/api/note?select=id")).status).toBe(429);
+});
+
+describe("X-OVER-2 express.json() has read the body", () => {
+  test("X-OVER-2 writes and GraphQL requests work", async () => {
+    const mounted = await mount([express.json(), express.urlencoded()]);
+    await expectAllToWork(mounted);
+    const headers = { ...bearer({ role: "sea_clerk" }), prefer: "return=representation" };
+    const rows = [
+      { id: 3, text: "ü" },
+      { id: 4, text: null },
+    ];
+    const inserted = await mounted.send("POST", "/db/api/note?select=id,text", { headers, body: rows });
+    expect([inserted.status, inserted.json()]).toEqual([201, rows]);
+  });
+
+  test("X-OVER-2 all of them together", async () => {
+    const limit = rateLimit({ windowMs: 86_400_000, limit: 1000 });
+    const sessions = session({ secret: "a secret", resave: false, saveUninitialized: true });
+    await expectAllToWork(await mount([helmet(), cors(), compression(), sessions, limit, express.json()]));
+  });
+});
