@@ -11,7 +11,7 @@ export const buildPage = (assets: string, host: string | undefined, nonce: strin
   title: "GraphQL playground",
   head: `<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets}/main.css">`,
-  style: "html, body, #playground { height: 100%; margin: 0; }",
+  style: "html, body, #playground { height: 100%; }",
   body: `<div id="playground">Loading …</div>
 <noscript>The playground needs JavaScript. Requests are sent with POST to this address.</noscript>
 <script type="application/json" id="config">${encodeInlineJson({ assets })}</script>
