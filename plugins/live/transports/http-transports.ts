@@ -12,7 +12,7 @@ import {
   type GraphqlTransport,
   type StreamFormat,
 } from "./streams.ts";
-import { livePatchesService, type LivePatcher, type LiveQuery, type LiveResult } from "../api.ts";
+import { eventStreamsService, livePatchesService, type LivePatcher, type LiveQuery, type LiveResult } from "../api.ts";
 import { restLiveService, type RestHandler, type RestTarget } from "../../rest/api.ts";
 import { dbTxEnd } from "../../shared/settings.ts";
 
@@ -50,6 +50,7 @@ export const sse = definePlugin({
     const streams = getStreams(context);
     streams.add(graphqlEvents);
     const watch = createCredentialWatch(context);
+    context.offer(eventStreamsService, { isServed: () => context.use(restLiveService) !== undefined });
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
