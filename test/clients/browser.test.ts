@@ -87,7 +87,7 @@ test.skipIf(chromium === undefined)(
 );
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-3 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which runs a query of the caller's tables; also after a visit before there were headers",
+  "X-PAGE-3 X-PAGE-6 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which runs a query of the caller's tables; also after a visit before there were headers",
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: undefined, compatMode: false });
     const page = await open(`${api.url}/`);
@@ -111,6 +111,13 @@ test.skipIf(chromium === undefined)(
     await page.evaluate("document.querySelector('.graphiql-execute-button').click()");
     for (const text of [`"${root}"`, ...texts])
       await page.until(`document.querySelector('.result-window')?.textContent.includes(${JSON.stringify(text)})`);
+    for (const [scheme, theme] of [
+      ["light", "vs"],
+      ["dark", "vs-dark"],
+    ] as const) {
+      await page.prefer(scheme);
+      await page.until(`document.querySelector('.result-window .monaco-editor').classList.contains("${theme}")`);
+    }
     expect(page.faults).toEqual([]);
   },
 );

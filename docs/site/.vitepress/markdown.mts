@@ -83,11 +83,13 @@ const ruleIds: Rule = ({ tokens }) => {
 };
 
 /** Files of the project beside `docs/` are no pages: their names stay, as text. */
-const withoutSourceLinks: Rule = ({ tokens }) => {
+const withoutSourceLinks: Rule = ({ tokens, env }) => {
+  const { relativePath = "" } = env as { relativePath?: string };
+  const toParent = "../".repeat(relativePath.split("/").length);
   for (const { children } of tokens) {
     let isOpen = false;
     for (const child of children ?? []) {
-      const leaves = child.type === "link_open" && child.attrGet("href")?.startsWith("../../") === true;
+      const leaves = child.type === "link_open" && child.attrGet("href")?.startsWith(toParent) === true;
       if (leaves || (isOpen && child.type === "link_close")) {
         isOpen = leaves;
         child.type = "text";
