@@ -4,7 +4,7 @@ import { createBackoff } from "./database/backoff.ts";
 import type { Connector } from "./database/connector.ts";
 import type { Database, Query } from "./database/database.ts";
 import { isPgError, classifyLoginRefusal } from "./database/pg-errors.ts";
-import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
+import { RelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import { createEmptyModel, type Model } from "./model/model.ts";
@@ -124,7 +124,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (current.model === undefined || !isRefused) logger.error(what, facts);
       const { reason, details = "" } = facts;
       troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
-      const isMistake = isRelApiError(error) && error.code === "preset";
+      const isMistake = error instanceof RelApiError && error.code === "preset";
       if (!isRefused) refusedSinceMs = undefined;
       else refusedSinceMs ??= performance.now();
       const patienceMs =
@@ -212,7 +212,7 @@ const HINTS = {
 const PRIVILEGE_LOST = "the login role lacks a right that reading the schema takes";
 
 const errorFacts = (error: unknown): Readonly<Record<string, unknown>> => {
-  if (!isRelApiError(error)) {
+  if (!(error instanceof RelApiError)) {
     const { cause, ...whose } = buildErrorFields(error);
     // the database's message is enough, without the caller
     if (isPgError(cause))

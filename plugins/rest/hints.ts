@@ -6,10 +6,9 @@ import {
   getBoundValue,
   findColumn,
   definePlugin,
-  isRelApiError,
+  RelApiError,
   findClosestNames,
   findRelation,
-  RelApiError,
   getVisibility,
   type Exchange,
   type Model,
@@ -211,10 +210,10 @@ const createHints = (context: PluginContext): Hints => ({
   findJsonError: describeJsonError,
   addPosition: (error, text) => {
     const details =
-      isRelApiError(error) && error.code === INVALID_TEXT
+      error instanceof RelApiError && error.code === INVALID_TEXT
         ? describeJsonError(getBoundValue(text) as string)
         : undefined;
-    return isRelApiError(error) && details !== undefined
+    return error instanceof RelApiError && details !== undefined
       ? new RelApiError({ ...error, message: error.message, details })
       : error;
   },

@@ -99,6 +99,7 @@ const sections: readonly Section[] = [
       "guides/write-sql",
       "guides/declare-built-in-sql",
       "guides/order-plugins",
+      "guides/share-between-plugins",
     ],
   },
   {
