@@ -46,7 +46,8 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 const SECOND_MS = 1000;
 
-/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
+/** Creates the loader, which reads the model at the start and at each reload, and retries after failures. @rule R-SC-1
+ *  R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const { loadOptions, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
   const beforeListeners: ((model: Model) => void | Promise<void>)[] = [];

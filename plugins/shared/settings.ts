@@ -29,15 +29,17 @@ const isOrigin = (item: unknown): boolean => typeof item === "string" && ORIGIN.
 
 const originList = listOf("origins");
 
+const ORIGIN_FORMS = "origins such as https://app.example or https://*.app.example, without a path";
+
 /** @rule R-COR-4 */
 const origins: SettingKind<readonly string[]> = {
-  accepts: "origins such as https://app.example or https://*.app.example, without a path, separated by commas, or *",
+  accepts: `${ORIGIN_FORMS}, separated by commas, or *`,
   parse: (given) => {
     const read = originList.parse(given) ?? [];
     return read.every(isOrigin) ? read : undefined;
   },
   option: {
-    accepts: "a list of origins such as https://app.example, without a path, or *",
+    accepts: `a list of ${ORIGIN_FORMS}, or *`,
     takes: (given) => Array.isArray(given) && given.every(isOrigin),
   },
 };

@@ -7,20 +7,9 @@ import { without } from "../../core/index.ts";
 import { gqlCompat } from "../../presets/index.ts";
 import { THEME } from "../../plugins/shared/page-style.ts";
 import { relapi } from "../cli/run.ts";
-import type { StartOptions, TestApi } from "../support/api.ts";
+import { BROWSER, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, openDatabase, testDatabase } from "../support/database.ts";
-import {
-  codeOf,
-  demoOf,
-  HTML,
-  pageOf,
-  relationsOf,
-  requestsOf,
-  run,
-  start,
-  tagsOf,
-  textOf,
-} from "../support/front-page.ts";
+import { codeOf, demoOf, pageOf, relationsOf, requestsOf, run, start, tagsOf, textOf } from "../support/front-page.ts";
 
 const api = await start();
 
@@ -31,7 +20,7 @@ describe("tables and clients", () => {
     expect(relations.map(([name]) => name)).toContain("album");
     expect(relations.length).toBeLessThanOrEqual(12);
     for (const [, path] of relations) {
-      const { status, text } = await api.get(path, { headers: HTML });
+      const { status, text } = await api.get(path, { headers: BROWSER });
       expect([status, Array.isArray(JSON.parse(text))], path).toEqual([200, true]);
     }
   });
@@ -79,7 +68,7 @@ describe("tables and clients", () => {
 
 test("X-PAGE-6 every page has the shared style, whose colours follow the preference of the reader", async () => {
   for (const path of ["/", "/api", "/v1/graphql"]) {
-    const { text } = await api.get(path, { headers: HTML });
+    const { text } = await api.get(path, { headers: BROWSER });
     expect(text, path).toContain(`<style nonce="`);
     expect(text, path).toContain(THEME);
     expect(text, path).toContain('<meta name="color-scheme" content="light dark">');

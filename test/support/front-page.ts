@@ -2,15 +2,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "vitest";
-import { startApi, type Answer, type StartOptions, type TestApi } from "./api.ts";
-
-export const HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+import { BROWSER, startApi, type Answer, type StartOptions, type TestApi } from "./api.ts";
 
 export const start = (options: StartOptions = {}): Promise<TestApi> =>
   startApi({ compatMode: false, dbSchemas: ["public"], anonRole: "music_reader", ...options });
 
 export const pageOf = async (api: TestApi, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
-  const answer = await api.get("/", { headers: { ...HTML, ...headers } });
+  const answer = await api.get("/", { headers: { ...BROWSER, ...headers } });
   expect(answer.status, answer.text).toBe(200);
   return answer;
 };

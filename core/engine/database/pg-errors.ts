@@ -28,6 +28,7 @@ export const isPgError = (error: unknown): error is PgError & Error =>
   typeof (error as Partial<PgError>).severity === "string" &&
   /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
 
+/** Returns the SQLSTATE of an error that PostgreSQL has reported, or undefined for all other errors. */
 export const readSqlstate = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
 /** Returns whether the error comes from the database, including errors that functions raise. */
