@@ -2,6 +2,7 @@
  *  not. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../core/index.ts";
+import { formatCount } from "../shared/plural.ts";
 
 export interface VerificationKey {
   readonly key: KeyObject;
@@ -78,7 +79,7 @@ export const buildSecretKey = (
   takesAnyKid = false,
 ): VerificationKey => {
   if (secret.length < MIN_SECRET_BYTES)
-    throw new KeyError(`is a secret of ${secret.length} bytes: it takes ${MIN_SECRET_BYTES} or more`);
+    throw new KeyError(`is a secret of ${formatCount(secret.length, "byte")}: it takes ${MIN_SECRET_BYTES} or more`);
   return { key: createSecretKey(secret), algorithms, kid, acceptsAnyKid: takesAnyKid };
 };
 

@@ -2,6 +2,7 @@
  *  clients see. */
 import { RelApiError, limitExceeded, type Json, type Limit, type Limits } from "../../core/index.ts";
 import { findJsonError, buildUnknownNameFacts } from "../shared/hints.ts";
+import { formatCount } from "../shared/plural.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;
@@ -285,7 +286,7 @@ export const QUERY_CANCELED = "57014";
 
 const timeExceeded = (seconds: number): Omit<TranslatedError, "isDatabase"> => ({
   code: "time-limit-exceeded",
-  message: `the operation took longer than ${seconds} seconds`,
+  message: `the operation took longer than ${formatCount(seconds, "second")}`,
   status: 400,
 });
 

@@ -2,6 +2,7 @@
 import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core/index.ts";
 import { anonRole, compatMode } from "../shared/settings.ts";
 import { anonymousTimeoutSettings } from "./settings.ts";
+import { formatCount } from "../shared/plural.ts";
 
 const DEFAULT_SECONDS = 10;
 const QUERY_CANCELED = "57014";
@@ -15,7 +16,7 @@ const buildCallerSettings = (seconds: number): CallerSettings => ({
     code !== QUERY_CANCELED || isCancelledByUser(message) || facts["isRaised"] === true
       ? undefined
       : {
-          hint: `The limit is the setting anonStatementTimeout: ${seconds} seconds.`,
+          hint: `The limit is the setting anonStatementTimeout: ${formatCount(seconds, "second")}.`,
           facts: { limit: "anonStatementTimeout", seconds },
         },
 });

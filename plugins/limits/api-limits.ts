@@ -5,6 +5,7 @@ import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { apiLimitsService, type ApiLimits } from "./api.ts";
 import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings } from "./settings.ts";
+import { formatCount } from "../shared/plural.ts";
 
 const createLimitError = (kind: string, message: string): RelApiError =>
   new RelApiError({
@@ -34,23 +35,26 @@ export const apiLimits = definePlugin({
       } = roleLimits;
       const { batchSize = 1 } = sender ?? {};
       if (batchSize > batch)
-        throw createLimitError("batch", `the batch has ${batchSize} operations, more than ${batch}`);
+        throw createLimitError("batch", `the batch has ${formatCount(batchSize, "operation")}, more than ${batch}`);
       if (document.levels > depth)
         throw createLimitError("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
       if (document.nodes > nodes)
-        throw createLimitError("node", `the operation has ${document.nodes} nodes, more than ${nodes}`);
+        throw createLimitError("node", `the operation has ${formatCount(document.nodes, "node")}, more than ${nodes}`);
       if (document.rootFields > rootFields)
         throw createLimitError(
           "root-field",
-          `the operation has ${document.rootFields} root fields, more than ${rootFields}`,
+          `the operation has ${formatCount(document.rootFields, "root field")}, more than ${rootFields}`,
         );
       if (document.aliases > aliases)
-        throw createLimitError("alias", `the operation has ${document.aliases} aliases, more than ${aliases}`);
+        throw createLimitError(
+          "alias",
+          `the operation has ${formatCount(document.aliases, "alias", "aliases")}, more than ${aliases}`,
+        );
     });
     const service: ApiLimits = {
       findTimeLimitSeconds: (session: Session) => limits.getLimits(session).seconds,
       createTimeExceededError: (seconds) =>
-        createLimitError("time", `the operation took longer than ${seconds} seconds`),
+        createLimitError("time", `the operation took longer than ${formatCount(seconds, "second")}`),
     };
     context.offer(apiLimitsService, { current: () => (limits.isUsed ? service : undefined) });
   },

@@ -13,6 +13,7 @@ import { costLimitsService, type CostLimits } from "./api.ts";
 import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./by-role.ts";
 import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
+import { formatCount } from "../shared/plural.ts";
 
 const costExceeded = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
   new RelApiError({
@@ -31,7 +32,10 @@ const checkEstimate = (
   if (cost > maxCost)
     throw costExceeded("costLimits", `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`);
   if (rows > estimatedRows)
-    throw costExceeded("estimatedRowLimits", `the request reads an estimated ${rows} rows, more than ${estimatedRows}`);
+    throw costExceeded(
+      "estimatedRowLimits",
+      `the request reads an estimated ${formatCount(rows, "row")}, more than ${estimatedRows}`,
+    );
 };
 
 /** Returns whether PostgreSQL raised the error. Its code is then a SQLSTATE. */

@@ -17,6 +17,7 @@ import { redisBucketsService, workerBucketsService, type SharedBuckets } from ".
 import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
+import { formatCount } from "../shared/plural.ts";
 
 /** A request that Express may have extended. Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
@@ -52,7 +53,7 @@ const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
   new RelApiError({
     code: "rate-limit-exceeded",
     status: 429,
-    message: `more than ${perMinute} requests per minute`,
+    message: `more than ${formatCount(perMinute, "request")} per minute`,
     path: "$",
     headers: [["Retry-After", String(Math.max(1, Math.ceil(waitMs / 1000)))]],
     facts: { limit: "rateLimits" },

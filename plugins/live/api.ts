@@ -102,6 +102,11 @@ export interface LivePatcher {
 /** The service that opens patchers, provided by the plugin `live-patches`. @experimental */
 export const livePatchesService = defineService<{ readonly open: () => LivePatcher }>("live-patches");
 
+// --- event streams ---------------------------------------------------------------------------------------------------
+
+/** The service that says that reads of REST can be event streams, provided by the plugin `sse`. */
+export const eventStreamsService = defineService<{ readonly isServed: () => boolean }>("event-streams");
+
 // --- statistics ------------------------------------------------------------------------------------------------------
 
 /** Counts of a cohort since it was created. @experimental */

@@ -168,8 +168,34 @@ export const hintsService = defineService<Hints>("rest-hints");
 export interface RestExample {
   /** The path below a root, encoded: `/vessels?select=id,name&limit=3`. */
   readonly path: string;
+  /** The name of the relation. */
+  readonly relation: string;
+  /** The value of `select`, not encoded: `id,name`. */
+  readonly select: string;
   /** The schema to request if it is not the default. */
   readonly profile?: string;
+}
+
+/** A relation for users to open. @experimental */
+export interface RestRelation {
+  readonly name: string;
+  /** The path of its first rows below a root, encoded: `/vessels?limit=20`. */
+  readonly path: string;
+  readonly comment?: string;
+}
+
+/** Rows that a page can watch, with a column that it can change. @experimental */
+export interface RestLiveExample {
+  /** The path of the rows below a root, encoded: `/port?select=id::text,name&order=id&limit=5`. */
+  readonly path: string;
+  /** The path of the relation below a root, encoded. The filter `<key>=eq.<value>` selects a row. */
+  readonly relationPath: string;
+  /** The primary key, whose values `path` returns as strings. */
+  readonly key: string;
+  /** A column of text. */
+  readonly column: string;
+  /** Whether the caller may change the column in some row. */
+  readonly mayUpdate: boolean;
 }
 
 /** Information about the surface for other plugins. @experimental */
@@ -183,6 +209,16 @@ export interface RestGuide {
    * relation if the settings hide the schema description.
    */
   example(model: Model, session: Session): Promise<RestExample | undefined>;
+  /**
+   * The relations of the default schema that the caller may read, the best examples first. Empty if the settings hide
+   * the schema description.
+   */
+  relations(model: Model, session: Session): Promise<readonly RestRelation[]>;
+  /**
+   * Rows of the default schema to watch, from a table that the caller may change if there is one. Undefined without
+   * such a table, without live queries or PATCH, or if the settings hide the schema description.
+   */
+  liveExample(model: Model, session: Session): Promise<RestLiveExample | undefined>;
 }
 
 /** The service that describes the surface. Offered by the plugin `rest`. @experimental */

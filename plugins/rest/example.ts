@@ -1,7 +1,10 @@
-/** `/track?select=track_id,name,album(title)&limit=3`: an example read of tables that the caller may see. */
+/** `/track?select=track_id,name,album(title)&limit=3`: example reads of tables that the caller may see. */
 import {
+  findBaseType,
   findRelation,
   getVisibility,
+  mayUseColumn,
+  takesValues,
   type Column,
   type Model,
   type Relation,
@@ -10,7 +13,7 @@ import {
   type Visibility,
 } from "../../core/index.ts";
 import { chooseExampleColumns, chooseLabelColumn, sortForExamples } from "../shared/examples.ts";
-import type { RestExample } from "./api.ts";
+import type { RestExample, RestLiveExample, RestRelation } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
 const UNQUOTED = /^[\p{L}0-9_$]+$/u;
@@ -18,8 +21,10 @@ const UNQUOTED = /^[\p{L}0-9_$]+$/u;
 /** Encodes a part of a URL, safe inside quotes of a shell too. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-const encodeSelectItem = (name: string): string =>
-  encode(UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
+/** Encodes the value of `select`, whose commas need no encoding: quotes protect those of names. */
+const encodeSelect = (select: string): string => encode(select).replaceAll("%2C", ",");
+
+const quoteSelectItem = (name: string): string => (UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
 
 /** Whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
@@ -49,7 +54,7 @@ const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): s
     return label === undefined ? [] : [{ relationship, name: target.name, label }];
   });
   const [best] = usable.sort((a, b) => Number(b.relationship.isToOne) - Number(a.relationship.isToOne));
-  return best && `${encodeSelectItem(best.name)}(${encodeSelectItem(best.label.name)})`;
+  return best && `${quoteSelectItem(best.name)}(${quoteSelectItem(best.label.name)})`;
 };
 
 const findReadableColumns = (visibility: Visibility, relation: Relation): readonly Column[] =>
@@ -57,24 +62,95 @@ const findReadableColumns = (visibility: Visibility, relation: Relation): readon
     ? relation.columns.filter((column) => visibility.mayRead(relation, column))
     : [];
 
+/** The relations of the schema that the caller may read, the best examples first. */
+const listReadableRelations = (model: Model, visibility: Visibility, schema: string): readonly Relation[] =>
+  sortForExamples(
+    model,
+    [...model.relations.values()].filter(
+      (relation) => relation.schema === schema && findReadableColumns(visibility, relation).length > 0,
+    ),
+  );
+
 /** Undefined if the caller may read nothing. */
 export const buildExampleRead = (model: Model, session: Session): RestExample | undefined => {
   const visibility = getVisibility(model, session, "rest");
   for (const schema of model.schemas) {
-    const relations = [...model.relations.values()].filter(
-      (relation) => relation.schema === schema && findReadableColumns(visibility, relation).length > 0,
-    );
-    const [relation] = sortForExamples(model, relations);
+    const [relation] = listReadableRelations(model, visibility, schema);
     if (relation === undefined) continue;
     const columns = chooseExampleColumns(model, findReadableColumns(visibility, relation)).map(({ name }) =>
-      encodeSelectItem(name),
+      quoteSelectItem(name),
     );
     const embed = buildEmbed(model, visibility, relation);
     const select = [...columns, ...(embed === undefined ? [] : [embed])].join(",");
     return {
-      path: `/${encode(relation.name)}?select=${select}&limit=3`,
+      path: `/${encode(relation.name)}?select=${encodeSelect(select)}&limit=3`,
+      relation: relation.name,
+      select,
       ...(schema === model.schemas[0] ? {} : { profile: schema }),
     };
   }
   return undefined;
+};
+
+const RELATION_ROWS = 20;
+
+/** @rule X-PAGE-7 */
+export const listExampleRelations = (model: Model, session: Session): readonly RestRelation[] => {
+  const visibility = getVisibility(model, session, "rest");
+  return listReadableRelations(model, visibility, model.schemas[0] ?? "").map((relation) => {
+    const { name, comment, columns } = relation;
+    const readable = findReadableColumns(visibility, relation);
+    // a read of all columns is refused if the caller may not read one of them
+    const select =
+      readable.length === columns.length
+        ? ""
+        : `select=${encodeSelect(readable.map((column) => quoteSelectItem(column.name)).join(","))}&`;
+    const path = `/${encode(name)}?${select}limit=${RELATION_ROWS}`;
+    return { name, path, ...(comment === undefined ? {} : { comment }) };
+  });
+};
+
+/** Matches a column name that filters, `select` and `order` accept unchanged. */
+const PLAIN_COLUMN = /^[a-z_][a-z0-9_]*$/i;
+
+const LIVE_ROWS = 5;
+
+/** Returns the primary key, and a column of text that is not a foreign key. Undefined if the relation has none. */
+const findEditableColumn = (model: Model, visibility: Visibility, relation: Relation) => {
+  const columns = findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name));
+  const key = columns.find(({ name }) => relation.primaryKey.length === 1 && name === relation.primaryKey[0]);
+  const references = relation.relationships.flatMap((one) => (one.isToOne ? one.columns.map(([own]) => own) : []));
+  const column = columns.find(
+    (one) =>
+      one !== key &&
+      takesValues(one) &&
+      findBaseType(model, one.type)?.category === "S" &&
+      !references.includes(one.name),
+  );
+  return key === undefined || column === undefined ? undefined : { key, column };
+};
+
+/** `mayPatch` returns whether the surface serves PATCH of the relation. @rule X-PAGE-8 */
+export const buildLiveExample = (
+  model: Model,
+  session: Session,
+  mayPatch: (relation: Relation) => boolean,
+): RestLiveExample | undefined => {
+  const visibility = getVisibility(model, session, "rest");
+  const usable = listReadableRelations(model, visibility, model.schemas[0] ?? "").flatMap((relation) => {
+    const found = relation.writable.update && mayPatch(relation) && findEditableColumn(model, visibility, relation);
+    if (found === false || found === undefined) return [];
+    const { key, column } = found;
+    const mayUpdate =
+      visibility.mayPerform(relation, "update") &&
+      (!visibility.isByGrants || mayUseColumn(model, session.role, relation, column, "update"));
+    return [{ relation, key: key.name, column: column.name, mayUpdate }];
+  });
+  const best = usable.find(({ mayUpdate }) => mayUpdate) ?? usable[0];
+  if (best === undefined) return undefined;
+  const { relation, key, column, mayUpdate } = best;
+  const relationPath = `/${encode(relation.name)}`;
+  // numbers beyond 2^53 would change in the browser, so the key is text
+  const path = `${relationPath}?select=${key}::text,${column}&order=${key}&limit=${LIVE_ROWS}`;
+  return { path, relationPath, key, column, mayUpdate };
 };

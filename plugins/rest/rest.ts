@@ -7,8 +7,10 @@ import {
   type PluginContext,
   type RelApiError,
   type RelApiHooks,
+  type Relation,
 } from "../../core/index.ts";
 import { graphqlService } from "../graphql/api.ts";
+import { eventStreamsService } from "../live/api.ts";
 import { streamedAnswersService } from "../speed/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { createHeaderWarning } from "./answer/headers.ts";
@@ -143,14 +145,23 @@ export const rest = definePlugin({
       read: (exchange) => readPreferences(surface.grammar, readPreferHeader(exchange)).acceptedValues,
     };
     context.offer(restPreferencesService, preferences);
+    const isDescribed = (): boolean => context.options.openapiMode !== "disabled";
     context.offer(restGuideService, {
       roots: () => getRestPrefixes(context.options),
       encodeError: encode,
       // the file is loaded on the first call
       example: async (model, session) =>
-        context.options.openapiMode === "disabled"
-          ? { path: "/<table>?limit=3" }
-          : (await import("./example.ts")).buildExampleRead(model, session),
+        isDescribed()
+          ? (await import("./example.ts")).buildExampleRead(model, session)
+          : { path: "/<table>?limit=3", relation: "<table>", select: "*" },
+      relations: async (model, session) =>
+        isDescribed() ? (await import("./example.ts")).listExampleRelations(model, session) : [],
+      liveExample: async (model, session) => {
+        if (!isDescribed() || context.use(eventStreamsService)?.isServed() !== true) return undefined;
+        const mayPatch = (relation: Relation): boolean =>
+          surface.findRoute(model, relation.schema, { kind: "relation", relation }).methods.has("PATCH");
+        return (await import("./example.ts")).buildLiveExample(model, session, mayPatch);
+      },
     });
     let exposed: readonly string[] | undefined;
     context.addSurface({

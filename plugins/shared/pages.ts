@@ -1,6 +1,7 @@
 /** HTML pages for browsers: content negotiation, the document, its security policy, and its files. */
 import { randomBytes } from "node:crypto";
 import type { Answer, Exchange } from "../../core/index.ts";
+import { THEME } from "./page-style.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -34,6 +35,7 @@ export interface Page {
   readonly title: string;
   /** HTML in the head, such as links to files. */
   readonly head?: string;
+  /** The rules of this page, which follow those of `THEME`. */
   readonly style: string;
   readonly body: string;
   /** Directives of the security policy, which extend or replace the default ones. The defaults allow the style, and
@@ -73,9 +75,10 @@ export const buildPageAnswer = (build: (nonce: string) => Page): Answer & { read
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 ${head}
-<style nonce="${nonce}">${style}</style>
+<style nonce="${nonce}">${THEME}${style}</style>
 </head>
 <body>
 ${body}

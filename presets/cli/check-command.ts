@@ -12,6 +12,7 @@ import { findUnknownVariables } from "../server/unknown-variables.ts";
 import type { ServerSettings } from "../server/server-settings.ts";
 import { withApi } from "./open-api.ts";
 import { write, type Terminal } from "./terminal.ts";
+import { formatCount } from "../../plugins/shared/plural.ts";
 
 interface CheckResult {
   readonly errors: readonly string[];
@@ -56,7 +57,7 @@ const checkDatabase = (settings: EnvironmentSettings): Promise<CheckResult> =>
         ...warnings.filter((warning) => !isFault(warning)),
         ...policies.filter(({ isError }) => !isError).map(({ text }) => text),
       ],
-      summary: `${model.relations.size} relations, ${model.routines.size} functions`,
+      summary: `${formatCount(model.relations.size, "relation")}, ${formatCount(model.routines.size, "function")}`,
     };
   });
 

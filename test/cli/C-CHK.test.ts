@@ -202,7 +202,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     const line = "warning: shut.notes has row-level security and no policy: only its owner sees rows\n";
     expect(await relapi(["check"], shut)).toEqual({
       code: 0,
-      stdout: "fine: 1 relations, 0 functions\n",
+      stdout: "fine: 1 relation, 0 functions\n",
       stderr: line,
     });
     expect(await relapi(["check", "--strict"], shut)).toEqual({ code: 1, stdout: "", stderr: line });

@@ -130,7 +130,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
 
   test.each([
     ["an origin that is none", { CORS_ALLOWED_ORIGINS: "foo" }, /^relapi: invalid CORS_ALLOWED_ORIGINS "foo"/],
-    ["a secret that is too short", { JWT_SECRET: "x" }, /^relapi: jwtSecret \(JWT_SECRET\) is a secret of 1 bytes/],
+    ["a secret that is too short", { JWT_SECRET: "x" }, /^relapi: jwtSecret \(JWT_SECRET\) is a secret of 1 byte:/],
     ["a secret in no file", { JWT_SECRET: "@/no/file" }, /^relapi: JWT_SECRET names the file "\/no\/file"/],
     [
       "a certificate that is not there",

@@ -4,6 +4,7 @@
  */
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { asAdmin, startApi } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
 import { chromium, startBrowser, type Browser, type Page } from "./browser.ts";
 
 let browser: Browser | undefined;
@@ -28,7 +29,10 @@ test.skipIf(chromium === undefined)(
     const light = await background();
     await page.prefer("dark");
     expect(await background()).not.toBe(light);
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    for (const width of [1280, 390]) {
+      await page.resize(width, 800);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    }
     // the address is the one that the browser uses, not one of the settings
     expect(await page.evaluate("document.querySelector('.request code').textContent")).toContain(
       `curl '${api.url}/api/`,
@@ -38,7 +42,52 @@ test.skipIf(chromium === undefined)(
 );
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-3 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which runs a query of the caller's tables; also after a visit before there were headers",
+  "X-PAGE-8 the live demo sends nothing before a click, shows a saved row, and says why the server refuses",
+  async () => {
+    const database = await openDatabase();
+    await database.query(`
+      create schema board; grant usage on schema board to sea_anon;
+      create table board.note (id bigint primary key, title text check (title <> 'refused'));
+      insert into board.note values (9007199254740993, '<i>one</i>'), (2, 'two');
+      grant select, update (title) on board.note to sea_anon`);
+    const api = await startApi({ on: database, dbSchemas: ["board"], anonRole: "sea_anon", compatMode: false });
+    const page = await open(
+      `${api.url}/`,
+      `globalThis.sent = [];
+      const note = (to) => new Proxy(to, {
+        apply: (target, self, list) => (sent.push(String(list[0])), Reflect.apply(target, self, list)),
+        construct: (target, list) => (sent.push(String(list[0])), Reflect.construct(target, list)),
+      });
+      for (const name of ["fetch", "EventSource"]) globalThis[name] = note(globalThis[name]);`,
+    );
+    await page.until("document.querySelector('#live:not([hidden])')");
+    expect(await page.evaluate("sent")).toEqual([]);
+    await page.evaluate("document.querySelector('#watch').click()");
+    await page.until("document.querySelectorAll('#rows tbody tr').length === 2");
+    expect(await page.evaluate("sent.length")).toBe(1);
+    const save = (row: string, title: string): Promise<void> =>
+      page.evaluate(
+        `document.querySelector('#row').value = '${row}'; document.querySelector('#text').value = '${title}'; document.querySelector('#edit button').click()`,
+      );
+    await save("9007199254740993", "<b>new</b>");
+    await page.until("document.querySelector('#rows tr.changed')");
+    expect(await page.evaluate("document.querySelector('#rows tr.changed').innerText")).toContain("<b>new</b>");
+    await page.until("document.querySelector('#outcome').textContent === 'Saved.'");
+    await save("2", "refused");
+    await page.until("document.querySelector('#outcome.fault')");
+    expect(await page.evaluate("document.querySelector('#outcome').textContent")).toContain("check constraint");
+    await page.evaluate("document.querySelector('#watch').click()");
+    await page.until("document.querySelector('#fields').disabled");
+    expect(page.faults).toEqual([]);
+    expect(await database.query("select title from board.note order by id")).toEqual([
+      { title: "two" },
+      { title: "<b>new</b>" },
+    ]);
+  },
+);
+
+test.skipIf(chromium === undefined)(
+  "X-PAGE-3 X-PAGE-6 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which runs a query of the caller's tables; also after a visit before there were headers",
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: undefined, compatMode: false });
     const page = await open(`${api.url}/`);
@@ -62,6 +111,13 @@ test.skipIf(chromium === undefined)(
     await page.evaluate("document.querySelector('.graphiql-execute-button').click()");
     for (const text of [`"${root}"`, ...texts])
       await page.until(`document.querySelector('.result-window')?.textContent.includes(${JSON.stringify(text)})`);
+    for (const [scheme, theme] of [
+      ["light", "vs"],
+      ["dark", "vs-dark"],
+    ] as const) {
+      await page.prefer(scheme);
+      await page.until(`document.querySelector('.result-window .monaco-editor').classList.contains("${theme}")`);
+    }
     expect(page.faults).toEqual([]);
   },
 );

@@ -27,6 +27,8 @@ export interface Page {
   until(expression: string): Promise<void>;
   /** Sets the preferences of the person, which pages can query. */
   prefer(scheme: "light" | "dark"): Promise<void>;
+  /** Sets the size of the viewport, in CSS pixels. */
+  resize(width: number, height: number): Promise<void>;
   /** Takes a PNG of the viewport. */
   screenshot(): Promise<Buffer>;
   /** Errors and requests to other hosts so far. */
@@ -138,6 +140,10 @@ export const startBrowser = async (): Promise<Browser> => {
         ),
       prefer: async (scheme) => {
         await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+      },
+      resize: async (width, height) => {
+        const isMobile = width < 600;
+        await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: isMobile });
       },
       screenshot: async () =>
         Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),

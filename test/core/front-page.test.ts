@@ -1,46 +1,27 @@
 /** The page at `/`: for browsers, if no surface answers there, with requests that run as they are copied. */
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { promisify } from "node:util";
 import express from "express";
 import { afterAll, describe, expect, test } from "vitest";
 import { compose, relApi, without, type RelApiOptions } from "../../core/index.ts";
 import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
-import { BROWSER, openApi, startApi, type Answer, type StartOptions, type TestApi } from "../support/api.ts";
+import { BROWSER, openApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { openDatabase, testDatabase } from "../support/database.ts";
+import {
+  codeOf,
+  demoOf,
+  hasCurl,
+  pageOf,
+  relationsOf,
+  requestsOf,
+  run,
+  start,
+  tagsOf,
+  textOf,
+} from "../support/front-page.ts";
 import { adminSecret } from "../support/tokens.ts";
-
-const start = (options: StartOptions = {}): Promise<TestApi> =>
-  startApi({ compatMode: false, dbSchemas: ["public"], anonRole: "music_reader", ...options });
-
-const pageOf = async (api: TestApi, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
-  const answer = await api.get("/", { headers: { ...BROWSER, ...headers } });
-  expect(answer.status, answer.text).toBe(200);
-  return answer;
-};
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
-
-/** Text of markup, as a browser shows it. */
-const textOf = (markup: string): string =>
-  markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!); // it has the name
-
-const requestsOf = ({ text }: Answer): readonly string[] =>
-  [...text.matchAll(/<pre><code>(curl .*?)<\/code><\/pre>/gs)].map(([, markup = ""]) => textOf(markup));
-
-/** Runs the command as a terminal does after it is copied. */
-const run = async (command: string): Promise<any> => {
-  const { stdout } = await promisify(execFile)("sh", ["-c", `${command.replace(/^curl/, "curl -sS")}`]);
-  return JSON.parse(stdout);
-};
-
-const hasCurl = await promisify(execFile)("curl", ["--version"]).then(
-  () => true,
-  () => false,
-);
 
 const servers: Server[] = [];
 afterAll(() => {
@@ -75,7 +56,7 @@ describe("who gets the page", () => {
       responseHeaders: {
         "content-type": "text/html; charset=utf-8",
         "content-security-policy":
-          /^default-src 'none'; script-src 'nonce-[\w-]{20,}'; style-src 'nonce-[\w-]{20,}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+          /^default-src 'none'; script-src 'nonce-[\w-]{20,}'; style-src 'nonce-[\w-]{20,}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'$/,
         "cache-control": "no-store",
         vary: "Accept",
         "x-content-type-options": "nosniff",
@@ -169,6 +150,8 @@ describe("in an application", async () => {
     }
     expect(textOf(text)).toContain(`${url}/db/api/`);
     expect(textOf(text)).toContain(`curl '${url}/db/v1/graphql'`);
+    expect(text).toContain('<a href="/db/api/album?limit=20">');
+    expect(text).toMatch(/"path":"\/db\/api\/\w+\?select=.*"relationPath":"\/db\/api\/\w+"/);
   });
 
   test("X-PAGE-2 a mounted api leaves other paths to the application", async () => {
@@ -187,7 +170,10 @@ describe("content of the page", () => {
     )) as [{ name: string; version: string }];
     expect(textOf(/<h1>.*<\/h1>/.exec(text)?.[0] ?? "")).toBe(name);
     expect(text).toContain(`PostgreSQL ${/^[\d.]+/.exec(version)?.[0]}`);
-    expect([...text.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)).toEqual(["data:,", "/api", "/v1/graphql"]);
+    expect([...text.matchAll(/ class="button" href="([^"]*)"/g)].map(([, link]) => link)).toEqual([
+      "/api",
+      "/v1/graphql",
+    ]);
   });
 
   test("X-PAGE-3 X-PAGE-4 the heading is the comment on the schema if callers without a credential may read it", async () => {
@@ -238,7 +224,8 @@ describe("content of the page", () => {
   test("X-PAGE-4 no object is named that the anonymous role may not read", async () => {
     for (const anonRole of ["music_reader", "music_writer", "music_nobody", "sea_anon"]) {
       const one = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
-      const shown = requestsOf(await pageOf(one)).join(" ");
+      const page = await pageOf(one);
+      const shown = [...requestsOf(page), ...relationsOf(page).flat(), demoOf(page)?.relationPath].join(" ");
       const hidden = await one.sql<{ name: string }>(
         `select distinct relname as name from pg_class where relkind in ('r', 'v', 'm', 'f', 'p')
            and relnamespace in ('public'::regnamespace, 'sea'::regnamespace, 'shop'::regnamespace)
@@ -258,6 +245,11 @@ describe("content of the page", () => {
     const page = await pageOf(none);
     expect(textOf(page.text)).toContain("Requests without a credential see no table");
     expect(textOf(page.text)).toContain("Authorization: Bearer <token>");
+    expect(relationsOf(page)).toEqual([]);
+    expect(demoOf(page)).toBeUndefined();
+    expect(codeOf(page, "postgrest-js")).toContain(`{ headers: { Authorization: "Bearer <token>" } }`);
+    expect(codeOf(page, "Apollo Client")).toContain(`headers: { Authorization: "Bearer <token>" }`);
+    expect(codeOf(page, "urql")).toContain(`fetchOptions: { headers: { Authorization: "Bearer <token>" } }`);
     expect(requestsOf(page)).toEqual([
       `curl '${none.url}/api/' \\\n  -H "Authorization: Bearer $TOKEN"`,
       expect.stringContaining(`-H "Authorization: Bearer $TOKEN"`),
@@ -271,6 +263,8 @@ describe("content of the page", () => {
     expect(requestsOf(page)[0]).toBe(`curl '${closed.url}/api/<table>?limit=3'`);
     expect(requestsOf(page)[1]).toContain("{ __typename }");
     expect(page.text).not.toContain('class="note"');
+    expect(relationsOf(page)).toEqual([]);
+    expect(demoOf(page)).toBeUndefined();
     await closed.close();
   });
 
@@ -313,6 +307,8 @@ describe("hostile names", async () => {
   test.skipIf(!hasCurl)("X-PAGE-5 names are escaped for HTML, the URL and the shell", async () => {
     const page = await pageOf(odd);
     expect(page.text).not.toContain("<img");
+    tagsOf(page);
+    for (const [, path] of relationsOf(page)) expect((await odd.get(path)).status, path).toBe(200);
     expect(page.text.match(/<\/script>/g)).toHaveLength(1);
     expect(page.text.match(/alert\(1\)/g)!.length).toBeLessThan(COMMENT_COUNT); // the comment is cut off
     const [rest = ""] = requestsOf(page);

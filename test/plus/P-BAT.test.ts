@@ -685,7 +685,7 @@ describe("limits", () => {
           code: "batch-timeout",
           details: null,
           hint: "The limit is the setting batchTimeout.",
-          message: "The batch took longer than 1 seconds",
+          message: "The batch took longer than 1 second",
           request: expect.any(Number),
         },
       ]);

@@ -145,7 +145,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await standbys[0].query("select pg_wal_replay_pause()");
     await primary.query("insert into crate (label) values ('behind')");
     await untilAnsweredBy(api, primary);
-    expect(lines.map(textOf).join()).toContain("more than 1 seconds behind");
+    expect(lines.map(textOf).join()).toContain("more than 1 second behind");
     await untilAnsweredBy(patient, standbys[0]);
     await standbys[0].query("select pg_wal_replay_resume()");
     await untilAnsweredBy(api, standbys[0]);

@@ -53,10 +53,12 @@ test("R-ADM-1 everything else is not there, nor are other methods", async () => 
   expect((await fetch(`${admin}/live`, { method: "POST" })).status).toBe(404);
 });
 
-test("R-ADM-1b a browser gets a page that links to the endpoints", async () => {
+test("R-ADM-1b X-PAGE-6 a browser gets a page that links to the endpoints, with colours for light and dark", async () => {
   const response = await fetch(admin, { headers: { accept: "text/html" } });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-  const links = [...(await response.text()).matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link!);
+  const text = await response.text();
+  expect(text).toContain("@media (prefers-color-scheme: dark)");
+  const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link!);
   expect(links).toHaveLength(6);
   for (const link of links) expect((await fetch(new URL(link, `${admin}/`))).status).not.toBe(404);
 });

@@ -95,7 +95,7 @@ test.skipIf(!capabilities.realServer)(
       {
         code: "57014",
         details: null,
-        hint: "The limit is the setting anonStatementTimeout: 1 seconds.",
+        hint: "The limit is the setting anonStatementTimeout: 1 second.",
         message: "canceling statement due to statement timeout",
       },
     ]);
@@ -126,7 +126,7 @@ test.skipIf(!capabilities.realServer)(
         {
           errors: [
             {
-              message: "the operation took longer than 1 seconds",
+              message: "the operation took longer than 1 second",
               extensions: { path: "$", code: "time-limit-exceeded" },
             },
           ],

@@ -10,6 +10,7 @@ import {
   type UrlParts,
 } from "./connection-string.ts";
 import { findPasswordInFile, readService, type Environment } from "./libpq-files.ts";
+import { formatCount } from "../../shared/plural.ts";
 
 const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 
@@ -68,7 +69,9 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadPar
   });
   const found = named?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? ofUrl;
   if (ports.length > 1 && ports.length !== found.length)
-    throw new Error(`the connection string has ${found.length} hosts and ${ports.length} ports`);
+    throw new Error(
+      `the connection string has ${formatCount(found.length, "host")} and ${formatCount(ports.length, "port")}`,
+    );
   return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
 };
 

@@ -6,6 +6,7 @@ import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { isPgError, classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import type { Pool } from "../../../core/engine/database/pool.ts";
+import { formatCount } from "../../shared/plural.ts";
 
 interface ReplicasParts {
   readonly primary: Target;
@@ -140,7 +141,11 @@ export const createReplicas = ({
         replica.position = position;
         const wanted = history.findLast(({ atMs }) => atMs <= performance.now() - maxLagMs);
         const isBehind = wanted !== undefined && position + PAGE_HEADER_BYTES < wanted.position;
-        updateReplica(replica, i + 1, isBehind ? `it is more than ${maxLagMs / 1000} seconds behind` : undefined);
+        updateReplica(
+          replica,
+          i + 1,
+          isBehind ? `it is more than ${formatCount(maxLagMs / 1000, "second")} behind` : undefined,
+        );
       },
       (error, isUnreachable) => {
         updateReplica(replica, i + 1, describeError(error));

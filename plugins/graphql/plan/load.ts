@@ -8,6 +8,7 @@ import { computeArguments, planFunctionField } from "./call.ts";
 import type { LoadTemplate, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { SelectedField } from "./selection.ts";
+import { formatCount } from "../../shared/plural.ts";
 
 type LoadPart = CustomPartWith<"load">;
 
@@ -101,7 +102,7 @@ export const fillLoads = ({ step, tree, fields }: StepLoads, variables: Variable
       run: async (rows, asked) => {
         const results = await load(rows, { ...asked, arguments: given, selection });
         if (!Array.isArray(results) || results.length !== rows.length)
-          throw new TypeError(`it was given ${rows.length} rows and must return as many results`);
+          throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
         return results.map((result) => field.text(result));
       },
     };

@@ -11,7 +11,14 @@ import {
   type GraphqlTransport,
   type StreamFormat,
 } from "./streams.ts";
-import { livePatchesService, liveQueriesService, type LivePatcher, type LiveQuery, type LiveResult } from "../api.ts";
+import {
+  eventStreamsService,
+  livePatchesService,
+  liveQueriesService,
+  type LivePatcher,
+  type LiveQuery,
+  type LiveResult,
+} from "../api.ts";
 import { restLiveService, type RestHandler, type RestTarget } from "../../rest/api.ts";
 import { dbTxEnd } from "../../shared/settings.ts";
 
@@ -49,6 +56,7 @@ export const sse = definePlugin({
   apply: (hooks, context) => {
     const streams = getStreams(context);
     streams.add(graphqlEvents);
+    context.offer(eventStreamsService, { isServed: () => context.use(restLiveService) !== undefined });
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;

@@ -11,6 +11,7 @@ import {
 } from "../../../core/index.ts";
 import { findLivePage } from "./live-page.ts";
 import { metricsService } from "../api.ts";
+import { DOCUMENT_STYLE } from "../../shared/page-style.ts";
 import { acceptsPage, buildPageAnswer, type Page } from "../../shared/pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
@@ -157,11 +158,13 @@ const ENDPOINTS: readonly Endpoint[] = [
 
 const buildIndex = (): Page => ({
   title: "relapi admin",
-  style: ":root { color-scheme: light dark; } body { font: 15px/1.7 system-ui, sans-serif; margin: 2rem; }",
-  body: `<h1>relapi admin</h1>
-<ul>
-${ENDPOINTS.map(({ path, description }) => `<li><a href="${path.slice(1)}">${path}</a>: ${description}</li>`).join("\n")}
-</ul>`,
+  style: DOCUMENT_STYLE,
+  body: `<main>
+<h1>relapi admin</h1>
+<section><div class="scroll"><table>
+${ENDPOINTS.map(({ path, description }) => `<tr><td><a href="${path.slice(1)}"><code>${path}</code></a></td><td>${description}</td></tr>`).join("\n")}
+</table></div></section>
+</main>`,
 });
 
 const findHandler = ({ method, url = "", headers }: IncomingMessage): EndpointHandler | undefined => {

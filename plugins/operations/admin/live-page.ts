@@ -1,7 +1,9 @@
 /** Shows live queries by plan and role, on a page that refreshes itself: `GET /live-queries`. The page contains no
  *  values of callers. @rule X-LQ-2 */
 import type { PluginContext } from "../../../core/index.ts";
+import { DOCUMENT_STYLE } from "../../shared/page-style.ts";
 import { escapeHtml, type Page } from "../../shared/pages.ts";
+import { chooseNoun } from "../../shared/plural.ts";
 import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
 
 /** The largest number of plans that a browser shows well. */
@@ -35,25 +37,14 @@ const encodeRow = (plan: PlanFigures): string => {
   return `<tr><td>${name}</td><td>${escapeHtml(plan.role)}</td>${cells}</tr>`;
 };
 
-const formatCount = (count: number, one: string, many = `${one}s`): string =>
-  `${formatNumber(count)} ${count === 1 ? one : many}`;
-
 const formatTotals = (plans: readonly PlanFigures[]): string => {
-  const sum = (read: (plan: PlanFigures) => number): number => plans.reduce((all, plan) => all + read(plan), 0);
-  const subscribers = formatCount(
-    sum((plan) => plan.subscribers),
-    "subscriber",
-  );
-  const queries = formatCount(
-    sum((plan) => plan.queries),
-    "query",
-    "queries",
-  );
-  const cohorts = formatCount(
-    sum((plan) => plan.cohorts),
-    "cohort",
-  );
-  return `${subscribers} of ${queries} in ${cohorts}`;
+  const count = (read: (plan: PlanFigures) => number, one: string, many?: string): string => {
+    const sum = plans.reduce((all, plan) => all + read(plan), 0);
+    return `${formatNumber(sum)} ${chooseNoun(sum, one, many)}`;
+  };
+  const subscribers = count((plan) => plan.subscribers, "subscriber");
+  const queries = count((plan) => plan.queries, "query", "queries");
+  return `${subscribers} of ${queries} in ${count((plan) => plan.cohorts, "cohort")}`;
 };
 
 /** The script that refreshes the page in the browser. It pauses while a statement is shown. */
@@ -67,30 +58,27 @@ setInterval(async () => {
 }, 2000);
 `;
 
-const STYLE = `
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { padding: 0.3rem 0.7rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8886; }
+const STYLE = `${DOCUMENT_STYLE}
+.scroll { margin-top: 1.25rem; }
 th[title] { text-decoration: underline dotted; text-underline-offset: 0.2em; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60rem; font-size: 0.8rem; }
-summary { cursor: pointer; }
+summary { min-width: 14rem; }
+td pre { max-width: 60rem; font-size: 0.8rem; }
 `;
 
 const buildPage = (plans: readonly PlanFigures[], sourceLagMs: number, nonce: string): Page => ({
   title: "Live queries",
   style: STYLE,
   sources: { "connect-src": "'self'" },
-  body: `<main>
+  body: `<main class="wide">
 <h1>Live queries</h1>
 <p>${formatTotals(plans)}, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
-<table>
+<div class="scroll"><table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
 <tbody>
 ${plans.slice(0, MAX_PLANS).map(encodeRow).join("\n")}
 </tbody>
-</table>
+</table></div>
 ${plans.length > MAX_PLANS ? `<p>And ${formatNumber(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}
 </main>
 <script nonce="${nonce}">${SCRIPT}</script>`,

@@ -20,8 +20,9 @@ import { graphqlService } from "../../graphql/api.ts";
 import { openapiPageService, restGuideService } from "../../rest/api.ts";
 import { buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
+import type { LiveDemo } from "./live-demo.ts";
 import { buildPage, type Card, type PageContent } from "./page.ts";
-import { buildGraphqlCommand, buildRestCommand, type CredentialKind } from "./requests.ts";
+import { buildGraphqlRequests, buildRestRequests, type CredentialKind } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
 
@@ -91,6 +92,22 @@ const findSchemaTitle = ({ model }: PluginContext, cards: readonly (Card | undef
   return title === DEFAULT_COMMENT ? undefined : title.trim().slice(0, MAX_HEADING_CHARACTERS) || undefined;
 };
 
+/** The number of relations that the page lists. */
+const MAX_RELATIONS = 12;
+
+const MAX_COMMENT_CHARACTERS = 100;
+
+/** Returns the first line, cut off at a limit. */
+const shorten = (comment = ""): string => {
+  const [line = ""] = comment.split("\n");
+  return line.length > MAX_COMMENT_CHARACTERS ? `${line.slice(0, MAX_COMMENT_CHARACTERS)}…` : line;
+};
+
+interface RestPart {
+  readonly card: Card;
+  readonly liveDemo?: LiveDemo;
+}
+
 const createFrontPage = (context: PluginContext): Surface => {
   let cachedName: Promise<string> | undefined;
   /** Loads the name of the database, which is cached because the pool stays connected to one database. */
@@ -106,23 +123,43 @@ const createFrontPage = (context: PluginContext): Surface => {
     }
   };
 
-  const buildRestCard = async (base: string, origin: string): Promise<Card | undefined> => {
+  const buildRestPart = async (base: string, origin: string): Promise<RestPart | undefined> => {
     const guide = context.use(restGuideService);
-    const [root] = guide?.roots() ?? [];
+    const roots = guide?.roots() ?? [];
+    const [root] = roots;
     if (guide === undefined || root === undefined) return undefined;
     const session = await findAnonymousSession(context, "rest");
-    const example = session && (await guide.example(context.model(), session));
+    const model = context.model();
+    const example = session && (await guide.example(model, session));
+    const relations = session === undefined ? [] : await guide.relations(model, session);
+    const liveExample = session && (await guide.liveExample(model, session));
     const page = context.use(openapiPageService)?.paths()[0];
-    const at = origin + base + root;
-    return {
+    const credentialKind = findCredentialKind(context);
+    const card: Card = {
       title: "REST",
       about: "Every table, view and function is a URL.",
-      url: at,
+      url: origin + base + root,
       ...(page === undefined
         ? {}
         : { link: { text: "Open the OpenAPI page", path: base + (page === "" ? "/" : page) } }),
       anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      request: buildRestCommand(at, example, example === undefined ? findCredentialKind(context) : undefined),
+      requests: buildRestRequests(origin + base, roots, example, example === undefined ? credentialKind : undefined),
+      relations: relations
+        .slice(0, MAX_RELATIONS)
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .map(({ name, path, comment }) => ({
+          name,
+          path: base + root + path,
+          comment: shorten(comment),
+        })),
+      moreRelations: Math.max(0, relations.length - MAX_RELATIONS),
+    };
+    if (liveExample === undefined) return { card };
+    const { path, relationPath, key, column, mayUpdate } = liveExample;
+    const below = base + root;
+    return {
+      card,
+      liveDemo: { path: below + path, relationPath: below + relationPath, key, column, mayUpdate, credentialKind },
     };
   };
 
@@ -139,7 +176,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       url: at,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
       anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      request: buildGraphqlCommand(at, example, example === undefined ? findCredentialKind(context) : undefined),
+      requests: buildGraphqlRequests(at, example, example === undefined ? findCredentialKind(context) : undefined),
     };
   };
 
@@ -148,7 +185,8 @@ const createFrontPage = (context: PluginContext): Surface => {
     const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
     const origin = readOrigin(exchange);
     // building the cards waits for the first load of the schema
-    const cards = [await buildRestCard(base, origin), await buildGraphqlCard(base, origin)];
+    const rest = await buildRestPart(base, origin);
+    const cards = [rest?.card, await buildGraphqlCard(base, origin)];
     const content: PageContent = {
       heading: findSchemaTitle(context, cards) ?? (await loadDatabaseName()),
       server: describeServer(context),
@@ -156,6 +194,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       origin,
       credentialKind: findCredentialKind(context),
       cards: cards.filter((card) => card !== undefined),
+      liveDemo: rest?.liveDemo,
     };
     return buildPageAnswer((nonce) => buildPage(content, nonce));
   };

@@ -1,7 +1,16 @@
 /** Builds the page: plain HTML that works without its script. The script copies requests and inserts the origin of the
  *  browser. */
+import { DOCUMENT_STYLE } from "../../shared/page-style.ts";
 import { escapeHtml, type Page } from "../../shared/pages.ts";
-import type { CredentialKind } from "./requests.ts";
+import { buildLiveDemo, LIVE_DEMO_SCRIPT, LIVE_DEMO_STYLE, type LiveDemo } from "./live-demo.ts";
+import type { CredentialKind, ExampleRequest } from "./requests.ts";
+
+/** A table or view with the path of its rows, from the root of the server. */
+export interface RelationLink {
+  readonly name: string;
+  readonly path: string;
+  readonly comment: string;
+}
 
 export interface Card {
   readonly title: string;
@@ -12,7 +21,12 @@ export interface Card {
   readonly link?: { readonly text: string; readonly path: string };
   /** The access of anonymous callers: they may read something, may read nothing, or may not call the surface. */
   readonly anonymousAccess: "open" | "nothing" | "secret";
-  readonly request: string;
+  /** The first request is shown, and the others are folded. */
+  readonly requests: readonly ExampleRequest[];
+  /** The first relations that anonymous callers may read. */
+  readonly relations?: readonly RelationLink[];
+  /** The number of relations that are not in `relations`. */
+  readonly moreRelations?: number;
 }
 
 export interface PageContent {
@@ -25,6 +39,7 @@ export interface PageContent {
   readonly origin: string;
   readonly credentialKind: CredentialKind | undefined;
   readonly cards: readonly Card[];
+  readonly liveDemo: LiveDemo | undefined;
 }
 
 /** Marks the origin, so that the script can replace it with the browser's origin. */
@@ -34,35 +49,23 @@ const markOrigin = (text: string, origin: string): string =>
     .map(escapeHtml)
     .join(`<span data-origin>${escapeHtml(origin)}</span>`);
 
-const STYLE = `
-:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #1a202c; --quiet: #5b6472; --line: #dfe3e9;
-  --code: #f3f5f8; --accent: #1f5fd0; --accent-text: #fff; --note: #fff7e0; --note-line: #ecd391; }
-@media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --quiet: #9aa4b3; --line: #2c3441;
-  --code: #11151c; --accent: #7fb0ff; --accent-text: #0d1420; --note: #2a2415; --note-line: #57491f; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.25rem 1.5rem; }
-header { margin-bottom: 1.75rem; }
-h1 { margin: 0; font-size: 2rem; line-height: 1.2; letter-spacing: -.01em; overflow-wrap: anywhere; }
-h2 { margin: 0; font-size: 1.2rem; }
-p { margin: 0; }
-.quiet { color: var(--quiet); }
-header p { margin-top: .35rem; }
-section, .note { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.35rem 1.5rem 1.5rem; margin-bottom: 1.25rem; }
-.note { background: var(--note); border-color: var(--note-line); padding-bottom: 1.35rem; }
+const STYLE = `${DOCUMENT_STYLE}
+.note { background: var(--note); border: 1px solid var(--note-line); border-radius: 12px; padding: 1.35rem 1.5rem; margin-top: 1.25rem; }
+.note pre { margin: .6rem 0 0; }
 .top { display: flex; flex-wrap: wrap; gap: .75rem 1.5rem; align-items: flex-start; justify-content: space-between; }
 .top > div { flex: 1 1 18rem; min-width: 0; }
 .address { margin-top: .75rem; }
-code, pre { font: 13.5px/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-.button { display: inline-block; padding: .5rem 1rem; border-radius: 8px; background: var(--accent); color: var(--accent-text); font-weight: 600; font-size: .95rem; text-decoration: none; }
-.button:hover { filter: brightness(1.08); }
-.button:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .request { position: relative; margin-top: .75rem; }
-.request pre { margin: 0; padding: .9rem 5rem .9rem 1rem; background: var(--code); border: 1px solid var(--line); border-radius: 8px; white-space: pre-wrap; }
-.request button { position: absolute; top: .55rem; right: .55rem; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); color: var(--quiet); font: inherit; font-size: .8rem; cursor: pointer; }
+.request pre { padding: .9rem 5rem .9rem 1rem; background: var(--code); border: 1px solid var(--line); border-radius: 8px; }
+.request button { position: absolute; top: .55rem; right: .55rem; padding: .2rem .7rem; border-radius: 6px; background: var(--card); color: var(--quiet); font-size: .8rem; }
 .request button:hover { color: var(--text); }
-.note pre { margin: .6rem 0 0; white-space: pre-wrap; }
-footer { color: var(--quiet); font-size: .85rem; text-align: center; }
+@media (max-width: 34rem) { section { padding-inline: 1.1rem; } .request pre { padding: 2.6rem 1rem .9rem; } }
+details { margin-top: .6rem; }
+summary { color: var(--quiet); font-size: .95rem; }
+h3 { margin: 1.25rem 0 0; font-size: 1rem; }
+.relations { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: .3rem 1.5rem; margin: .4rem 0 0; padding: 0; list-style: none; font-size: .9rem; }
+.relations li { min-width: 0; overflow-wrap: anywhere; }
+footer { margin-top: 1.25rem; color: var(--quiet); font-size: .85rem; text-align: center; }
 `;
 
 /** The script of the page, which runs in the browser. */
@@ -98,28 +101,53 @@ const buildNote = ({ cards, credentialKind }: PageContent): string => {
   return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;
 };
 
-const buildCard = ({ title, about, url, link, request }: Card, { origin }: PageContent): string => `<section>
+const buildRequest = ({ text }: ExampleRequest, { origin }: PageContent): string =>
+  `<div class="request"><pre><code>${markOrigin(text, origin)}</code></pre><button type="button" hidden>Copy</button></div>`;
+
+const buildRelations = ({ relations = [], moreRelations = 0 }: Card): string => {
+  if (relations.length === 0) return "";
+  const items = relations.map(
+    ({ name, path, comment }) =>
+      `<li><a href="${escapeHtml(path)}"><code>${escapeHtml(name)}</code></a> <span class="quiet">${escapeHtml(comment)}</span></li>`,
+  );
+  const more = moreRelations === 0 ? [] : [`<li class="quiet">and ${moreRelations} more</li>`];
+  return `<h3>Tables and views</h3>\n<ul class="relations">\n${[...items, ...more].join("\n")}\n</ul>`;
+};
+
+const buildCard = (card: Card, content: PageContent): string => {
+  const { title, about, url, link, requests } = card;
+  const [first, ...folded] = requests;
+  return `<section>
 <div class="top">
 <div><h2>${escapeHtml(title)}</h2><p class="quiet">${escapeHtml(about)}</p></div>
 ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">${escapeHtml(link.text)}</a>`}
 </div>
-<p class="address"><code>${markOrigin(url, origin)}</code></p>
-<div class="request"><pre><code>${markOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
+<p class="address"><code>${markOrigin(url, content.origin)}</code></p>
+${first === undefined ? "" : buildRequest(first, content)}
+${folded.map((each) => `<details><summary>${escapeHtml(each.client)}</summary>${buildRequest(each, content)}</details>`).join("\n")}
+${buildRelations(card)}
 </section>`;
+};
 
-/** Builds a page that loads and sends nothing, and in which only the page's own script can run. */
-export const buildPage = (content: PageContent, nonce: string): Page => ({
-  title: content.heading,
-  head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',
-  style: STYLE,
-  body: `<main>
+/** Builds a page that loads nothing, and in which only the page's own script can run. The script sends requests only if
+ *  the page has the live demo. */
+export const buildPage = (content: PageContent, nonce: string): Page => {
+  const { heading, server, version, cards, liveDemo } = content;
+  return {
+    title: heading,
+    head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',
+    style: liveDemo === undefined ? STYLE : STYLE + LIVE_DEMO_STYLE,
+    body: `<main>
 <header>
-<h1>${escapeHtml(content.heading)}</h1>
-<p class="quiet">${escapeHtml(content.server)}</p>
+<h1>${escapeHtml(heading)}</h1>
+<p class="quiet">${escapeHtml(server)}</p>
 </header>
 ${buildNote(content)}
-${content.cards.map((card) => buildCard(card, content)).join("\n")}
-<footer>relapi ${escapeHtml(content.version)}</footer>
+${cards.map((card) => buildCard(card, content)).join("\n")}
+${liveDemo === undefined ? "" : buildLiveDemo(liveDemo)}
+<footer>relapi ${escapeHtml(version)}</footer>
 </main>
-<script nonce="${nonce}">${SCRIPT}</script>`,
-});
+<script type="module" nonce="${nonce}">${SCRIPT}${liveDemo === undefined ? "" : LIVE_DEMO_SCRIPT}</script>`,
+    ...(liveDemo === undefined ? {} : { sources: { "connect-src": "'self'" } }),
+  };
+};

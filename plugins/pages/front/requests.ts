@@ -1,12 +1,25 @@
-/** Builds requests to copy into a terminal. Names are URL-encoded or GraphQL names, so they cannot end the quotes. */
+/** Builds requests to copy: commands for a terminal, and code of clients. Names are encoded for URLs, quoted for the
+ *  shell, or written as strings of JavaScript, so they cannot end the quotes. */
 import type { RestExample } from "../../rest/api.ts";
 
 /** The credential that requests need: the caller's token, or the admin secret. */
 export type CredentialKind = "token" | "admin-secret";
 
+/** A request that the page shows, under the name of its client. */
+export interface ExampleRequest {
+  readonly client: string;
+  readonly text: string;
+}
+
 const HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `-H "Authorization: Bearer $TOKEN"`,
   "admin-secret": `-H "X-Session-Admin-Secret: $ADMIN_SECRET"`,
+};
+
+/** The headers as an object of JavaScript. */
+const CLIENT_HEADERS: Readonly<Record<CredentialKind, string>> = {
+  token: `{ Authorization: "Bearer <token>" }`,
+  "admin-secret": `{ "X-Session-Admin-Secret": "<secret>" }`,
 };
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -14,26 +27,102 @@ const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`
 const joinArguments = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(" \\\n  ");
 
-/** Returns the request for the example. Without an example, it requests the description of the schema. */
-export const buildRestCommand = (
-  at: string,
+/** Joins the members of an object of JavaScript, as a second argument. Without members, it returns an empty text. */
+const joinMembers = (members: readonly (string | undefined)[]): string => {
+  const given = members.filter((member) => member !== undefined);
+  return given.length === 0 ? "" : `, { ${given.join(", ")} }`;
+};
+
+/** The prefix that supabase-js adds to its URL. */
+const SUPABASE_PREFIX = "/rest/v1";
+
+/** Returns the requests for the example. Without an example, curl requests the description of the schema. `origin` is
+ *  the address of the server with the mount path, and `roots` are the paths of REST below it. */
+export const buildRestRequests = (
+  origin: string,
+  roots: readonly string[],
   example: RestExample | undefined,
   secret: CredentialKind | undefined,
-): string =>
-  joinArguments([
+): readonly ExampleRequest[] => {
+  const at = `${origin}${roots[0] ?? ""}`;
+  const profile = example?.profile;
+  const curl = joinArguments([
     `curl ${quoteForShell(`${at}${example?.path ?? "/"}`)}`,
-    example?.profile === undefined ? undefined : `-H ${quoteForShell(`Accept-Profile: ${example.profile}`)}`,
+    profile === undefined ? undefined : `-H ${quoteForShell(`Accept-Profile: ${profile}`)}`,
     secret && HEADERS[secret],
   ]);
+  const { relation = "<table>", select = "*" } = example ?? {};
+  const call = `.from(${JSON.stringify(relation)}).select(${JSON.stringify(select)}).limit(3)`;
+  const options = joinMembers([
+    profile === undefined ? undefined : `schema: ${JSON.stringify(profile)}`,
+    secret && `headers: ${CLIENT_HEADERS[secret]}`,
+  ]);
+  const postgrest = `import { PostgrestClient } from "@supabase/postgrest-js";
 
-export const buildGraphqlCommand = (
+const api = new PostgrestClient(${JSON.stringify(at)}${options});
+const { data, error } = await api${call};
+console.log(error ?? data);`;
+  const supabaseOptions = profile === undefined ? "" : `, { db: { schema: ${JSON.stringify(profile)} } }`;
+  const supabaseRoot = roots.find((root) => root.endsWith(SUPABASE_PREFIX))?.slice(0, -SUPABASE_PREFIX.length);
+  const supabase = `import { createClient } from "@supabase/supabase-js";
+
+const supabase = createClient(${JSON.stringify(`${origin}${supabaseRoot ?? ""}`)}, "<token>"${supabaseOptions});
+const { data, error } = await supabase${call};
+console.log(error ?? data);`;
+  const explain = joinArguments([
+    `npx relapi explain ${quoteForShell(example?.path ?? "/<table>?limit=3")}`,
+    profile === undefined ? undefined : `--header ${quoteForShell(`Accept-Profile: ${profile}`)}`,
+  ]);
+  return [
+    { client: "curl", text: curl },
+    { client: "postgrest-js", text: postgrest },
+    ...(supabaseRoot === undefined ? [] : [{ client: "supabase-js", text: supabase }]),
+    { client: "relapi explain: the statement, its plan and the row policies, on the server", text: explain },
+  ];
+};
+
+const QUERY_OF_NOBODY = "query {\n  __typename\n}";
+
+/** Returns the requests for the example, a query of several lines. */
+export const buildGraphqlRequests = (
   at: string,
   example: string | undefined,
   secret: CredentialKind | undefined,
-): string =>
-  joinArguments([
+): readonly ExampleRequest[] => {
+  const query = example ?? QUERY_OF_NOBODY;
+  const shortQuery = query.replace(/\s+/g, " ").replace(/^query /, "");
+  const curl = joinArguments([
     `curl ${quoteForShell(at)}`,
     secret && HEADERS[secret],
     "-H 'Content-Type: application/json'",
-    `-d ${quoteForShell(JSON.stringify({ query: (example ?? "{ __typename }").replace(/\s+/g, " ").replace(/^query /, "") }))}`,
+    `-d ${quoteForShell(JSON.stringify({ query: shortQuery }))}`,
   ]);
+  const url = JSON.stringify(at);
+  const headers = secret && `headers: ${CLIENT_HEADERS[secret]}`;
+  const document = `const query = gql\`\n${query}\n\`;`;
+  const apollo = `import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
+
+${document}
+const link = new HttpLink({ uri: ${url}${headers === undefined ? "" : `, ${headers}`} });
+const client = new ApolloClient({ link, cache: new InMemoryCache() });
+const { data } = await client.query({ query });
+console.log(data);`;
+  const urql = `import { Client, cacheExchange, fetchExchange, gql } from "@urql/core";
+
+${document}
+const client = new Client({
+  url: ${url},
+  exchanges: [cacheExchange, fetchExchange],${headers === undefined ? "" : `\n  fetchOptions: { ${headers} },`}
+});
+const { data, error } = await client.query(query, {});
+console.log(error ?? data);`;
+  return [
+    { client: "curl", text: curl },
+    { client: "Apollo Client", text: apollo },
+    { client: "urql", text: urql },
+    {
+      client: "relapi explain: the statement, its plan and the row policies, on the server",
+      text: `npx relapi explain ${quoteForShell(shortQuery)}`,
+    },
+  ];
+};

@@ -11,14 +11,13 @@ interface PageConfig {
 }
 
 const STYLE = `
-body { margin: 0; }
-#bar { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: center; padding: .7rem 1.25rem; background: #1a1f28; color: #e7eaf0; font: 14px system-ui, sans-serif; }
-#bar select, #bar input, #bar button { font: inherit; padding: .35rem .6rem; border: 1px solid #3a4453; border-radius: 6px; background: #11151c; color: inherit; }
+#bar { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: center; padding: .7rem 1.25rem; background: var(--card); border-bottom: 1px solid var(--line); font-size: .9rem; }
+#bar select, #bar input, #bar button { font: inherit; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--code); color: inherit; }
 #bar input { flex: 1 1 14rem; max-width: 36rem; min-width: 0; }
-#bar button { background: #7fb0ff; border-color: #7fb0ff; color: #0d1420; font-weight: 600; cursor: pointer; }
-#bar label + input { margin-right: 0; }
-#failure { margin: 1.25rem; padding: 1rem; border: 1px solid #d9534f; border-radius: 8px; font: 14px ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
-html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
+#bar button { background: var(--accent); border-color: var(--accent); color: var(--accent-text); font-weight: 600; cursor: pointer; }
+#failure { margin: 1.25rem; padding: 1rem; border: 1px solid var(--fault); border-radius: 8px; font: 14px var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
+html.dark-mode { background: var(--page); }
+html body #ui .swagger-ui, html body #ui .swagger-ui .scheme-container { background: var(--page); }
 `;
 
 /** Builds the page, which loads only files of its own server. Inline styles are allowed because Swagger UI uses

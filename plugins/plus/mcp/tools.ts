@@ -121,7 +121,10 @@ const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResu
       isCut ? formatMoreRowsNotice(next) : undefined,
     );
   } catch (error) {
-    if (timeout.aborted) return buildErrorResult(`The request took longer than ${mcpTimeout} seconds. Ask for less.`);
+    if (timeout.aborted)
+      return buildErrorResult(
+        `The request took longer than ${mcpTimeout} ${mcpTimeout === 1 ? "second" : "seconds"}. Ask for less.`,
+      );
     if (error instanceof CallError)
       return buildErrorResult(`The request was refused with status ${error.status}:`, error.body);
     throw error;

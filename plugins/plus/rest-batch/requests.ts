@@ -58,7 +58,7 @@ export const batchTimedOut = (seconds: number): RelApiError =>
   new RelApiError({
     code: "batch-timeout",
     status: 504,
-    message: `The batch took longer than ${seconds} seconds`,
+    message: `The batch took longer than ${seconds} ${seconds === 1 ? "second" : "seconds"}`,
     hint: "The limit is the setting batchTimeout.",
   });
 

@@ -119,7 +119,7 @@ export const formatCondition = (predicate: Predicate, given: KnownValues): strin
       return `behind (${place.join(", ")})`;
     }
     case "keys":
-      return `(${predicate.columns.join(", ")}) is one of ${predicate.values.length} keys`;
+      return `(${predicate.columns.join(", ")}) is one of ${predicate.values.length} ${predicate.values.length === 1 ? "key" : "keys"}`;
     case "written":
       return `it belongs to a row of step ${predicate.step + 1}`;
   }

@@ -1,6 +1,7 @@
 /** Formats the output of `relapi explain` for people. */
 import type { ExplainedStatement } from "./plans.ts";
 import type { Policy, RelationReport, RowSecurity, RemainingRows } from "../../../plugins/plus/why/index.ts";
+import { formatCount } from "../../../plugins/shared/plural.ts";
 
 export interface Explained {
   readonly role: string;
@@ -47,7 +48,8 @@ const formatPolicy = (
   { name, isPermissive, command, using, check, passes }: Policy,
   total: number | undefined,
 ): string => {
-  const counted = passes === undefined || total === undefined ? "" : `, lets ${passes} of ${total} rows through`;
+  const counted =
+    passes === undefined || total === undefined ? "" : `, lets ${passes} of ${formatCount(total, "row")} through`;
   const conditions = [
     ...(using === null ? [] : [`using ${joinLines(using)}`]),
     ...(check === null ? [] : [`with check ${joinLines(check)}`]),

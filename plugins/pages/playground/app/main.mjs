@@ -1,9 +1,10 @@
 // The playground's page: GraphiQL for the URL from which it was loaded. `.ci/bundle-playground.mjs` bundles it, and it
 // loads nothing from other hosts.
+import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import "graphiql/style.css";
-import { createElement } from "react";
+import { createElement, Fragment, useEffect } from "react";
 import { createRoot } from "react-dom/client";
 
 /** The server writes this configuration into the page. */
@@ -82,22 +83,45 @@ const forgetUntouched = () => {
   for (const name of ["query", "tabState"]) localStorage.removeItem(`graphiql:${name}`);
 };
 
+/** Gives the editors the new colours when the preference of the reader changes, because GraphiQL does so only for the
+ *  rest of the page. A theme from the settings of GraphiQL stays. */
+const FollowPreference = () => {
+  const theme = useGraphiQL((state) => state.theme);
+  const { setTheme } = useGraphiQLActions();
+  useEffect(() => {
+    if (theme) return undefined;
+    const isDark = matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => setTheme(null);
+    isDark.addEventListener("change", follow);
+    return () => isDark.removeEventListener("change", follow);
+  }, [theme, setTheme]);
+  return null;
+};
+
+const toolbar = createElement(GraphiQL.Toolbar, null, ({ prettify, merge, copy }) =>
+  createElement(Fragment, null, prettify, merge, copy, createElement(FollowPreference)),
+);
+
 const start = async () => {
   const defaultQuery = await exampleQuery();
   forgetUntouched();
   localStorage.setItem(EXAMPLE_KEY, defaultQuery);
   createRoot(document.getElementById("playground")).render(
-    createElement(GraphiQL, {
-      fetcher,
-      defaultQuery,
-      initialHeaders: savedHeaders() ?? EXAMPLE_HEADERS,
-      defaultEditorToolsVisibility: "headers",
-      shouldPersistHeaders: false,
-      showPersistHeadersSettings: false,
-      onEditHeaders: (text) => sessionStorage.setItem(HEADERS_KEY, text),
-      inputValueDeprecation: false,
-      schemaDescription: false,
-    }),
+    createElement(
+      GraphiQL,
+      {
+        fetcher,
+        defaultQuery,
+        initialHeaders: savedHeaders() ?? EXAMPLE_HEADERS,
+        defaultEditorToolsVisibility: "headers",
+        shouldPersistHeaders: false,
+        showPersistHeadersSettings: false,
+        onEditHeaders: (text) => sessionStorage.setItem(HEADERS_KEY, text),
+        inputValueDeprecation: false,
+        schemaDescription: false,
+      },
+      toolbar,
+    ),
   );
 };
 

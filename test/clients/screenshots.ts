@@ -1,10 +1,11 @@
-/** `npm run pictures` makes the pictures of the README, in docs/images, from a server that it starts. */
+/** `npm run screenshots` makes the pictures of the README and of the guides, in docs/images, from a server of the demo
+ *  that it starts. */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openPage, type Page } from "./browser.ts";
+import { startBrowser, type Page } from "./browser.ts";
 import { terminalSvg, type Line } from "./terminal.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url)); // part of dist/test/clients
@@ -51,15 +52,24 @@ const output = (command: string, port: number): readonly Line[] => {
   return [{ text: command, isCommand: true }, ...lines.map((text) => ({ text })), { text: "" }];
 };
 
-const save = async (page: Page, name: string): Promise<void> => {
+const ADMIN_SECRET = "secret";
+
+/** Saves a picture of the viewport, which is 1280 pixels wide. */
+const save = async (page: Page, name: string, height: number, scheme: "light" | "dark"): Promise<void> => {
+  await page.prefer(scheme);
+  await page.resize(1280, height);
+  // two frames later the page is painted in these colours
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   writeFileSync(join(images, `${name}.png`), await page.screenshot());
   await page.close();
 };
 
 const port = await freePort();
+const adminPort = await freePort();
 const server = spawn(process.execPath, [join(root, "dist/presets/standalone.js"), "--port", String(port)], {
-  env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
+  env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ADMIN_SECRET, ADMIN_PORT: String(adminPort) },
 });
+const browser = await startBrowser();
 try {
   let said = "";
   for (const stream of [server.stdout, server.stderr]) stream.on("data", (text: Buffer) => (said += text.toString()));
@@ -81,27 +91,58 @@ try {
   writeFileSync(join(images, "terminal.svg"), terminalSvg("npm start, and the same query on both APIs", lines));
 
   const url = `http://127.0.0.1:${port}`;
-  const graphiql = await openPage(
+  const graphiql = await browser.open(
     `${url}/v1/graphql`,
-    `localStorage.setItem("graphiql:query", ${JSON.stringify(QUERY)}); localStorage.setItem("graphiql:theme", "light")`,
+    `localStorage.setItem("graphiql:query", ${JSON.stringify(QUERY)})`,
   );
   await graphiql.until("document.querySelector('.graphiql-execute-button')");
   await graphiql.until("document.querySelector('.graphiql-query-editor .view-lines')?.textContent.includes('tracks')");
   await graphiql.evaluate("document.querySelector('.graphiql-execute-button').click()");
   await graphiql.until("document.querySelector('.result-window')?.textContent.includes('aggregate')");
-  await new Promise((resolve) => setTimeout(resolve, 1000)); // colours arrive line by line
-  await save(graphiql, "graphiql");
+  // the colours arrive line by line, and uncoloured text has the class mtk1
+  await graphiql.until(`[...document.querySelectorAll(".graphiql-query-editor .view-line span")].some(
+    (each) => each.children.length === 0 && each.textContent.trim() === "count" && !each.classList.contains("mtk1"))`);
+  await save(graphiql, "graphiql", 800, "light");
 
-  const isPage = (await fetch(url, { headers: { accept: "text/html" } })).headers
-    .get("content-type")
-    ?.startsWith("text/html");
-  if (isPage === true) {
-    const front = await openPage(url);
-    await front.until("document.readyState === 'complete'");
-    await save(front, "front-page");
-  }
+  const front = await browser.open(url);
+  await front.until("document.querySelector('#live:not([hidden])')");
+  await front.evaluate(
+    "for (const at of document.querySelectorAll('[data-origin]')) at.textContent = 'http://127.0.0.1:3000'",
+  );
+  await save(front, "front-page", 1050, "light");
+
+  const demo = await browser.open(url);
+  await demo.until("document.querySelector('#live:not([hidden])')");
+  await demo.evaluate("document.querySelector('#watch').click()");
+  await demo.until("document.querySelectorAll('#rows tbody tr').length > 3");
+  await demo.evaluate(`
+    document.querySelector("#row").value = "2";
+    document.querySelector("#text").value = "Balls to the Wall (live)";
+    document.querySelector("#secret").value = ${JSON.stringify(ADMIN_SECRET)};
+    document.querySelector("#edit button").click()`);
+  await demo.until("document.querySelector('#rows tr.changed')");
+  await demo.until("document.querySelector('#outcome').textContent === 'Saved.'");
+  // only the panes: the rest is on the picture of the page
+  await demo.evaluate(
+    "for (const each of document.querySelectorAll('header, section:not(#live), footer')) each.remove()",
+  );
+
+  const live = await browser.open(`http://127.0.0.1:${adminPort}/live-queries`);
+  await live.until("document.querySelector('tbody tr')");
+  await live.evaluate("document.querySelector('details').open = true");
+  await save(live, "live-queries", 420, "dark");
+  await save(demo, "live-demo", 660, "dark");
+
+  const openapi = await browser.open(`${url}/api`);
+  await openapi.until("document.querySelectorAll('.opblock-tag').length > 5");
+  await openapi.evaluate(
+    "[...document.querySelectorAll('.opblock-tag')].find((tag) => tag.textContent.startsWith('album')).click()",
+  );
+  await openapi.until("document.querySelector('.opblock-get')");
+  await save(openapi, "openapi-page", 800, "light");
 } finally {
+  await browser.close();
   server.kill("SIGTERM");
 }
-for (const name of ["terminal.svg", "graphiql.png"])
+for (const name of readdirSync(images))
   console.log(`docs/images/${name}: ${Math.ceil(statSync(join(images, name)).size / 1024)} kB`);

@@ -1,0 +1,165 @@
+/** The tables, the code of clients and the live demo on the page at `/`. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { gqlCompat } from "../../presets/index.ts";
+import { THEME } from "../../plugins/shared/page-style.ts";
+import { relapi } from "../cli/run.ts";
+import { BROWSER, type StartOptions, type TestApi } from "../support/api.ts";
+import { capabilities, openDatabase, testDatabase } from "../support/database.ts";
+import { codeOf, demoOf, pageOf, relationsOf, requestsOf, run, start, tagsOf, textOf } from "../support/front-page.ts";
+
+const api = await start();
+
+describe("tables and clients", () => {
+  test("X-PAGE-7 lists the tables and views that the anonymous role may read, each with a link to its rows", async () => {
+    const page = await pageOf(api);
+    const relations = relationsOf(page);
+    expect(relations.map(([name]) => name)).toContain("album");
+    expect(relations.length).toBeLessThanOrEqual(12);
+    for (const [, path] of relations) {
+      const { status, text } = await api.get(path, { headers: BROWSER });
+      expect([status, Array.isArray(JSON.parse(text))], path).toEqual([200, true]);
+    }
+  });
+
+  test("X-PAGE-7 tables of other schemas need a header, so they are not linked", async () => {
+    const other = await start({ dbSchemas: ["sea", "public"] });
+    expect(relationsOf(await pageOf(other)).map(([name]) => name)).not.toContain("album");
+    await other.close();
+  });
+
+  test("X-PAGE-3 clients get the rows with the code of the page", async () => {
+    const server = await start({ restPrefixes: ["/api", "/rest/v1"] });
+    const page = await pageOf(server);
+    const [rest = "", graphql = ""] = requestsOf(page);
+    const [, title] = /"(?:title|name)":"([^"]+)"/.exec(JSON.stringify(await run(rest))) ?? [];
+    expect(JSON.stringify(await run(graphql))).toContain(title);
+    const cwd = fileURLToPath(new URL("../../", import.meta.url));
+    for (const client of ["postgrest-js", "Apollo Client", "urql"]) {
+      const code = codeOf(page, client);
+      const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd });
+      expect(stdout, client).toContain(title);
+    }
+    expect(codeOf(page, "supabase-js")).toContain(`createClient("${server.url}", "<token>")`);
+    await server.close();
+  });
+
+  test.skipIf(!capabilities.realServer)("X-PAGE-3 relapi explain takes the requests of the page", async () => {
+    const page = await pageOf(api);
+    const explained = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, each = ""]) =>
+      textOf(each),
+    );
+    expect(explained).toHaveLength(2);
+    const { options } = await testDatabase();
+    for (const command of explained) {
+      const [, request = ""] = /^npx relapi explain '(.*)'$/s.exec(command) ?? [];
+      const { code, stdout, stderr } = await relapi(["explain", request], {
+        DATABASE_URL: options.databaseUrl,
+        DB_SCHEMAS: "public",
+        ANON_ROLE: "music_reader",
+      });
+      expect([code, stdout], stderr).toEqual([0, expect.stringContaining("limit")]);
+    }
+  });
+});
+
+test("X-PAGE-6 every page has the shared style, whose colours follow the preference of the reader", async () => {
+  for (const path of ["/", "/api", "/v1/graphql"]) {
+    const { text } = await api.get(path, { headers: BROWSER });
+    expect(text, path).toContain(`<style nonce="`);
+    expect(text, path).toContain(THEME);
+    expect(text, path).toContain('<meta name="color-scheme" content="light dark">');
+  }
+  expect(THEME).toContain("@media (prefers-color-scheme: dark)");
+});
+
+describe("live demo", () => {
+  test("X-PAGE-8 the demo watches rows by REST, and knows the primary key and a column of text", async () => {
+    const demo = demoOf(await pageOf(api));
+    expect(demo).toMatchObject({ header: "Authorization", prefix: "Bearer " });
+    const { text } = await api.get(demo.path);
+    const rows = JSON.parse(text) as readonly Record<string, unknown>[];
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      expect(Object.keys(row)).toEqual([demo.key, demo.column]);
+      expect(typeof row[demo.key]).toBe("string");
+    }
+    const { status } = await api.request("PATCH", `${demo.relationPath}?${demo.key}=eq.${rows[0]?.[demo.key]}`, {
+      body: { [demo.column]: "changed" },
+    });
+    expect(status).toBe(401);
+  });
+
+  test("X-PAGE-8 the form asks for a credential only if the anonymous role may not change the column", async () => {
+    const database = await openDatabase();
+    await database.query(`
+      create schema board; grant usage on schema board to sea_anon;
+      create table board.fixed (id int primary key, title text, up int references board.fixed);
+      create table board.note (id int primary key, title text);
+      grant select on board.fixed, board.note to sea_anon;`);
+    const openBoard = (options: StartOptions = {}): Promise<TestApi> =>
+      start({ on: database, dbSchemas: ["board"], anonRole: "sea_anon", ...options });
+    const closed = await openBoard();
+    const page = await pageOf(closed);
+    expect(demoOf(page).relationPath).toBe("/api/fixed");
+    expect(page.text).toContain('<input id="secret" type="password" autocomplete="off">');
+    await closed.close();
+
+    const shut = await openBoard({ jwtSecret: undefined, adminSecret: undefined });
+    const { text } = await pageOf(shut);
+    expect(text).not.toContain('id="secret"');
+    expect(textOf(text)).toContain("may not change this table, so the server refuses to save");
+    await shut.close();
+
+    await database.query("grant update (title) on board.note to sea_anon");
+    const opened = await openBoard();
+    const openPage = await pageOf(opened);
+    expect(demoOf(openPage).relationPath).toBe("/api/note");
+    expect(openPage.text).not.toContain('id="secret"');
+    await opened.close();
+  });
+
+  test.each(["sse", "rest-live", "rest-writes"])(
+    "X-PAGE-8 without the plugin %s there is no demo, and the page may send nothing",
+    async (name) => {
+      const bare = await start({ parts: [without(name)] });
+      const answer = await pageOf(bare);
+      expect(demoOf(answer)).toBeUndefined();
+      expect(answer.text).not.toContain("EventSource");
+      expect(answer.headers["content-security-policy"]).not.toContain("connect-src");
+      await bare.close();
+    },
+  );
+
+  test("X-PAGE-7 X-PAGE-8 without REST there are no tables and no demo", async () => {
+    const one = await start({ preset: gqlCompat });
+    const page = await pageOf(one);
+    expect(relationsOf(page)).toEqual([]);
+    expect(demoOf(page)).toBeUndefined();
+    expect(page.text).not.toContain("postgrest-js");
+    await one.close();
+  });
+});
+
+test("X-PAGE-5 X-PAGE-8 a table whose name is markup stays text, also in the live demo", async () => {
+  const database = await openDatabase();
+  const name = `</script><script>alert("1")</script>'`;
+  await database.query(`
+    create schema markup; grant usage on schema markup to sea_anon;
+    create table markup.${JSON.stringify(name).replaceAll('\\"', '""')} (id int primary key, title text);
+    insert into markup.${JSON.stringify(name).replaceAll('\\"', '""')} values (1, '<b>bold</b>');
+    comment on table markup.${JSON.stringify(name).replaceAll('\\"', '""')} is '<img src=x onerror=alert(1)>';
+    grant select on all tables in schema markup to sea_anon`);
+  const hostile = await start({ on: database, dbSchemas: ["markup"], anonRole: "sea_anon" });
+  const page = await pageOf(hostile);
+  const tags = tagsOf(page);
+  expect(tags.filter((tag) => tag.name === "img")).toEqual([]);
+  expect(tags.filter((tag) => / on[a-z]+=/.test(tag.attributes))).toEqual([]);
+  expect(tags.filter((tag) => tag.name === "script" && tag.attributes !== "")).toHaveLength(2);
+  expect(relationsOf(page)).toEqual([[name, expect.any(String)]]);
+  expect(JSON.parse((await hostile.get(demoOf(page).path)).text)).toEqual([{ id: "1", title: "<b>bold</b>" }]);
+  await hostile.close();
+});
