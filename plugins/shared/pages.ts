@@ -1,5 +1,11 @@
 /** HTML pages for browsers: content negotiation, the document, its security policy, and its files. */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliDecompress, gzip } from "node:zlib";
 import type { Answer, Exchange } from "../../core/index.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -108,6 +114,26 @@ export const buildAssetAnswer = (asset: Asset, exchange: Omit<Exchange, "session
     body: isGzipped ? asset.gzipped : asset.bytes,
   };
 };
+
+const decompress = promisify(brotliDecompress);
+const compress = promisify(gzip);
+
+/** Returns a file of a page as browsers take it. */
+export const encodeAsset = async (bytes: Buffer): Promise<Omit<Asset, "contentType">> => ({
+  bytes,
+  gzipped: await compress(bytes),
+});
+
+/** Returns the folder `path` of `plugins/pages`, into which the build writes compressed files: beside the compiled code,
+ *  which a checkout that runs from its sources has in `dist`. Returns undefined if the build did not write `file`. */
+export const findBuiltFolder = (path: string, file: string): string | undefined =>
+  ["../pages/", "../../dist/plugins/pages/"]
+    .map((pages) => fileURLToPath(new URL(pages + path, import.meta.url)))
+    .find((folder) => existsSync(join(folder, `${file}.br`)));
+
+/** Reads a file that the build compressed. */
+export const readBuiltAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> =>
+  encodeAsset(await decompress(await readFile(join(folder, `${name}.br`))));
 
 /** Creates a store that reads each file once, on first use. It returns undefined for other names. */
 export const createAssetStore = (

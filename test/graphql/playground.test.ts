@@ -10,7 +10,7 @@ import { cases } from "../support/cases.ts";
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 // the page is part of the build, and tests from the sources have no build
-if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.gz")))
+if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.br")))
   execFileSync(process.execPath, [inRoot(".ci/bundle-playground.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { gunzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
 import type { Extension } from "@electric-sql/pglite";
+import { readImage, type Image } from "./assets.ts";
 
 /** One megabyte per WAL segment and few retained segments shrink the image from 40 to 13 MB, and reduce the memory
  *  usage. */
@@ -17,7 +17,7 @@ const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", 
 
 export interface ClusterOptions {
   readonly dataFolder?: string;
-  readonly imagePath?: string;
+  readonly image?: Image;
   readonly extensions: readonly string[];
   /** Server settings for this run, such as `work_mem=1MB`. */
   readonly settings?: readonly string[];
@@ -34,9 +34,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   try {
     return await PGlite.create({
       ...(options.dataFolder === undefined ? {} : { dataDir: options.dataFolder }),
-      ...(options.imagePath === undefined
-        ? {}
-        : { loadDataDir: new Blob([gunzipSync(readFileSync(options.imagePath))]) }),
+      ...(options.image === undefined ? {} : { loadDataDir: new Blob([readImage(options.image)]) }),
       extensions: {
         loadOnDemand,
         ...(options.alarm === undefined ? {} : { alarm: options.alarm.extension }),

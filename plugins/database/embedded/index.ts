@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import { presetError } from "../../../core/index.ts";
-import { listDemoScripts, getImagePath } from "./assets.ts";
+import { imagesPath, listDemoScripts } from "./assets.ts";
+import type { BuiltImage } from "./assets.ts";
 import { lockDataFolder } from "./folder.ts";
 import { createBackendQueue } from "./gate.ts";
 import { launchThread } from "./host.ts";
@@ -88,7 +89,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
       ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }),
       dataFolder: folder?.clusterPath,
     };
-    if (isFresh && boot.imagePath === undefined)
+    if (isFresh && boot.image === undefined)
       log(
         "relapi: preparing the embedded database, which takes about 5 s (npm run build creates an image to start from)",
       );
@@ -189,10 +190,12 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
 /** Returns the boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
 function buildFreshBoot(options: EmbeddedOptions): Boot {
   const image = options.image ?? "demo";
-  const isBuiltIn = (name: string): name is "demo" | "empty" => name === "demo" || name === "empty";
-  const path = isBuiltIn(image) ? getImagePath(image) : image;
   const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
-  if (existsSync(path)) return { ...boot, imagePath: path, scriptPaths: [] };
-  if (!isBuiltIn(image)) throw new Error(`there is no database image ${path}`);
+  const isBuiltIn = (name: string): name is BuiltImage => name === "demo" || name === "empty";
+  if (!isBuiltIn(image)) {
+    if (!existsSync(image)) throw new Error(`there is no database image ${image}`);
+    return { ...boot, image: { path: image }, scriptPaths: [] };
+  }
+  if (existsSync(imagesPath)) return { ...boot, image, scriptPaths: [] };
   return { ...boot, scriptPaths: image === "demo" ? listDemoScripts() : [] };
 }

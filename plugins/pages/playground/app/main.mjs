@@ -2,7 +2,11 @@
 // loads nothing from other hosts.
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
-import "graphiql/style.css";
+// Not "graphiql/style.css", which repeats the styles of the editor and has fonts of 300 kB.
+import "@graphiql/react/style.css";
+import "@graphiql/plugin-doc-explorer/style.css";
+import "@graphiql/plugin-history/style.css";
+import "graphiql/graphiql.css";
 import { createElement } from "react";
 import { createRoot } from "react-dom/client";
 
