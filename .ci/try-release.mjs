@@ -112,8 +112,8 @@ const tryPackage = async () => {
   const { data } = await (await fetch(`${address}/v1/graphql`, { method: "POST", body })).json();
   check(data?.album[0]?.title === albums[0].title, `GraphQL answered ${JSON.stringify(data)}`);
 
-  run(user, "npx", "relapi", "init");
-  check(existsSync(join(user, "Dockerfile")), "relapi init wrote no Dockerfile");
+  run(user, "npx", "relapi", "init", "shop");
+  check(existsSync(join(user, "shop", "package.json")), "relapi init wrote no package.json");
 };
 
 try {
