@@ -20,9 +20,7 @@ const commentOf = ({ description, default: value, unit, whenUnset }) => {
   return `${sentence} Default: \`${JSON.stringify(value)}\`${unit === undefined ? "" : ` (${unit})`}.`;
 };
 
-const members = collectSettings(plus({}))
-  .filter(({ isOption }) => isOption)
-  .map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
+const members = collectSettings(plus({})).map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
 
 /** The last declaration of the file. */
 const HEAD = "export interface PresetOptions extends RelApiOptions {";

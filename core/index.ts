@@ -13,7 +13,6 @@ export {
   connectionFailed,
   connectionLost,
   internalError,
-  isRelApiError,
   missingSessionVariable,
   nulCharacter,
   presetError,
@@ -32,7 +31,6 @@ export {
   type Limit,
   type Limits,
 } from "./kernel/limits.ts";
-export { bearerChallenge } from "./http/challenge.ts";
 export {
   findStringEnd,
   findValueEnd,
@@ -57,7 +55,6 @@ export { observeSession, type SessionSource } from "./kernel/observed-session.ts
 export type * from "./route.ts";
 export {
   CallError,
-  createCallerSession,
   type ApiAnswer,
   type ApiCall,
   type ApiMethods,
@@ -65,7 +62,6 @@ export {
   type CallOptions,
 } from "./http/call.ts";
 export { isOwnCall } from "./http/call.ts";
-export { byteOrderMarkBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";
@@ -153,14 +149,7 @@ export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
 export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
-export {
-  defineLimit,
-  defineOption,
-  defineSetting,
-  type Setting,
-  type SettingSpec,
-  type ValuesOf,
-} from "./kernel/define-setting.ts";
+export { defineSetting, type Setting, type ValuesOf } from "./kernel/define-setting.ts";
 export { coreSettings } from "./kernel/settings.ts";
 export { parseSetting, settingKinds, type SettingKind } from "./kernel/setting-kinds.ts";
 export { buildSettingRow, buildSettingRows } from "./kernel/setting-rows.ts";

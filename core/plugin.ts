@@ -201,7 +201,7 @@ export interface Plugin {
   /** Lower-case names of request headers that are hidden from SQL. @rule X-HDR-1 */
   readonly secretHeaders?: readonly string[];
   readonly preferences?: readonly PreferenceSpec[];
-  /** The plugin's settings, declared with `defineSetting`, `defineOption` and `defineLimit`. Several plugins may list
+  /** The plugin's settings, declared with `defineSetting`. Several plugins may list
    *  the same setting. @rule X-SET-1 X-SET-4 X-SET-5 */
   readonly settings?: readonly Setting[];
   /** Types in `operators` that extensions provide. A database may lack them without a warning. */

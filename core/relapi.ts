@@ -7,7 +7,7 @@ import type { CurrentState } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
-import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
+import { anonymousRefused, internalError, RelApiError, presetError } from "./kernel/errors.ts";
 import { withPluginName, buildErrorFields } from "./kernel/plugin-errors.ts";
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks } from "./hooks.ts";
@@ -30,13 +30,7 @@ import {
   type PluginContext,
   type Registry,
 } from "./plugin.ts";
-import {
-  checkOptionKinds,
-  resolveOptions,
-  resolveSettings,
-  collectSettings,
-  findUndeclaredOptions,
-} from "./kernel/resolve-options.ts";
+import { checkOptionKinds, resolveOptions, collectSettings, findUndeclaredOptions } from "./kernel/resolve-options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
@@ -79,8 +73,7 @@ export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
   const settings = collectSettings({ ...preset, plugins });
   const undeclared = findUndeclaredOptions(preset, settings);
-  const given = { ...preset.options, settings: resolveSettings(settings, preset.options.settings, process.env) };
-  const options = resolveOptions(given, settings);
+  const options = resolveOptions(preset.options, settings);
   const check = (each: ResolvedOptions): void => checkOptions(each, settings);
   check(options);
   const registry = buildRegistry(plugins);
@@ -92,7 +85,15 @@ export const relApi = (preset: Preset): RelApi => {
   const troubles = createHealthProblems();
   const sources: OptionSource[] = [];
   const current: CurrentState = { options, model: undefined };
-  const loadOptions = createOptionLoader({ preset: given, current, settings, sources, logger, troubles, check });
+  const loadOptions = createOptionLoader({
+    preset: preset.options,
+    current,
+    settings,
+    sources,
+    logger,
+    troubles,
+    check,
+  });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
   const connector = findConnector(plugins)({ options, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
@@ -130,17 +131,18 @@ export const relApi = (preset: Preset): RelApi => {
   const steps: AddedStep[] = [];
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const authenticate = async (credentials: Credentials): Promise<Session> => {
-    const session = await hooks.authorize.promise(credentials).catch((error: unknown) => {
-      throw hideSchemeFailure(error, registry, logger);
-    });
-    if (session === undefined) throw anonymousRefused();
-    return session;
-  };
   const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
-    await loader.firstAttempt;
-    const session = given ?? (await authenticate(credentials));
+    if (current.model === undefined) await loader.firstAttempt;
+    let session = given;
+    if (session === undefined) {
+      try {
+        session = await hooks.authorize.promise(credentials);
+      } catch (error) {
+        throw hideSchemeFailure(error, registry, logger);
+      }
+      if (session === undefined) throw anonymousRefused();
+    }
     return actingSession(session, credentials.surface, current.model);
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
@@ -234,7 +236,7 @@ export const relApi = (preset: Preset): RelApi => {
     wrapped = wrappers.reduce(applyWrapper, wrapped);
     for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
   } catch (error) {
-    if (!isRelApiError(error)) logger.error("a plugin failed", buildErrorFields(error));
+    if (!(error instanceof RelApiError)) logger.error("a plugin failed", buildErrorFields(error));
     for (const closer of closeListeners) void closer();
     void database.close(0);
     throw error;

@@ -14,8 +14,6 @@ export {
   without,
   // definitions for plugins and their settings
   defineHook,
-  defineLimit,
-  defineOption,
   definePlugin,
   defineService,
   defineSetting,
@@ -25,7 +23,6 @@ export {
   // functions that make errors
   bodyTooLarge,
   buildErrorFields,
-  isRelApiError,
   limitExceeded,
   missingSessionVariable,
   presetError,
@@ -33,12 +30,9 @@ export {
   tokenRefused,
   urlTooLong,
   // requests and responses
-  bearerChallenge,
   createCurrentOriginPolicy,
   createFieldsLogger,
-  byteOrderMarkBytes,
   requestSignal,
-  createCallerSession,
   transactionSignal,
   // functions of the model
   findBaseType,
@@ -48,7 +42,6 @@ export {
   findClosestNames,
   findRelation,
   findRoutines,
-  isSameName,
   getVisibility,
   // functions of plans
   compareColumn,
@@ -61,7 +54,6 @@ export {
   // functions that build SQL
   getBoundValue,
   catalogText,
-  empty,
   ident,
   integer,
   join,
@@ -71,10 +63,8 @@ export {
   value,
   // functions for JSON
   arrayLiteral,
-  holdsRawNumber,
   isJsonObject,
   isNestedDeeper,
-  isRawNumber,
   numberText,
   parseJson,
   writeJson,

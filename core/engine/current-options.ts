@@ -1,5 +1,5 @@
 /** Loads the current options: those of the preset, overridden by the option sources at each load of the schema. */
-import { isRelApiError, presetError } from "../kernel/errors.ts";
+import { RelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
 import { resolveOptions } from "../kernel/resolve-options.ts";
@@ -49,7 +49,7 @@ export const createOptionLoader = ({
       troubles.set("settings", undefined);
       return next;
     } catch (error) {
-      if (!isRelApiError(error) || error.code !== "preset") throw error;
+      if (!(error instanceof RelApiError) || error.code !== "preset") throw error;
       const names = sources.map(({ name }) => name).join(" or ");
       const what = `invalid settings in ${names}; keeping the previous settings`;
       logger.error(what, { reason: error.message });

@@ -4,7 +4,7 @@ import { createBackoff } from "./database/backoff.ts";
 import type { Connector } from "./database/connector.ts";
 import type { Database, Query } from "./database/database.ts";
 import { isPgError, classifyLoginRefusal } from "./database/pg-errors.ts";
-import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
+import { RelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import { createEmptyModel, type Model } from "./model/model.ts";
@@ -46,7 +46,8 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 const SECOND_MS = 1000;
 
-/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
+/** Creates the loader, which reads the model at the start and at each reload, and retries after failures. @rule R-SC-1
+ *  R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const { loadOptions, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
   const beforeListeners: ((model: Model) => void | Promise<void>)[] = [];
@@ -124,7 +125,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (current.model === undefined || !isRefused) logger.error(what, facts);
       const { reason, details = "" } = facts;
       troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
-      const isMistake = isRelApiError(error) && error.code === "preset";
+      const isMistake = error instanceof RelApiError && error.code === "preset";
       if (!isRefused) refusedSinceMs = undefined;
       else refusedSinceMs ??= performance.now();
       const patienceMs =
@@ -212,7 +213,7 @@ const HINTS = {
 const PRIVILEGE_LOST = "the login role lacks a right that reading the schema takes";
 
 const errorFacts = (error: unknown): Readonly<Record<string, unknown>> => {
-  if (!isRelApiError(error)) {
+  if (!(error instanceof RelApiError)) {
     const { cause, ...whose } = buildErrorFields(error);
     // the database's message is enough, without the caller
     if (isPgError(cause))

@@ -7,7 +7,8 @@ import { checkSpecs, getSpecName, SPEC_KINDS, type Specs } from "./specs.ts";
 import type { OperatorSpec, Plugin, Registry } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
-/** @throws RelApiError `preset` for declared parts that conflict, or that cannot work */
+/** Builds the registry of the declared parts of all plugins. @throws RelApiError `preset` for parts that conflict, or that
+ *  cannot work */
 export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const owners = new Map<object, string>();
   const collectSpecs = (kind: keyof Specs): readonly object[] =>

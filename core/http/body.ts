@@ -24,7 +24,7 @@ const EMPTY_BODY = Buffer.alloc(0);
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /** Returns the length of the byte order mark at the start of the text, or 0. */
-export const byteOrderMarkBytes = (text: Buffer): number =>
+const byteOrderMarkBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 const JSON_TYPE = /json/i;
@@ -37,15 +37,15 @@ const ignoresMark = (contentType: string | undefined): boolean =>
 export const withoutByteOrderMark = (body: Buffer, contentType: string | undefined): Buffer =>
   ignoresMark(contentType) ? body.subarray(byteOrderMarkBytes(body)) : body;
 
+/** Returns undefined if the body is not UTF-8. */
+export const decodeText = (body: Buffer): string | undefined => (isUtf8(body) ? body.toString("utf8") : undefined);
+
 /** Decodes a body that arrives in pieces. `end` returns undefined if the body is not UTF-8. */
 export const createTextReader = (contentType: string | undefined) => {
-  /** A body of one piece needs no decoder, which takes several microseconds. */
-  let onlyPiece: Buffer | undefined;
-  let decoder: TextDecoder | undefined;
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
   let text: string | undefined = "";
   const decode = (piece?: Buffer): void => {
     if (text === undefined) return;
-    decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
     try {
       text += decoder.decode(piece, { stream: piece !== undefined });
     } catch {
@@ -53,22 +53,11 @@ export const createTextReader = (contentType: string | undefined) => {
     }
   };
   return {
-    take: (piece: Buffer): void => {
-      if (onlyPiece === undefined && decoder === undefined) {
-        onlyPiece = piece;
-        return;
-      }
-      if (onlyPiece !== undefined) decode(onlyPiece);
-      onlyPiece = undefined;
-      decode(piece);
-    },
+    take: (piece: Buffer): void => decode(piece),
     end: (): string | undefined => {
-      if (onlyPiece !== undefined)
-        text = isUtf8(onlyPiece) ? withoutByteOrderMark(onlyPiece, contentType).toString("utf8") : undefined;
-      else if (decoder !== undefined) decode();
+      decode();
       const whole = text;
-      onlyPiece = undefined; // listeners of the request keep this object
-      text = undefined;
+      text = undefined; // listeners of the request keep this object
       return whole;
     },
   };

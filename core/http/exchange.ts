@@ -20,7 +20,8 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** Reads the whole body. A body beyond `maxBodyBytes` is refused. */
   body(): Promise<Buffer>;
-  /** Decodes the body while it arrives, without its bytes: `body()` is empty afterwards. Undefined if the body is not UTF-8. */
+  /** Decodes the body. A long body is decoded while it arrives, and `body()` may be empty afterwards. Undefined if the
+   *  body is not UTF-8. */
   text(): Promise<string | undefined>;
   /** Passes on the body while it arrives, without storing it; `body()` is empty afterwards. If the body was read
    *  before, it arrives as one chunk. */

@@ -7,13 +7,15 @@ export interface OriginPolicy {
   allows(origin: string): boolean;
 }
 
+const WILDCARD = "://*.";
+
 /** `allowed` contains origins, `*`, or origins with a wildcard as the first label of the host
  *  (`https://*.shop.example`). The wildcard matches exactly one label. @rule R-COR-1 G-HTTP-11 */
 export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => {
   if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };
-  const exact = new Set(allowed.filter((origin) => !origin.includes("://*.")));
+  const exact = new Set(allowed.filter((origin) => !origin.includes(WILDCARD)));
   const suffixes = allowed
-    .filter((origin) => origin.includes("://*."))
+    .filter((origin) => origin.includes(WILDCARD))
     .map((origin) => origin.split("*") as [string, string]);
   return {
     isOpen: false,

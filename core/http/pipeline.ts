@@ -1,7 +1,7 @@
 /** The pipeline: the fixed list of steps of a request, in `answer`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
-import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
+import { internalError, RelApiError, pathNotFound } from "../kernel/errors.ts";
 import { withPluginName, buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import { countRefusal, urlTooLong } from "../kernel/limits.ts";
 import { hashPlan } from "../kernel/key.ts";
@@ -176,7 +176,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const answerError = (exchange: RequestExchange, thrown: unknown): Answer => {
     let error: RelApiError;
-    if (isRelApiError(thrown)) {
+    if (thrown instanceof RelApiError) {
       error = thrown;
       countRefusal(counters, error);
     } else {

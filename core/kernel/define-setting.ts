@@ -1,12 +1,16 @@
 /** The declaration of a setting: name, environment variables, kind, default and documentation. */
-import { settingKinds, type SettingKind } from "./setting-kinds.ts";
+import type { SettingKind } from "./setting-kinds.ts";
 
-export interface SettingSpec<Value, Name extends string = string> {
+/** An option of the preset: `options.slowAfter`. */
+export interface Setting<Value = unknown, Name extends string = string> {
+  /** The name of the option, in camelCase. */
   readonly name: Name;
-  /** The environment variables that set it if the options do not. The first variable that is set wins. */
+  /** The environment variables that set it if the options do not. The first variable that is set wins. A setting without
+   *  variables is set in code only. */
   readonly environment?: readonly string[];
   readonly kind: SettingKind<Value>;
-  readonly default?: Value;
+  /** The value if nothing is given. Without a default, the value is undefined. */
+  readonly default?: NoInfer<Value>;
   /** A one-sentence description for the settings page. */
   readonly description: string;
   /** The unit of its number, for the settings page: `seconds`. */
@@ -19,66 +23,23 @@ export interface SettingSpec<Value, Name extends string = string> {
   readonly acceptsEmpty?: boolean;
   /** The setting is read once, at the start. Option sources cannot change it. */
   readonly isFixed?: boolean;
+  /** The setting limits requests: refusals (`limitExceeded`) are counted under its name. @rule R-LIM-1 G-LIM-1 */
+  readonly isLimit?: boolean;
 }
 
-export interface Setting<Value = unknown, Name extends string = string> extends SettingSpec<Value, Name> {
-  /** The setting is a key of the options (`options.slowAfter`), not of `options.settings`. */
-  readonly isOption: boolean;
-  /** The setting is a request limit. Refusals are counted under its name. */
-  readonly isLimit: boolean;
-  /** Returns its value in the current options. */
-  readonly get: (options: { readonly settings?: Readonly<Record<string, unknown>> | undefined }) => Value;
-}
-
-/** Declares a setting in the `settings` of a preset's options. `relApi(preset)` reads its environment variables. @rule
- *  X-SET-1 */
-export const defineSetting = <const Value>(
-  spec: SettingSpec<Value> & { readonly default: NoInfer<Value> },
-): Setting<Value> => ({
-  ...spec,
-  isOption: false,
-  isLimit: false,
-  get: ({ settings }) =>
-    (settings !== undefined && spec.name in settings ? settings[spec.name] : spec.default) as Value, // checked at the start
-});
-
-interface DefineOption {
+interface DefineSetting {
   <const Value, const Name extends string>(
-    spec: SettingSpec<Value, Name> & { readonly default: NoInfer<Value> },
+    setting: Setting<Value, Name> & { readonly default: NoInfer<Value> },
   ): Setting<Value, Name>;
-  <const Value, const Name extends string>(spec: SettingSpec<Value, Name>): Setting<Value | undefined, Name>;
+  <const Value, const Name extends string>(setting: Setting<Value, Name>): Setting<Value | undefined, Name>;
 }
 
-/** Declares a setting with its own key in the options, which its file adds to the type `ResolvedOptions` (`ValuesOf`).
- *  The standalone server reads its environment variables; `relApi(preset)` uses only the given options. @rule
- *  X-SET-4 */
-export const defineOption: DefineOption = <Value, Name extends string>(
-  spec: SettingSpec<Value, Name>,
-): Setting<Value, Name> => ({
-  ...spec,
-  isOption: true,
-  isLimit: false,
-  get: (options) => (options as Readonly<Record<string, unknown>>)[spec.name] as Value, // checked at the start
-});
-
-/** Declares a request limit as an option, which its file adds to the type `Limits`. The variable of `maxEmbeds` is
- *  `MAX_EMBEDS`. @rule R-LIM-1 G-LIM-1 */
-export const defineLimit = <const Name extends string>(
-  name: Name,
-  limit: number,
-  description: string,
-  more: Pick<SettingSpec<number>, "isFixed"> = {},
-): Setting<number, Name> => ({
-  ...defineOption({
-    name,
-    environment: [name.replace(/[A-Z]/g, "_$&").toUpperCase()],
-    kind: settingKinds.wholeNumber(1),
-    default: limit,
-    description,
-    ...more,
-  }),
-  isLimit: true,
-});
+/** Declares an option of the preset. A plugin lists it in `settings`, and adds its type to `ResolvedOptions` or `Limits`
+ *  with `ValuesOf`. `relApi(preset)` uses only the given options, `optionsFromEnvironment` reads the environment
+ *  variables. @rule X-SET-1 X-SET-4 */
+export const defineSetting: DefineSetting = <Value, Name extends string>(
+  setting: Setting<Value, Name>,
+): Setting<Value, Name> => setting;
 
 type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
 

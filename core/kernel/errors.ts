@@ -46,9 +46,6 @@ export class RelApiError extends Error {
   }
 }
 
-/** Returns whether the error was thrown on purpose. */
-export const isRelApiError = (error: unknown): error is RelApiError => error instanceof RelApiError;
-
 // --- start-up -------------------------------------------------------------------------------------------------------
 
 /** A mistake in a preset or a setting, thrown by `relApi(preset)` and at the start of the standalone server. */

@@ -1,9 +1,9 @@
 /** Request limits. They are checked while a request is read, so a request that exceeds one costs no more than reading
  *  it. @rule R-LIM-1 G-LIM-1 */
 import type { Counters } from "./counters.ts";
-import { isRelApiError, RelApiError, type RelApiErrorFields } from "./errors.ts";
+import { RelApiError, type RelApiErrorFields } from "./errors.ts";
 
-/** The current request limits by option: that of core, and those that plugins declare (`defineLimit`). */
+/** The current request limits by option: that of core, and those that plugins declare as settings with `isLimit`. */
 export interface Limits {
   readonly maxUrlBytes: number;
 }
@@ -31,7 +31,7 @@ export const nameRefusalCounter = (limit: string): string => `refused-${limit}`;
 
 /** Counts a refusal by a limit. Called where errors become responses. @rule R-ADM-2 */
 export const countRefusal = (counters: Counters, error: unknown): void => {
-  if (!isRelApiError(error) || error.isCounted) return;
+  if (!(error instanceof RelApiError) || error.isCounted) return;
   const { limit } = error.facts;
   if (typeof limit !== "string") return;
   error.isCounted = true;

@@ -45,8 +45,6 @@ interface ObjectOptions {
   readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
   /** Values for SQL. The session parts of plugins give them the names of settings. */
   readonly appSettings?: Readonly<Record<string, string>> | undefined;
-  /** Values of plugin settings that are not options, by name. */
-  readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The current options with all defaults. Plugins extend this type. */

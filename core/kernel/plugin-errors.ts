@@ -1,5 +1,5 @@
 /** Attributes unexpected errors to plugins: they carry the name of the plugin and the hook that called it. */
-import { isRelApiError } from "./errors.ts";
+import { RelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
 /** An unexpected error of a plugin. Errors thrown on purpose (`RelApiError`) are not wrapped. */
@@ -21,7 +21,7 @@ class PluginError extends Error {
 const origins = new WeakMap<object, { readonly plugin: string; readonly hook: string }>();
 
 const isKnown = (error: unknown): boolean =>
-  isRelApiError(error) || error instanceof PluginError || (error instanceof Error && origins.has(error));
+  error instanceof RelApiError || error instanceof PluginError || (error instanceof Error && origins.has(error));
 
 /** Attributes an error to a plugin, unless an inner plugin already has it. */
 export const attributeError = (plugin: string, hook: string, error: unknown): unknown =>

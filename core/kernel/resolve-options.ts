@@ -1,6 +1,6 @@
 /** Collects the settings of a preset, checks its options and fills in the defaults. */
-import type { Setting, SettingSpec } from "./define-setting.ts";
-import { isRelApiError, presetError, type RelApiError } from "./errors.ts";
+import type { Setting } from "./define-setting.ts";
+import { RelApiError, presetError } from "./errors.ts";
 import { buildSuggestion } from "./did-you-mean.ts";
 import type { RelApiOptions, ResolvedOptions } from "./options.ts";
 import { checkKind, parseSetting } from "./setting-kinds.ts";
@@ -22,7 +22,7 @@ export const collectSettings = ({ plugins, aliases = {} }: SettingsSource): read
   const add = (declared: Setting, owner: string): readonly Setting[] => {
     if (found.has(declared)) return [];
     found.add(declared);
-    const more = declared.isOption && Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
+    const more = Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
     const setting =
       more === undefined ? declared : { ...declared, environment: [...(declared.environment ?? []), ...more] };
     for (const name of [setting.name, ...(setting.environment ?? [])]) {
@@ -49,14 +49,12 @@ const OBJECT_OPTIONS = [
   "logger",
   "freshUrl",
   "appSettings",
-  "settings",
 ] as const satisfies readonly (keyof RelApiOptions)[];
 
 /** Returns the options with all defaults. `settings` is the result of `collectSettings`. */
 export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {
   const resolved: Record<string, unknown> = { appSettings: {} };
-  for (const { name, isOption, default: fallback } of settings)
-    if (isOption && fallback !== undefined) resolved[name] = fallback;
+  for (const { name, default: fallback } of settings) if (fallback !== undefined) resolved[name] = fallback;
   // an undefined option must not replace a default
   for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
   return resolved as unknown as ResolvedOptions; // plugins extend the type
@@ -65,9 +63,9 @@ export const resolveOptions = (options: RelApiOptions, settings: readonly Settin
 /** Checks the options, which may come from unchecked JavaScript. @throws RelApiError `preset` at the first invalid
  *  one */
 export const checkOptionKinds = (options: RelApiOptions, settings: readonly Setting[]): void => {
-  for (const { name, isOption, kind, isSecret } of settings) {
+  for (const { name, kind, isSecret } of settings) {
     const given: unknown = (options as Readonly<Record<string, unknown>>)[name];
-    if (isOption && given !== undefined) checkKind(`option ${name}`, given, kind, isSecret);
+    if (given !== undefined) checkKind(`option ${name}`, given, kind, isSecret);
   }
 };
 
@@ -75,19 +73,12 @@ export const checkOptionKinds = (options: RelApiOptions, settings: readonly Sett
  *  known options, and this is not one of them @rule X-SET-6 */
 export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly Setting[]): readonly string[] => {
   const { options = {}, knownOptions } = preset;
-  const declared = new Set<string>([
-    ...OBJECT_OPTIONS,
-    ...settings.flatMap(({ name, isOption }) => (isOption ? name : [])),
-  ]);
+  const declared = new Set<string>([...OBJECT_OPTIONS, ...settings.map(({ name }) => name)]);
   const known = new Set([...declared, ...(knownOptions ?? [])]);
   const others = Object.entries(options).flatMap(([name, option]) =>
     option === undefined || declared.has(name) ? [] : name,
   );
-  for (const name of others) {
-    if (settings.some((setting) => setting.name === name))
-      throw presetError(`the option "${name}" is a setting of a plugin: give it as settings.${name}`);
-    if (knownOptions !== undefined && !known.has(name)) throw unknownOption(name, known);
-  }
+  for (const name of others) if (knownOptions !== undefined && !known.has(name)) throw unknownOption(name, known);
   return others.filter((name) => !known.has(name));
 };
 
@@ -106,10 +97,7 @@ export interface EnvironmentValues {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the values that environment variables give to settings, by setting name. */
-export const parseVariables = (
-  settings: readonly SettingSpec<unknown>[],
-  environment: Environment,
-): EnvironmentValues => {
+export const parseVariables = (settings: readonly Setting[], environment: Environment): EnvironmentValues => {
   const values: Record<string, unknown> = {};
   const errors: string[] = [];
   for (const { name, environment: names = [], kind, isSecret, acceptsEmpty } of settings) {
@@ -120,7 +108,7 @@ export const parseVariables = (
     try {
       values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
     } catch (error) {
-      if (!isRelApiError(error)) throw error;
+      if (!(error instanceof RelApiError)) throw error;
       errors.push(error.message);
     }
   }
@@ -131,35 +119,7 @@ export const parseVariables = (
  *  programs that are configured by environment variables, because `relApi(preset)` reads only options. @throws
  *  RelApiError `preset` with one line per invalid variable @rule X-SET-4 */
 export const optionsFromEnvironment = (preset: SettingsSource, environment: Environment): RelApiOptions => {
-  const options = collectSettings(preset).filter(({ isOption }) => isOption);
-  const { values, errors } = parseVariables(options, environment);
+  const { values, errors } = parseVariables(collectSettings(preset), environment);
   if (errors.length > 0) throw presetError(errors.join("\n"));
   return values as RelApiOptions; // the kind of its setting has read each value
-};
-
-/** Returns the values of the settings that are not options, from the options, the environment or the defaults, in this
- *  order. @throws RelApiError `preset` for unknown names and wrong values @rule X-SET-1 X-SET-2 */
-export const resolveSettings = (
-  settings: readonly Setting[],
-  given: Readonly<Record<string, unknown>> = {},
-  environment: Environment,
-): Readonly<Record<string, unknown>> => {
-  const others = settings.filter(({ isOption }) => !isOption);
-  const known = new Set(others.map(({ name }) => name));
-  const unknown = Object.keys(given).find((name) => !known.has(name));
-  if (unknown !== undefined)
-    throw presetError(
-      `settings.${unknown} is not declared by any plugin of the preset${buildSuggestion(unknown, known)}`,
-    );
-  for (const { name, kind, isSecret } of others)
-    if (given[name] !== undefined) checkKind(`setting ${name}`, given[name], kind, isSecret);
-  const isUnset = ({ name }: Setting): boolean => given[name] === undefined;
-  const { values, errors } = parseVariables(others.filter(isUnset), environment);
-  if (errors.length > 0) throw presetError(errors.join("\n"));
-  return Object.fromEntries(
-    others.map(({ name, default: fallback }) => {
-      const set = given[name] === undefined ? values[name] : given[name];
-      return [name, set === undefined ? fallback : set];
-    }),
-  );
 };

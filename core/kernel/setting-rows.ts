@@ -1,20 +1,18 @@
 /** The rows of the settings page. */
-import type { SettingSpec } from "./define-setting.ts";
+import type { Setting } from "./define-setting.ts";
 
 /** Returns the row `| variable | aliases | default | meaning |`. @rule X-SET-3 */
-export const buildSettingRow = (setting: SettingSpec<unknown> & { readonly isOption?: boolean }): string => {
-  const { name, environment = [], isOption = true, description } = setting;
-  const [variable = `\`${isOption ? name : `settings.${name}`}\``, ...aliases] = environment.map(
-    (each) => `\`${each}\``,
-  );
+export const buildSettingRow = (setting: Setting): string => {
+  const { name, environment = [], description } = setting;
+  const [variable, ...aliases] = (environment.length > 0 ? environment : [name]).map((each) => `\`${each}\``);
   return `| ${variable} | ${aliases.join(", ")} | ${formatDefault(setting)} | ${description} |`;
 };
 
 /** Returns the rows of the plugins' settings, in order. @rule X-SET-3 */
-export const buildSettingRows = (plugins: readonly { readonly settings?: readonly SettingSpec<unknown>[] }[]) =>
+export const buildSettingRows = (plugins: readonly { readonly settings?: readonly Setting[] }[]) =>
   plugins.flatMap(({ settings = [] }) => settings.map(buildSettingRow));
 
-const formatDefault = ({ default: value, unit, whenUnset }: SettingSpec<unknown>): string => {
+const formatDefault = ({ default: value, unit, whenUnset }: Setting): string => {
   if (value === undefined) return whenUnset === undefined ? "unset" : `unset: ${whenUnset}`;
   // a list is shown in the syntax of its variable
   const list = Array.isArray(value) && value.length > 0 ? value.join(", ") : undefined;

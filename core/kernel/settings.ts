@@ -1,5 +1,5 @@
 /** The settings that core itself reads. Each plugin declares its own. */
-import { defineLimit, defineOption, type Setting } from "./define-setting.ts";
+import { defineSetting, type Setting } from "./define-setting.ts";
 import { settingKinds } from "./setting-kinds.ts";
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
@@ -8,14 +8,14 @@ const MAX_SECONDS = 2_000_000; // timers accept no longer times
 const MAX_MESSAGE_BYTES = 268_435_456; // strings may be twice as long
 
 export const coreSettings = [
-  defineOption({
+  defineSetting({
     name: "dbSchemas",
     environment: ["DB_SCHEMAS"],
     kind: listOf("names of schemas"),
     default: ["public"],
     description: "comma-separated exposed schemas, the first is the default profile",
   }),
-  defineOption({
+  defineSetting({
     name: "dbExtraSearchPath",
     environment: ["DB_EXTRA_SEARCH_PATH"],
     kind: listOf("names of schemas"),
@@ -23,7 +23,7 @@ export const coreSettings = [
     description: "appended to `search_path` of every request (the login role's own may follow, G-SES-11)",
     acceptsEmpty: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPool",
     environment: ["DB_POOL"],
     kind: wholeNumber(1, 10_000),
@@ -31,7 +31,7 @@ export const coreSettings = [
     description: "connections at most per process",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPoolAcquisitionTimeout",
     environment: ["DB_POOL_ACQUISITION_TIMEOUT"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -40,7 +40,7 @@ export const coreSettings = [
     description: "wait for a free connection, then 504",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "shutdownGrace",
     environment: ["SHUTDOWN_GRACE"],
     kind: wholeNumber(0, MAX_SECONDS),
@@ -50,7 +50,7 @@ export const coreSettings = [
       "how long requests in progress may take to end once the api closes; then their statements are cancelled and they are answered 503 (R-ADM-4)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPoolMaxLifetime",
     environment: ["DB_POOL_MAX_LIFETIME"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -59,7 +59,7 @@ export const coreSettings = [
     description: "pooled connections are renewed after that time",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPoolMaxIdletime",
     environment: ["DB_POOL_MAX_IDLETIME"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -68,7 +68,7 @@ export const coreSettings = [
     description: "pooled connections that were idle for that time are closed",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbLoginPatience",
     environment: ["DB_LOGIN_PATIENCE"],
     kind: wholeNumber(0, MAX_SECONDS),
@@ -78,7 +78,7 @@ export const coreSettings = [
       "how long the start goes on trying when the database refuses the login, or a certificate is missing or not valid; then it ends with exit code 1 (C-SET-5). A database that cannot be reached is always waited for",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPreparedStatements",
     environment: ["DB_PREPARED_STATEMENTS"],
     kind: flag,
@@ -86,7 +86,7 @@ export const coreSettings = [
     description: "`false`: no statement is prepared (behind a connection pooler in transaction mode none is anyway)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbMaxPreparedStatements",
     environment: ["DB_MAX_PREPARED_STATEMENTS"],
     kind: wholeNumber(1, 100_000),
@@ -94,7 +94,7 @@ export const coreSettings = [
     description: "statements prepared on each connection; those unused for longest go",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbMaxPreparedBytes",
     environment: ["DB_MAX_PREPARED_BYTES"],
     kind: wholeNumber(1),
@@ -103,13 +103,13 @@ export const coreSettings = [
       "bytes of their texts, on each connection; those unused for longest go. A longer text than an eighth of the bytes is never prepared",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPreRequest",
     environment: ["DB_PRE_REQUEST"],
     kind: text,
     description: "function called in each transaction before the main statement",
   }),
-  defineOption({
+  defineSetting({
     name: "cacheBytes",
     environment: ["CACHE_BYTES"],
     kind: wholeNumber(0),
@@ -117,13 +117,17 @@ export const coreSettings = [
     description:
       "plans, statements, documents and whatever else is kept between requests, in bytes as far as they can be estimated; those used longest ago make room. `0`: nothing is kept (R-CAC-1), which with `DB_PREPARED_STATEMENTS=false` makes a server whose answers owe nothing to earlier requests: for comparison, not for use",
   }),
-  defineLimit(
-    "maxUrlBytes",
-    64 * 1024,
-    "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
-    { isFixed: true },
-  ),
-  defineOption({
+  defineSetting({
+    name: "maxUrlBytes",
+    environment: ["MAX_URL_BYTES"],
+    kind: wholeNumber(1),
+    default: 64 * 1024,
+    description:
+      "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
+    isLimit: true,
+    isFixed: true,
+  }),
+  defineSetting({
     name: "maxBodyBytes",
     environment: ["MAX_BODY_BYTES"],
     kind: wholeNumber(1, MAX_MESSAGE_BYTES),
@@ -132,7 +136,7 @@ export const coreSettings = [
       "a larger request body is refused with 413; compressed ones count unpacked, CSV as the JSON of its rows too. At most 268435456",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "maxPendingBodyBytes",
     environment: ["MAX_PENDING_BODY_BYTES"],
     kind: wholeNumber(1),
@@ -141,7 +145,7 @@ export const coreSettings = [
       "bytes of request bodies that are not answered yet, all together, unpacked; a body that finds no room is refused with 413 and `Retry-After`. Bodies of up to 64 KiB, and one on its own, are always taken",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "maxResultBytes",
     environment: ["MAX_RESULT_BYTES"],
     kind: wholeNumber(1, MAX_MESSAGE_BYTES),
@@ -149,7 +153,7 @@ export const coreSettings = [
     description: "a larger answer of the database is refused with 500 before it is read. At most 268435456",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "maxUnreadBytes",
     environment: ["MAX_UNREAD_BYTES"],
     kind: wholeNumber(1),
@@ -158,7 +162,7 @@ export const coreSettings = [
       "bytes of answers that wait in the process for clients to read them; beyond it connections are closed, those first that have read nothing for longest",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "unreadTimeout",
     environment: ["UNREAD_TIMEOUT"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -167,7 +171,7 @@ export const coreSettings = [
     description: "the time after which a connection that reads nothing of its answer is closed",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "requestTimeout",
     environment: ["REQUEST_TIMEOUT"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -177,7 +181,7 @@ export const coreSettings = [
       "for the headers of a request (standalone server), and for a body that comes in slower than 8 KiB a second",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "logLevel",
     environment: ["LOG_LEVEL"],
     kind: oneOf(["silent", "error", "warn", "info", "debug"], { crit: "silent" }),
@@ -185,7 +189,7 @@ export const coreSettings = [
     description: "`silent`, `error`, `warn`, `info`, `debug`",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "logQuery",
     environment: ["LOG_QUERY"],
     kind: flag,
@@ -193,7 +197,7 @@ export const coreSettings = [
     description: "SQL of each request in the log (never its parameters)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "serverTimingEnabled",
     environment: ["SERVER_TIMING_ENABLED"],
     kind: flag,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import {
   createCaches,
   definePlugin,
-  isRelApiError,
+  RelApiError,
   defineMemberQuestions,
   type Ask,
   type Credentials,
@@ -109,7 +109,7 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
       verifiedTokens.clear();
       context.troubles.set("token settings", undefined);
     } catch (error) {
-      if (!isRelApiError(error)) throw error;
+      if (!(error instanceof RelApiError)) throw error;
       context.logger.error("invalid token settings; keeping the previous settings", { reason: error.message });
       context.troubles.set("token settings", `${error.message}; keeping the previous settings`);
     }

@@ -1,5 +1,5 @@
 /** Settings of the auth schemes. */
-import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag, text, textList, wholeNumber } = settingKinds;
 
@@ -11,7 +11,7 @@ const jwtSecretKind: SettingKind<JwtSecret> = document;
 
 /** Settings of all auth schemes: the admin secrets. */
 export const adminSecretSettings = [
-  defineOption({
+  defineSetting({
     name: "adminSecret",
     environment: ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"],
     kind: text,
@@ -19,7 +19,7 @@ export const adminSecretSettings = [
     whenUnset: "no caller is administrator",
     isSecret: true,
   }),
-  defineOption({
+  defineSetting({
     name: "adminSecrets",
     environment: ["ADMIN_SECRETS", "HASURA_GRAPHQL_ADMIN_SECRETS"],
     kind: textList,
@@ -30,7 +30,7 @@ export const adminSecretSettings = [
 
 /** Settings of the plugin `jwt-tokens`. */
 export const tokenSettings = [
-  defineOption({
+  defineSetting({
     name: "jwtSecret",
     environment: ["JWT_SECRET", "PGRST_JWT_SECRET", "HASURA_GRAPHQL_JWT_SECRET"],
     kind: jwtSecretKind,
@@ -38,20 +38,20 @@ export const tokenSettings = [
       "a plain HS256 secret (32 bytes or more), a JWK, a JWKS, or an object `{type, key \\| jwk_url, claims_namespace, claims_format, claims_map, header, audience, issuer, allowed_skew}`",
     isSecret: true,
   }),
-  defineOption({
+  defineSetting({
     name: "jwtSecretIsBase64",
     environment: ["JWT_SECRET_IS_BASE64", "PGRST_JWT_SECRET_IS_BASE64"],
     kind: flag,
     default: false,
     description: "the plain secret is base64",
   }),
-  defineOption({
+  defineSetting({
     name: "jwtAud",
     environment: ["JWT_AUD", "PGRST_JWT_AUD"],
     kind: text,
     description: "required audience",
   }),
-  defineOption({
+  defineSetting({
     name: "jwtRoleClaimKey",
     environment: ["JWT_ROLE_CLAIM_KEY", "PGRST_JWT_ROLE_CLAIM_KEY"],
     kind: text,
@@ -59,7 +59,7 @@ export const tokenSettings = [
     description:
       "the path of the REST role in the claims if there is no `x-session-default-role`, in jq style (`.a.b[0]`) or as JSON Path (`$.a.b[0]`)",
   }),
-  defineOption({
+  defineSetting({
     name: "jwtCacheMaxEntries",
     environment: ["JWT_CACHE_MAX_ENTRIES", "PGRST_JWT_CACHE_MAX_ENTRIES"],
     kind: wholeNumber(0, 10_000_000),
@@ -67,14 +67,14 @@ export const tokenSettings = [
     description: "verified tokens kept; `0` turns the cache off",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "jwtRequireExp",
     environment: ["JWT_REQUIRE_EXP"],
     kind: flag,
     default: false,
     description: "`true`: a token without `exp` is refused (R-AUT-4, G-AUTH-14)",
   }),
-  defineOption({
+  defineSetting({
     name: "adminRoleInTokens",
     environment: ["ADMIN_ROLE_IN_TOKENS"],
     kind: flag,

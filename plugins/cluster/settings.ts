@@ -1,5 +1,5 @@
 /** Settings of the bus, and of reading one's own writes. */
-import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { oneOf } = settingKinds;
 
@@ -20,7 +20,7 @@ const redisUrl: SettingKind<string> = {
 
 /** Settings of the plugin `bus`. */
 export const busSettings = [
-  defineOption({
+  defineSetting({
     name: "busUrl",
     environment: ["BUS_URL"],
     kind: busUrl,
@@ -30,7 +30,7 @@ export const busSettings = [
     isSecret: true,
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "busName",
     environment: ["BUS_NAME"],
     kind: {
@@ -45,7 +45,7 @@ export const busSettings = [
 
 /** Settings of the plugin `redis-limits`. */
 export const redisLimitSettings = [
-  defineOption({
+  defineSetting({
     name: "rateLimitRedisUrl",
     environment: ["RATE_LIMIT_REDIS_URL", "HASURA_GRAPHQL_RATE_LIMIT_REDIS_URL"],
     kind: redisUrl,
@@ -58,7 +58,7 @@ export const redisLimitSettings = [
 
 /** Settings of the plugin `read-your-writes`. */
 export const readYourWritesSettings = [
-  defineOption({
+  defineSetting({
     name: "readYourWrites",
     environment: ["READ_YOUR_WRITES"],
     kind: oneOf(["off", "header", "cookie", "both"]),

@@ -1,5 +1,5 @@
 /** Settings of connections, of schema reloads, and of the settings in the database. */
-import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { databaseUrl, databaseUrls, flag, oneOf, text, wholeNumber } = settingKinds;
 
@@ -7,7 +7,7 @@ const MAX_SECONDS = 2_000_000; // timers accept no longer intervals
 
 /** Settings of the plugin `connector`. */
 export const connectorSettings = [
-  defineOption({
+  defineSetting({
     name: "databaseUrl",
     environment: ["DATABASE_URL", "PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"],
     kind: databaseUrl,
@@ -17,7 +17,7 @@ export const connectorSettings = [
     isSecret: true,
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "databaseDirectUrl",
     environment: ["DATABASE_DIRECT_URL"],
     kind: databaseUrl,
@@ -27,7 +27,7 @@ export const connectorSettings = [
     isSecret: true,
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "databasePooler",
     environment: ["DATABASE_POOLER"],
     kind: oneOf(["auto", "session", "transaction"]),
@@ -36,7 +36,7 @@ export const connectorSettings = [
       "the mode of a connection pooler in front of the database. In `transaction` mode nothing is prepared (R-TX-15); `session` is also for no pooler. `auto` asks each new connection, and takes any pooler for one in transaction mode",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "databaseReplicaUrls",
     environment: ["DATABASE_REPLICA_URLS", "HASURA_GRAPHQL_READ_REPLICA_URLS"],
     kind: databaseUrls,
@@ -46,7 +46,7 @@ export const connectorSettings = [
     isSecret: true,
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "databaseReplicaMaxLag",
     environment: ["DATABASE_REPLICA_MAX_LAG"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -55,7 +55,7 @@ export const connectorSettings = [
     description: "a replica that is further behind the primary answers no reads until it has caught up (R-HST-8)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbSilenceCheck",
     environment: ["DB_SILENCE_CHECK"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -65,7 +65,7 @@ export const connectorSettings = [
       "after this time without a message from a statement, the server is asked whether it still runs; a dead connection is replaced (R-HST-9)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbSilenceLimit",
     environment: ["DB_SILENCE_LIMIT"],
     kind: wholeNumber(1, MAX_SECONDS),
@@ -79,7 +79,7 @@ export const connectorSettings = [
 
 /** Settings of the plugins `reload-channel` and `reload-all`. */
 export const channelSettings = [
-  defineOption({
+  defineSetting({
     name: "dbChannelEnabled",
     environment: ["DB_CHANNEL_ENABLED", "PGRST_DB_CHANNEL_ENABLED"],
     kind: flag,
@@ -91,7 +91,7 @@ export const channelSettings = [
 
 /** Settings of the plugin `reload-poll`. */
 export const pollSettings = [
-  defineOption({
+  defineSetting({
     name: "dbSchemaPollInterval",
     environment: ["DB_SCHEMA_POLL_INTERVAL"],
     kind: wholeNumber(0, MAX_SECONDS),
@@ -105,7 +105,7 @@ export const pollSettings = [
 
 /** Settings of the plugin `database-settings`. */
 export const storeSettings = [
-  defineOption({
+  defineSetting({
     name: "dbConfig",
     environment: ["DB_CONFIG", "PGRST_DB_CONFIG"],
     kind: flag,
@@ -113,7 +113,7 @@ export const storeSettings = [
     description: "settings kept in the database (`ALTER ROLE ... SET pgrst.<name>`) go before the options",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "dbPreConfig",
     environment: ["DB_PRE_CONFIG", "PGRST_DB_PRE_CONFIG"],
     kind: text,

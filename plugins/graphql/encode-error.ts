@@ -1,6 +1,6 @@
 /** Encodes errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
  *  @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
-import { isRelApiError, BODY_STATUSES, type Headers, type Json, type Session } from "../../core/index.ts";
+import { RelApiError, BODY_STATUSES, type Headers, type Json, type Session } from "../../core/index.ts";
 import { translateError } from "./errors.ts";
 
 export interface EncodedErrors {
@@ -21,7 +21,7 @@ const NO_HEADERS: Headers = [];
 /** Builds the message of a database error, which only administrators see. The statement is never shown. @rule
  *  G-ERR-7 */
 const buildInternalMessage = (error: unknown): Json | undefined => {
-  if (!isRelApiError(error)) return undefined;
+  if (!(error instanceof RelApiError)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;
   return {
     error: {
@@ -37,7 +37,7 @@ const buildInternalMessage = (error: unknown): Json | undefined => {
 /** Encodes an error as a body. `hints` has additional members of `extensions`. */
 export const encodeErrors = (error: unknown, session: Session | undefined, hints: object = {}): EncodedErrors => {
   const { code, message, status, isDatabase, isForeign = false } = translateError(error);
-  const path = (isRelApiError(error) ? error.path : undefined) ?? "$";
+  const path = (error instanceof RelApiError ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? buildInternalMessage(error) : undefined;
   const extensions = { path, code, ...hints, ...(internal === undefined ? {} : { internal }) };
   const keepsStatus = isForeign || BODY_STATUSES.has(status);
@@ -46,6 +46,6 @@ export const encodeErrors = (error: unknown, session: Session | undefined, hints
     code,
     status,
     keepsStatus,
-    headers: keepsStatus && isRelApiError(error) ? error.headers : NO_HEADERS,
+    headers: keepsStatus && error instanceof RelApiError ? error.headers : NO_HEADERS,
   };
 };

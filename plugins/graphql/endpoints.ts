@@ -2,9 +2,8 @@
 import { parse, type TypeNode } from "graphql";
 import {
   definePlugin,
-  isRelApiError,
-  limitExceeded,
   RelApiError,
+  limitExceeded,
   type Answer,
   type Exchange,
   type Headers,
@@ -95,7 +94,7 @@ const convertText = (engine: GqlEngine, text: string, type: TypeNode | undefined
   try {
     return engine.parseJson(text);
   } catch (error) {
-    if (isRelApiError(error)) throw error;
+    if (error instanceof RelApiError) throw error;
     return text;
   }
 };
@@ -121,7 +120,7 @@ const encodeEndpointError = (engine: GqlEngine, exchange: AnyExchange, error: un
   const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // `encodeErrors` wrote this body
   const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
-  const headers = isRelApiError(error) ? error.headers : [];
+  const headers = error instanceof RelApiError ? error.headers : [];
   return buildJsonAnswer(exchange, status, JSON.stringify({ path, error: first?.message, code, ...more }), headers);
 };
 

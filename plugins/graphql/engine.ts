@@ -4,7 +4,7 @@ import {
   countRefusal,
   buildErrorFields,
   isNestedDeeper,
-  isRelApiError,
+  RelApiError,
   type Execution,
   type PluginContext,
   type RelApiHooks,
@@ -121,7 +121,7 @@ export const createEngine = (
    *  switched off. */
   const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
-    if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;
+    if (!errorHints || compatMode || !(error instanceof RelApiError) || session === undefined) return undefined;
     return context.use(graphqlHintsService)?.buildHints(error, session, () => getSchema(session));
   };
 
@@ -195,7 +195,7 @@ export const createEngine = (
       const rows = await (currentLimits === undefined || seconds === undefined
         ? context.execute(execution)
         : context.execute(execution).catch((error: unknown) => {
-            throw isRelApiError(error) && error.code === QUERY_CANCELED
+            throw error instanceof RelApiError && error.code === QUERY_CANCELED
               ? currentLimits.createTimeExceededError(seconds)
               : error;
           }));
@@ -219,7 +219,7 @@ export const createEngine = (
     readRequest: (value) => readRequest(value, (request) => find.call(request)),
     encodeErrors: (error, session) => {
       countRefusal(context.counters, error);
-      if (!isRelApiError(error))
+      if (!(error instanceof RelApiError))
         context.logger.error("unhandled error while serving a GraphQL request", buildErrorFields(error));
       return encodeErrors(error, session, hintsFor(error, session));
     },

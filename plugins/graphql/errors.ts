@@ -1,6 +1,6 @@
 /** Creates the errors that the GraphQL surface raises, and translates errors of the database. `code` is the code that
  *  clients see. */
-import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
+import { RelApiError, limitExceeded, type Json, type Limit, type Limits } from "../../core/index.ts";
 import { findJsonError, buildUnknownNameFacts } from "../shared/hints.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
@@ -295,7 +295,8 @@ const UNREADABLE: ReadonlySet<string> = new Set(["XX000", "42601"]);
 
 /** Translates any error to its code, message and status on this surface. @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
 export const translateError = (error: unknown): TranslatedError => {
-  if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
+  if (!(error instanceof RelApiError))
+    return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   const { limit, seconds } = error.facts;
   // a plugin's time limit of statements @rule G-LIM-12
   if (error.code === QUERY_CANCELED && limit !== undefined)

@@ -1,5 +1,5 @@
 /** Runs the plugin functions that resolve fields. @rule X-GQL-4 X-GQL-6 */
-import { isRelApiError, type Logger, type Session } from "../../core/index.ts";
+import { RelApiError, type Logger, type Session } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
 import { findSpans, splice } from "./splice.ts";
@@ -47,7 +47,7 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
     try {
       return await run();
     } catch (error) {
-      if (isRelApiError(error)) throw functionRefused(error, path);
+      if (error instanceof RelApiError) throw functionRefused(error, path);
       logger.error(`${origin} failed`, { cause: error instanceof Error ? error : String(error) });
       throw functionFailed(path);
     }

@@ -2,7 +2,7 @@
  *  another site can make a browser send such a request. So only queries are allowed, in a read-only transaction. */
 import {
   definePlugin,
-  isRelApiError,
+  RelApiError,
   type Answer,
   type Exchange,
   type Headers,
@@ -73,7 +73,7 @@ const createSurface = (context: PluginContext): Surface => {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
       const form = negotiateErrorForm(exchange, isStrict);
-      if (isRelApiError(error) && error.status === 405)
+      if (error instanceof RelApiError && error.status === 405)
         return buildJsonAnswer(exchange, 405, encoded.body, [...error.headers, ...PRIVATE_HEADERS], form);
       const status = chooseStatus(exchange, encoded, form, !isRead && isMalformed(error));
       return buildJsonAnswer(exchange, status, encoded.body, PRIVATE_HEADERS, form);

@@ -37,16 +37,16 @@ const LEGACY_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
 const HEALTH_PATHS = ["/healthz", "/hasura/healthz"];
 
-/** The paths below which no surface serves anything else. Paths of Hasura's other APIs return 404 there, instead of
- *  being read as tables (docs/reference/graphql/left-out.md). */
-const RESERVED_PATHS = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
-
 const ALLOW = "OPTIONS, GET, HEAD, POST";
 const SOCKET_ALLOW = "OPTIONS, GET";
 
 export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
 
 const OK: HandlerResponse[1] = { status: 200, statusText: "" };
+
+/** The paths below which no surface serves anything else. Paths of Hasura's other APIs return 404 there, instead of
+ *  being read as tables (docs/reference/graphql/left-out.md). */
+const RESERVED_PATHS = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
 
 /** A transaction without statements, which checks that the database responds. */
 const PROBE: Execution = {

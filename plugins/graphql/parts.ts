@@ -287,7 +287,7 @@ export interface GqlWriting {
   /** Binds a value of the type. Null is refused. */
   bindValue(input: GqlInput, type: GqlValueType): ValueRef;
   /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which the rows
-   *  belong. Without it, the related row is inserted first, and the result is its step. */
+   *  belong. Without a parent, the related row is inserted first, and the result is its step. */
   insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
   /** Adds a separate update of the rows in `among`. The input is an item of `build.updates` or update operators, and
    *  may have plugins' own arguments. */

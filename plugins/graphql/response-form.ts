@@ -1,6 +1,6 @@
 /** Chooses media types and statuses with `GRAPHQL_OVER_HTTP`, by the specification GraphQL over HTTP. @rule G-OVH-1 …
  *  G-OVH-4 */
-import { isJsonObject, isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
+import { isJsonObject, RelApiError, type Exchange, type Json } from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import { parseFailed } from "./errors.ts";
 import { nameJsonKind } from "./coerce/leaf.ts";
@@ -85,7 +85,7 @@ export const rejectInvalidExtensions = (extensions: Json | undefined): void => {
 
 /** Returns true if the request itself could not be read, so the error does not depend on the document. */
 export const isMalformed = (error: unknown): boolean =>
-  isRelApiError(error) &&
+  error instanceof RelApiError &&
   (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);
 
 /** Returns the status of an error. `dialectStatus` is its status without GraphQL over HTTP. */

@@ -3,7 +3,6 @@ import {
   createProgram,
   definePlugin,
   explainProgram,
-  isRelApiError,
   RelApiError,
   type Execution,
   type PluginContext,
@@ -36,7 +35,7 @@ const checkEstimate = (
 };
 
 /** Returns whether PostgreSQL raised the error. Its code is then a SQLSTATE. */
-const isDatabaseError = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
+const isDatabaseError = (error: unknown): boolean => error instanceof RelApiError && /^[0-9A-Z]{5}$/.test(error.code);
 
 /** Builds one program for each statement. It skips the statements that live queries build over many subscribers,
  *  because such a statement has no single caller. */

@@ -1,18 +1,5 @@
 /** Settings of limits, except the limits on the size of one request. */
-import {
-  defineOption,
-  settingKinds,
-  type Json,
-  type Setting,
-  type SettingKind,
-  type ValuesOf,
-} from "../../core/index.ts";
-
-/** Marks a setting as a limit. The refusals of such a setting are counted under its name. */
-const markAsLimit = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
-  ...setting,
-  isLimit: true,
-});
+import { defineSetting, settingKinds, type Json, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -32,16 +19,15 @@ const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
 
 /** Settings of the plugin `safe-writes`. */
 export const safeWriteSettings = [
-  markAsLimit(
-    defineOption({
-      name: "safeWrites",
-      environment: ["SAFE_WRITES"],
-      kind: settingKinds.flag,
-      default: false,
-      description: "`true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7)",
-      isFixed: true,
-    }),
-  ),
+  defineSetting({
+    name: "safeWrites",
+    environment: ["SAFE_WRITES"],
+    kind: settingKinds.flag,
+    default: false,
+    description: "`true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7)",
+    isFixed: true,
+    isLimit: true,
+  }),
 ] as const;
 
 const isPositiveInteger = (value: unknown): value is number =>
@@ -68,24 +54,23 @@ const numbersByRole: SettingKind<Readonly<Record<string, number>>> = {
 
 /** Settings of the plugin `rate-limits`. */
 export const rateLimitSettings = [
-  markAsLimit(
-    defineOption({
-      name: "rateLimits",
-      environment: ["RATE_LIMITS"],
-      kind: numbersByRole,
-      description:
-        "requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata",
-      isFixed: true,
-    }),
-  ),
-  defineOption({
+  defineSetting({
+    name: "rateLimits",
+    environment: ["RATE_LIMITS"],
+    kind: numbersByRole,
+    description:
+      "requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata",
+    isFixed: true,
+    isLimit: true,
+  }),
+  defineSetting({
     name: "rateLimitBurst",
     environment: ["RATE_LIMIT_BURST"],
     kind: settingKinds.wholeNumber(1),
     description: "requests that a caller who was idle may send at once",
     whenUnset: "as many as in a minute",
   }),
-  defineOption({
+  defineSetting({
     name: "rateLimitBy",
     environment: ["RATE_LIMIT_BY"],
     kind: settingKinds.listOf("address, names of claims or of session variables"),
@@ -93,7 +78,7 @@ export const rateLimitSettings = [
     description:
       "comma-separated facts that distinguish callers of one role: `address`, a claim (`sub`), a session variable (`x-session-user-id`). If it is empty, the callers of a role share its limit",
   }),
-  defineOption({
+  defineSetting({
     name: "trustedProxies",
     environment: ["TRUSTED_PROXIES"],
     kind: settingKinds.wholeNumber(0),
@@ -105,22 +90,21 @@ export const rateLimitSettings = [
 
 /** Settings of the plugin `anonymous-timeout`. */
 export const anonymousTimeoutSettings = [
-  markAsLimit(
-    defineOption({
-      name: "anonStatementTimeout",
-      environment: ["ANON_STATEMENT_TIMEOUT"],
-      kind: settingKinds.wholeNumber(0, 2_000_000),
-      unit: "seconds",
-      whenUnset: "10, with `COMPAT_MODE` none",
-      description:
-        "`statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none",
-    }),
-  ),
+  defineSetting({
+    name: "anonStatementTimeout",
+    environment: ["ANON_STATEMENT_TIMEOUT"],
+    kind: settingKinds.wholeNumber(0, 2_000_000),
+    unit: "seconds",
+    whenUnset: "10, with `COMPAT_MODE` none",
+    description:
+      "`statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none",
+    isLimit: true,
+  }),
 ] as const;
 
 /** Settings of the plugin `row-limits`. */
 export const rowLimitSettings = [
-  defineOption({
+  defineSetting({
     name: "rowLimits",
     environment: ["ROW_LIMITS"],
     kind: numbersByRole,
@@ -132,40 +116,37 @@ export const rowLimitSettings = [
 
 /** Settings of the plugin `cost-limits`. */
 export const costLimitSettings = [
-  markAsLimit(
-    defineOption({
-      name: "costLimits",
-      environment: ["COST_LIMITS"],
-      kind: numbersByRole,
-      description:
-        "total cost that the planner may expect of a request, by role, `*` for all others: `anonymous=10000` (R-LIM-8, G-LIM-11). Before the `cost_limit` of `API_LIMITS` and the metadata",
-      isFixed: true,
-    }),
-  ),
-  markAsLimit(
-    defineOption({
-      name: "estimatedRowLimits",
-      environment: ["ESTIMATED_ROW_LIMITS"],
-      kind: numbersByRole,
-      description:
-        "rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata",
-      isFixed: true,
-    }),
-  ),
+  defineSetting({
+    name: "costLimits",
+    environment: ["COST_LIMITS"],
+    kind: numbersByRole,
+    description:
+      "total cost that the planner may expect of a request, by role, `*` for all others: `anonymous=10000` (R-LIM-8, G-LIM-11). Before the `cost_limit` of `API_LIMITS` and the metadata",
+    isFixed: true,
+    isLimit: true,
+  }),
+  defineSetting({
+    name: "estimatedRowLimits",
+    environment: ["ESTIMATED_ROW_LIMITS"],
+    kind: numbersByRole,
+    description:
+      "rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata",
+    isFixed: true,
+    isLimit: true,
+  }),
 ] as const;
 
 /** Settings of the plugins `rate-limits`, `api-limits`, `row-limits` and `cost-limits`. */
 export const apiLimitSettings = [
-  markAsLimit(
-    defineOption({
-      name: "apiLimits",
-      environment: ["API_LIMITS"],
-      kind: jsonObject,
-      description:
-        'JSON in the format of the metadata\'s `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8)',
-      isFixed: true,
-    }),
-  ),
+  defineSetting({
+    name: "apiLimits",
+    environment: ["API_LIMITS"],
+    kind: jsonObject,
+    description:
+      'JSON in the format of the metadata\'s `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8)',
+    isFixed: true,
+    isLimit: true,
+  }),
 ] as const;
 
 declare module "../../core/index.ts" {

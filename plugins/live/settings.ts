@@ -1,18 +1,18 @@
 /** Settings of live queries. */
-import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, wholeNumber } = settingKinds;
 
 /** Settings of the plugin `live-queries`. */
 export const liveSettings = [
-  defineOption({
+  defineSetting({
     name: "liveQueryBatchSize",
     environment: ["LIVE_QUERY_BATCH_SIZE", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_BATCH_SIZE"],
     kind: wholeNumber(1, 100_000),
     default: 100,
     description: "subscribers answered by one statement",
   }),
-  defineOption({
+  defineSetting({
     name: "maxLiveQueryBytes",
     environment: ["MAX_LIVE_QUERY_BYTES"],
     kind: wholeNumber(1),
@@ -24,7 +24,7 @@ export const liveSettings = [
 
 /** Settings of the plugin `poll-changes`. */
 export const pollSettings = [
-  defineOption({
+  defineSetting({
     name: "liveQueryInterval",
     environment: ["LIVE_QUERY_INTERVAL", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_REFETCH_INTERVAL"],
     kind: wholeNumber(1, 86_400_000),
@@ -36,7 +36,7 @@ export const pollSettings = [
 
 /** Settings of the WebSocket protocols. */
 export const socketSettings = [
-  defineOption({
+  defineSetting({
     name: "websocketKeepalive",
     environment: ["WEBSOCKET_KEEPALIVE", "HASURA_GRAPHQL_WEBSOCKET_KEEPALIVE"],
     kind: wholeNumber(1, 3600),
@@ -45,21 +45,21 @@ export const socketSettings = [
     description:
       "time between two heartbeats on a WebSocket (G-WS-3); longer, up to 20 s, while a process would otherwise send more than 2,000 a second (G-WS-22)",
   }),
-  defineOption({
+  defineSetting({
     name: "maxSockets",
     environment: ["MAX_SOCKETS"],
     kind: wholeNumber(1),
     default: 100_000,
     description: "WebSockets open at a time per process; further ones are refused with 503",
   }),
-  defineOption({
+  defineSetting({
     name: "maxSocketOperations",
     environment: ["MAX_SOCKET_OPERATIONS"],
     kind: wholeNumber(1),
     default: 1000,
     description: "operations running at a time on one WebSocket; a further one is refused with an error message",
   }),
-  defineOption({
+  defineSetting({
     name: "maxSocketMessageBytes",
     environment: ["MAX_SOCKET_MESSAGE_BYTES"],
     kind: wholeNumber(1),
@@ -70,7 +70,7 @@ export const socketSettings = [
 
 /** Settings of the plugin `live-directive`. */
 export const directiveSettings = [
-  defineOption({
+  defineSetting({
     name: "liveDirective",
     environment: ["LIVE_DIRECTIVE"],
     kind: flag,
@@ -82,14 +82,14 @@ export const directiveSettings = [
 
 /** Settings of the plugin `live-patches`. */
 export const patchSettings = [
-  defineOption({
+  defineSetting({
     name: "maxLivePatchBytes",
     environment: ["MAX_LIVE_PATCH_BYTES"],
     kind: wholeNumber(1),
     default: 1024 * 1024,
     description: "a larger result of a live query is sent whole, also to subscribers who ask for patches",
   }),
-  defineOption({
+  defineSetting({
     name: "maxLivePatchTotalBytes",
     environment: ["MAX_LIVE_PATCH_TOTAL_BYTES"],
     kind: wholeNumber(1),

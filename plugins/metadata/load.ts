@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Document, ScalarTag } from "yaml";
-import { exactNumber, isJsonObject, isRelApiError } from "../../core/index.ts";
+import { exactNumber, isJsonObject, RelApiError } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 import type { Raw } from "./raw.ts";
 
@@ -126,7 +126,7 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
     keepDigits(yaml, document);
     return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document returns only plain values
   } catch (error) {
-    if (isRelApiError(error)) throw error;
+    if (error instanceof RelApiError) throw error;
     // there are too many aliases, or more levels than the stack allows
     throw metadataUnreadable(file, (error as Error).message);
   }

@@ -1,11 +1,11 @@
 /** Declares the settings of the metadata. */
-import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag } = settingKinds;
 
 /** The settings of the plugin `metadata-loader`. */
 export const loaderSettings = [
-  defineOption({
+  defineSetting({
     name: "metadata",
     environment: ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"],
     kind: document,
@@ -16,14 +16,14 @@ export const loaderSettings = [
 
 /** The settings of the plugin `metadata`. */
 export const metadataSettings = [
-  defineOption({
+  defineSetting({
     name: "inferFunctionPermissions",
     environment: ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"],
     kind: flag,
     default: true,
     description: "functions follow the permission on the table they return",
   }),
-  defineOption({
+  defineSetting({
     name: "checksAfterStatement",
     environment: ["CHECKS_AFTER_STATEMENT"],
     kind: flag,

@@ -1,11 +1,11 @@
 /** Settings of logs, headers and traces. */
-import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { flag, headerName, oneOf, wholeNumber } = settingKinds;
 
 /** Settings of the plugin `trace-header`. */
 export const traceSettings = [
-  defineOption({
+  defineSetting({
     name: "serverTraceHeader",
     environment: ["SERVER_TRACE_HEADER", "PGRST_SERVER_TRACE_HEADER"],
     kind: headerName,
@@ -15,7 +15,7 @@ export const traceSettings = [
 
 /** Settings of the plugin `structured-log`. */
 export const logSettings = [
-  defineOption({
+  defineSetting({
     name: "logFormat",
     environment: ["LOG_FORMAT"],
     kind: oneOf(["text", "json", "pretty"]),
@@ -28,7 +28,7 @@ export const logSettings = [
 
 /** Settings of the plugin `slow-queries`. */
 export const slowQuerySettings = [
-  defineOption({
+  defineSetting({
     name: "slowQueryMs",
     environment: ["SLOW_QUERY_MS"],
     kind: wholeNumber(1),
@@ -37,7 +37,7 @@ export const slowQuerySettings = [
     unit: "ms",
     whenUnset: "none is",
   }),
-  defineOption({
+  defineSetting({
     name: "slowQueryPlans",
     environment: ["SLOW_QUERY_PLANS"],
     kind: flag,
@@ -59,7 +59,7 @@ const ratio: SettingKind<number> = {
 
 /** Settings of the plugin `tracing`. */
 export const tracingSettings = [
-  defineOption({
+  defineSetting({
     name: "tracing",
     environment: ["TRACING"],
     kind: flag,
@@ -67,7 +67,7 @@ export const tracingSettings = [
     description: "`true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "traceRatio",
     environment: ["TRACE_RATIO"],
     kind: ratio,
@@ -76,7 +76,7 @@ export const tracingSettings = [
       "with `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "traceStatements",
     environment: ["TRACE_STATEMENTS"],
     kind: oneOf(["off", "application-name", "comment"]),

@@ -6,10 +6,9 @@ import {
   getBoundValue,
   findColumn,
   definePlugin,
-  isRelApiError,
+  RelApiError,
   findClosestNames,
   findRelation,
-  RelApiError,
   getVisibility,
   type Exchange,
   type Model,
@@ -29,7 +28,7 @@ const ORDER = "Rows are sorted by order: order=name.desc,id";
 const SELECT = "Columns and related rows are chosen by select: select=id,name,related(name)";
 const FILTER = "Rows are filtered by column=operator.value: name=eq.Oslo, name=ilike.*osl*, id=in.(1,2)";
 
-const LIST = "A list stands in parentheses: id=in.(1,2)";
+const LIST = "Put the list in parentheses: id=in.(1,2)";
 
 /** Parameters of other APIs, in lower case without `_` and `-`. @rule R-HNT-1 */
 const PARAMETERS_OF_OTHER_APIS: ReadonlyMap<string, string> = new Map([
@@ -211,10 +210,10 @@ const createHints = (context: PluginContext): Hints => ({
   findJsonError: describeJsonError,
   addPosition: (error, text) => {
     const details =
-      isRelApiError(error) && error.code === INVALID_TEXT
+      error instanceof RelApiError && error.code === INVALID_TEXT
         ? describeJsonError(getBoundValue(text) as string)
         : undefined;
-    return isRelApiError(error) && details !== undefined
+    return error instanceof RelApiError && details !== undefined
       ? new RelApiError({ ...error, message: error.message, details })
       : error;
   },

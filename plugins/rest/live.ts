@@ -3,7 +3,7 @@ import {
   definePlugin,
   buildErrorFields,
   internalError,
-  isRelApiError,
+  RelApiError,
   type Exchange,
   type PluginContext,
 } from "../../core/index.ts";
@@ -47,9 +47,9 @@ const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => 
     };
   },
   encodeError: (error, exchange) => {
-    if (!isRelApiError(error))
+    if (!(error instanceof RelApiError))
       context.logger.error("a live query failed by a fault of the server", buildErrorFields(error));
-    return String(encodeError(rest, isRelApiError(error) ? error : internalError(error), exchange).body ?? "");
+    return String(encodeError(rest, error instanceof RelApiError ? error : internalError(error), exchange).body ?? "");
   },
 });
 

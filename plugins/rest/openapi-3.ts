@@ -32,7 +32,8 @@ const acceptsVersion3 = (accept = ""): boolean =>
 
 const CONTENT_TYPE = "application/openapi+json;version=3.1; charset=utf-8";
 
-/** The REST root below which the file is requested. At the server's root it describes the first REST root. */
+/** Returns the REST root that the file of this path describes. The file at the server's root describes the first REST
+ *  root. */
 const findRoot = (options: ResolvedOptions, path: string): string | undefined => {
   if (!path.endsWith(FILE_PATH)) return undefined;
   const prefix = path.slice(0, -FILE_PATH.length);
@@ -41,10 +42,10 @@ const findRoot = (options: ResolvedOptions, path: string): string | undefined =>
   return prefix === "" ? prefixes[0] : undefined;
 };
 
-/** The same request to the root. */
+/** Returns the exchange with the path of the REST root instead of the path of the file. */
 const buildRootExchange = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
-  const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets it where the api is mounted
+  const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets it if the api is mounted
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
   return Object.create(exchange, {
     path: { value: root === "" ? "/" : root },
@@ -52,14 +53,14 @@ const buildRootExchange = (exchange: Exchange, root: string): Exchange => {
   }) as Exchange; // the prototype has all other members
 };
 
-/** The server as a path, which is correct behind any proxy, unless the setting contains an address. */
+/** Returns the address in the setting, or the path of the REST root, which is correct behind any proxy. */
 const findServer = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: DocumentAddress): string =>
   openapiServerProxyUri?.replace(/\/$/, "") ?? basePath;
 
 const EXTENSION_OBJECTS_PART = "openapi-of-extensions";
 
 const buildDocument: BuildDocument = (description, address, { grammar, context }) => {
-  // only this plugin writes it
+  // only this plugin writes the fact
   const extensionObjects = (description.model.pluginFacts[EXTENSION_OBJECTS_PART] ?? new Set()) as ReadonlySet<number>;
   return buildVersion3({
     description: { ...description, isLeftOut: ({ oid }: Relation | Routine) => extensionObjects.has(oid) },
@@ -82,10 +83,10 @@ const createSurface = (context: PluginContext, describeSchema: ReturnType<typeof
   encodeError: (error, exchange) => encodeError(requireRest(context), error, exchange),
 });
 
-/** Available only where the schema is described. @rule R-OAS-7 R-OAS-8 */
+/** Answers only if the preset contains the plugin "openapi". @rule R-OAS-7 R-OAS-8 */
 export const openapi3 = definePlugin({
   name: "openapi-3",
-  // precedes the surface whose paths it shares; "openapi" follows that surface, so it cannot be in `requires`
+  // the plugin precedes the surface whose paths it shares. "openapi" follows that surface, so it cannot be in `requires`
   before: ["rest"],
   settings: openapiSettings,
   apply: (hooks, context) => {

@@ -36,23 +36,21 @@ import { getRestPrefixes } from "./syntax/resolve-target.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
-/**
- * A program without a statement: its transaction only runs the pre-request function as the role, and returns the
- * columns that plugins add. @rule R-OAS-1 R-TX-7
- */
+/** Builds a program that reads only the result columns of plugins. Its transaction runs the pre-request function as the
+ *  role. @rule R-OAS-1 R-TX-7 */
 const buildEmptyProgram = ({ resultColumns }: Registry): Program => {
   const columns = join(resultColumns.map(({ name, compile }) => sql`${compile()} as ${ident(name)}`));
   const statement = { ...toStatement(sql`select ${columns}`), columns: resultColumns.map(({ name }) => name) };
   return createProgram([statement], { isOpenEnded: false });
 };
 
-/** Default ports of the schemes, which the document always writes out. */
+/** The default ports of the schemes, because the document names the port even if the URL does not. */
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
-/** The address that the server listens on. A wildcard is shown as that of IPv4. */
+/** Returns the host and port that the server listens on. The wildcard addresses of IPv4 and IPv6 are both `0.0.0.0`. */
 const findListeningHost = ({ request }: Exchange): string => {
   const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
-  // Node sets it on the sockets of a server
+  // Node sets `server` on the sockets of a server
   const server = (request.socket as { readonly server?: { address?(): unknown } }).server;
   const bound = server?.address?.() as { readonly address?: string } | string | null | undefined;
   const address =
@@ -61,20 +59,20 @@ const findListeningHost = ({ request }: Exchange): string => {
   return `${host}:${localPort}`;
 };
 
-/** The address of the API in the document. @rule R-OAS-1 */
+/** Returns the address of the API in the document. @rule R-OAS-1 */
 const findDocumentAddress = (options: ResolvedOptions, exchange: Exchange): DocumentAddress => {
   if (options.openapiServerProxyUri !== undefined) {
     const { protocol, hostname, port, pathname } = new URL(options.openapiServerProxyUri);
     const scheme = protocol.slice(0, -1);
     return { host: `${hostname}:${port === "" ? PORTS[scheme] : port}`, basePath: pathname, scheme };
   }
-  // Express sets it where the api is mounted
+  // Express sets `originalUrl` if the api is mounted
   const original = (exchange.request as { readonly originalUrl?: string }).originalUrl;
   const path = (original?.split("?", 1)[0] ?? exchange.path).replace(/\/$/, "");
   return { host: findListeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
-/** The cache key of a document: caller and schema. */
+/** The source of the answers that are the cache key of a document: the caller, the schema and the address. */
 interface DescribedRequest extends SessionSource {
   readonly request: RestRequest;
 }
@@ -88,15 +86,15 @@ const DOCUMENT_ADDRESS: Question<DescribedRequest, DocumentAddress> = {
   key: planKey,
 };
 
-/** A document for one caller. */
+/** A document of one schema for callers with equal rights. */
 interface Document {
-  /** Writes the document. */
+  /** Yields the text of the document, in pieces that may be empty. */
   readonly pieces: () => Generator<string>;
-  /** The whole text, if it is short enough to be cached. */
+  /** The whole text. Undefined before the first request, or if the text is too long for the cache. */
   text?: string;
 }
 
-/** Builds the document in one version of OpenAPI. */
+/** Builds a document in one version of OpenAPI. */
 export type BuildDocument = (description: Description, address: DocumentAddress, rest: RestSurface) => DocumentMembers;
 
 const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<DescribedRequest, Document> => ({
@@ -123,10 +121,11 @@ const createDocumentSpec = (name: string, build: BuildDocument): CacheSpec<Descr
 });
 
 const BYTES_PER_DOCUMENT = 1000;
-/** Longer documents are not cached but written again for each request, and sent meanwhile. */
+/** The limit for cached documents, in UTF-16 code units. A longer document is written again for each request, and sent
+ *  while it is written. */
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
-/** Returns the whole text, or its start and the remaining pieces. */
+/** Returns the whole text of a short document, or the start of a long one and its remaining pieces. */
 const writeDocument = async (
   document: Document,
   cacheDocument: () => void,
@@ -143,7 +142,7 @@ const writeDocument = async (
 const negotiateContentType = ({ rest, accept, model }: RestRequest): string =>
   chooseMedia({ rest, model, maySeePlans: false, accept }, { isWholeRow: true, isRoot: true }).contentType;
 
-/** Creates the handler that answers with the document of the request's schema. `name` is that of its cache.
+/** Creates the handler that answers with the document of the request's schema. `name` is the name of its cache.
  *  @rule R-OAS-1 R-TX-2 */
 export const createSchemaHandler = (
   { caches, registry, watchUnread }: PluginContext,
@@ -174,7 +173,7 @@ export const createSchemaHandler = (
 const findRoots = (options: ResolvedOptions): readonly string[] =>
   options.compatMode ? [...getRestPrefixes(options), ""] : getRestPrefixes(options);
 
-/** The description of the schema at the REST root. */
+/** Answers requests to the REST root with the description of the schema. */
 export const openapi = definePlugin({
   name: "openapi",
   settings: openapiSettings,

@@ -1,6 +1,6 @@
 /** Runs prepared reads, writes and calls in a transaction, and makes the response from the row of the statement. */
 import {
-  isRelApiError,
+  RelApiError,
   defineService,
   type Answer,
   type BoundValue,
@@ -114,7 +114,7 @@ const executeWithPrecondition = async (context: PluginContext, execution: Execut
   try {
     return await context.execute(execution);
   } catch (error) {
-    if (isRelApiError(error) && error.code === SERIALIZATION_FAILURE) throw preconditionFailed();
+    if (error instanceof RelApiError && error.code === SERIALIZATION_FAILURE) throw preconditionFailed();
     throw error;
   }
 };

@@ -1,7 +1,7 @@
 /** Settings of the REST surface, grouped by the plugins that declare them. */
-import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
-const { flag, httpUrl, listOf, oneOf, text } = settingKinds;
+const { flag, httpUrl, listOf, oneOf, text, wholeNumber } = settingKinds;
 
 const isPath = (given: string): boolean => /^\/[^\s?#%]*$/.test(given);
 
@@ -22,7 +22,7 @@ const pathList: SettingKind<readonly string[]> = {
 };
 
 export const restSettings = [
-  defineOption({
+  defineSetting({
     name: "restPrefixes",
     environment: ["REST_PREFIXES"],
     kind: pathList,
@@ -30,40 +30,40 @@ export const restSettings = [
       "comma-separated paths that REST is served under: `/api,/rest/v1` for supabase-js. `api.rest` and the banner use the first",
     whenUnset: "`/api`",
   }),
-  defineOption({
+  defineSetting({
     name: "restPath",
     kind: text,
     default: "/api",
     description: "the same for one path (an option only)",
   }),
-  defineOption({
+  defineSetting({
     name: "dbAggregatesEnabled",
     environment: ["DB_AGGREGATES_ENABLED", "PGRST_DB_AGGREGATES_ENABLED"],
     kind: flag,
     default: false,
     description: "aggregate functions in the REST `select`",
   }),
-  defineOption({
+  defineSetting({
     name: "dbRootSpec",
     environment: ["DB_ROOT_SPEC", "PGRST_DB_ROOT_SPEC"],
     kind: text,
     description: "function that answers the REST root",
   }),
-  defineOption({
+  defineSetting({
     name: "openapiMode",
     environment: ["OPENAPI_MODE", "PGRST_OPENAPI_MODE"],
     kind: oneOf(["follow-privileges", "ignore-privileges", "disabled"]),
     default: "follow-privileges",
     description: "`follow-privileges`, `ignore-privileges`, `disabled`",
   }),
-  defineOption({
+  defineSetting({
     name: "clientErrorVerbosity",
     environment: ["CLIENT_ERROR_VERBOSITY", "PGRST_CLIENT_ERROR_VERBOSITY"],
     kind: oneOf(["verbose", "minimal"]),
     default: "verbose",
     description: "`minimal`: error bodies have only `code` and `message`",
   }),
-  defineOption({
+  defineSetting({
     name: "urlUseLegacyTargetNames",
     environment: ["URL_USE_LEGACY_TARGET_NAMES", "PGRST_URL_USE_LEGACY_TARGET_NAMES"],
     kind: flag,
@@ -73,28 +73,52 @@ export const restSettings = [
 ] as const;
 
 export const restLimits = [
-  defineLimit(
-    "maxColumns",
-    1600,
-    "columns that one REST body, row or `columns` names; a table of PostgreSQL has no more",
-  ),
-  defineLimit("maxParameters", 2000, "parameters of one URL; Node's usual 16 KB of headers hold few more"),
-  defineLimit(
-    "maxSelectFields",
-    1600,
-    "fields of one `select`, those of its embeds included; PostgreSQL answers 1664 columns at most",
-  ),
-  defineLimit(
-    "maxEmbeds",
-    50,
-    "embeds of one `select`. Each `!inner` one is another relation in one join: PostgreSQL plans 50 in half a second, 200 in a minute",
-  ),
-  defineLimit("maxLogicDepth", 100, "`and` and `or` inside each other in a URL"),
+  defineSetting({
+    name: "maxColumns",
+    environment: ["MAX_COLUMNS"],
+    kind: wholeNumber(1),
+    default: 1600,
+    description: "columns that one REST body, row or `columns` names; a table of PostgreSQL has no more",
+    isLimit: true,
+  }),
+  defineSetting({
+    name: "maxParameters",
+    environment: ["MAX_PARAMETERS"],
+    kind: wholeNumber(1),
+    default: 2000,
+    description: "parameters of one URL; Node's usual 16 KB of headers hold few more",
+    isLimit: true,
+  }),
+  defineSetting({
+    name: "maxSelectFields",
+    environment: ["MAX_SELECT_FIELDS"],
+    kind: wholeNumber(1),
+    default: 1600,
+    description: "fields of one `select`, those of its embeds included; PostgreSQL answers 1664 columns at most",
+    isLimit: true,
+  }),
+  defineSetting({
+    name: "maxEmbeds",
+    environment: ["MAX_EMBEDS"],
+    kind: wholeNumber(1),
+    default: 50,
+    description:
+      "embeds of one `select`. Each `!inner` one is another relation in one join: PostgreSQL plans 50 in half a second, 200 in a minute",
+    isLimit: true,
+  }),
+  defineSetting({
+    name: "maxLogicDepth",
+    environment: ["MAX_LOGIC_DEPTH"],
+    kind: wholeNumber(1),
+    default: 100,
+    description: "`and` and `or` inside each other in a URL",
+    isLimit: true,
+  }),
 ] as const;
 
 /** Settings of `rest-rpc`. */
 export const rpcSettings = [
-  defineOption({
+  defineSetting({
     name: "dbHoistedTxSettings",
     environment: ["DB_HOISTED_TX_SETTINGS", "PGRST_DB_HOISTED_TX_SETTINGS"],
     kind: listOf("names of settings"),
@@ -106,14 +130,14 @@ export const rpcSettings = [
 
 /** Settings of `openapi`. */
 export const openapiSettings = [
-  defineOption({
+  defineSetting({
     name: "openapiSecurityActive",
     environment: ["OPENAPI_SECURITY_ACTIVE", "PGRST_OPENAPI_SECURITY_ACTIVE"],
     kind: flag,
     default: false,
     description: "the OpenAPI document says that a token is needed",
   }),
-  defineOption({
+  defineSetting({
     name: "openapiServerProxyUri",
     environment: ["OPENAPI_SERVER_PROXY_URI", "PGRST_OPENAPI_SERVER_PROXY_URI"],
     kind: httpUrl,
@@ -123,7 +147,7 @@ export const openapiSettings = [
 
 /** Settings of `etag`. */
 export const etagSettings = [
-  defineOption({
+  defineSetting({
     name: "etags",
     environment: ["ETAGS"],
     kind: flag,
@@ -135,7 +159,7 @@ export const etagSettings = [
 
 /** Settings of the plugin `explain-media`. */
 export const explainSettings = [
-  defineOption({
+  defineSetting({
     name: "dbPlanEnabled",
     environment: ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"],
     kind: flag,

@@ -1,10 +1,10 @@
 /** Settings that plugins of several folders read. Each plugin lists those that it reads. */
-import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
 /** The role of callers without a credential. */
-export const anonRole = defineOption({
+export const anonRole = defineSetting({
   name: "anonRole",
   environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
   kind: text,
@@ -12,7 +12,7 @@ export const anonRole = defineOption({
   whenUnset: "callers without a credential get 401",
 });
 
-export const compatMode = defineOption({
+export const compatMode = defineSetting({
   name: "compatMode",
   environment: ["COMPAT_MODE"],
   kind: flag,
@@ -29,21 +29,23 @@ const isOrigin = (item: unknown): boolean => typeof item === "string" && ORIGIN.
 
 const originList = listOf("origins");
 
+const ORIGIN_FORMS = "origins such as https://app.example or https://*.app.example, without a path";
+
 /** @rule R-COR-4 */
 const origins: SettingKind<readonly string[]> = {
-  accepts: "origins such as https://app.example or https://*.app.example, without a path, separated by commas, or *",
+  accepts: `${ORIGIN_FORMS}, separated by commas, or *`,
   parse: (given) => {
     const read = originList.parse(given) ?? [];
     return read.every(isOrigin) ? read : undefined;
   },
   option: {
-    accepts: "a list of origins such as https://app.example, without a path, or *",
+    accepts: `a list of ${ORIGIN_FORMS}, or *`,
     takes: (given) => Array.isArray(given) && given.every(isOrigin),
   },
 };
 
 /** Read for CORS, for WebSockets and for tokens in cookies. */
-export const corsAllowedOrigins = defineOption({
+export const corsAllowedOrigins = defineSetting({
   name: "corsAllowedOrigins",
   environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],
   kind: origins,
@@ -51,7 +53,7 @@ export const corsAllowedOrigins = defineOption({
   description: "comma-separated origins",
 });
 
-export const dbChannel = defineOption({
+export const dbChannel = defineSetting({
   name: "dbChannel",
   environment: ["DB_CHANNEL", "PGRST_DB_CHANNEL"],
   kind: text,
@@ -60,14 +62,14 @@ export const dbChannel = defineOption({
   isFixed: true,
 });
 
-const dbMaxRows = defineOption({
+const dbMaxRows = defineSetting({
   name: "dbMaxRows",
   environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
   kind: wholeNumber(0),
   description: "hard limit on rows of a read",
 });
 
-export const dbTxEnd = defineOption({
+export const dbTxEnd = defineSetting({
   name: "dbTxEnd",
   environment: ["DB_TX_END", "PGRST_DB_TX_END"],
   kind: oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]),
@@ -75,7 +77,7 @@ export const dbTxEnd = defineOption({
   description: "`commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`",
 });
 
-export const metadataPermissionsForRest = defineOption({
+export const metadataPermissionsForRest = defineSetting({
   name: "metadataPermissionsForRest",
   environment: ["METADATA_PERMISSIONS_FOR_REST"],
   kind: flag,
@@ -93,31 +95,53 @@ const sharedOptions = [
   metadataPermissionsForRest,
 ] as const;
 
-export const maxJsonDepth = defineLimit(
-  "maxJsonDepth",
-  500,
-  "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. What walks over JSON recurses, here and in PostgreSQL",
-);
+export const maxJsonDepth = defineSetting({
+  name: "maxJsonDepth",
+  environment: ["MAX_JSON_DEPTH"],
+  kind: wholeNumber(1),
+  default: 500,
+  description:
+    "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. Code that walks over JSON recurses, here and in PostgreSQL",
+  isLimit: true,
+});
 
-const maxRelationDepth = defineLimit(
-  "maxRelationDepth",
-  20,
-  "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
-);
+const maxRelationDepth = defineSetting({
+  name: "maxRelationDepth",
+  environment: ["MAX_RELATION_DEPTH"],
+  kind: wholeNumber(1),
+  default: 20,
+  description:
+    "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
+  isLimit: true,
+});
 
-const maxFilters = defineLimit(
-  "maxFilters",
-  10_000,
-  "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
-);
+const maxFilters = defineSetting({
+  name: "maxFilters",
+  environment: ["MAX_FILTERS"],
+  kind: wholeNumber(1),
+  default: 10_000,
+  description:
+    "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
+  isLimit: true,
+});
 
-const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
+const maxOrderTerms = defineSetting({
+  name: "maxOrderTerms",
+  environment: ["MAX_ORDER_TERMS"],
+  kind: wholeNumber(1),
+  default: 200,
+  description: "terms of one `order` or `order_by`",
+  isLimit: true,
+});
 
-const maxPathKeys = defineLimit(
-  "maxPathKeys",
-  100,
-  "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
-);
+const maxPathKeys = defineSetting({
+  name: "maxPathKeys",
+  environment: ["MAX_PATH_KEYS"],
+  kind: wholeNumber(1),
+  default: 100,
+  description: "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
+  isLimit: true,
+});
 
 /** The limits that both surfaces read. */
 export const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;

@@ -1,11 +1,11 @@
 /** Settings of coalesced reads and streamed answers. */
-import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { wholeNumber } = settingKinds;
 
 /** Settings of the plugin `coalesced-reads`. */
 export const coalescedReadsSettings = [
-  defineOption({
+  defineSetting({
     name: "maxCoalescedReads",
     environment: ["MAX_COALESCED_READS"],
     kind: wholeNumber(1),
@@ -18,7 +18,7 @@ export const coalescedReadsSettings = [
 
 /** Settings of the plugin `streamed-answers`. */
 export const streamSettings = [
-  defineOption({
+  defineSetting({
     name: "streamAboveBytes",
     isFixed: true,
     environment: ["STREAM_ABOVE_BYTES"],
@@ -27,7 +27,7 @@ export const streamSettings = [
     description:
       "a longer body of a REST read, or a longer `data` of a GraphQL query, goes to the client while it arrives; the database waits for the client (R-STR)",
   }),
-  defineOption({
+  defineSetting({
     name: "streamPatience",
     environment: ["STREAM_PATIENCE"],
     kind: wholeNumber(1),

@@ -1,6 +1,6 @@
 /** `relapi check`: reports what would fail with these settings, one line per fault. */
 import { createServer } from "node:net";
-import { isRelApiError } from "../../core/index.ts";
+import { RelApiError } from "../../core/index.ts";
 import { buildDemoNotice, checkPolicies, checkNamedObjects } from "../server/checks.ts";
 import {
   listKnownVariables,
@@ -71,7 +71,7 @@ export const checkSettings = async (given: Environment, complete: () => Promise<
     const { errors, warnings, summary } = await checkDatabase(settings);
     return { errors, warnings: [...findUnknown().map(({ message }) => message), ...warnings], summary };
   } catch (error) {
-    if (!isRelApiError(error)) throw error;
+    if (!(error instanceof RelApiError)) throw error;
     return { errors: error.message.split("\n"), warnings: findUnknown().map(({ message }) => message), summary: "" };
   }
 };

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
-import { buildSuggestion, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
+import { buildSuggestion, presetError, type Environment, type Setting } from "../../core/index.ts";
 import { listKnownSettings } from "../server/environment.ts";
 import { unsupportedAdvice } from "../server/unsupported-settings.ts";
 
@@ -85,7 +85,7 @@ const loadValues = (file: string, environment: Environment): Values => {
 };
 
 /** Returns the value as the text that an environment variable would have. */
-const encodeVariable = (given: unknown, { kind }: SettingSpec<unknown>): string => {
+const encodeVariable = (given: unknown, { kind }: Setting): string => {
   if (typeof given === "string") return given;
   const json = JSON.stringify(given);
   if (!Array.isArray(given) || given.some((item) => typeof item !== "string")) return json;
@@ -95,7 +95,7 @@ const encodeVariable = (given: unknown, { kind }: SettingSpec<unknown>): string 
 const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
 
 /** Lists all names of a setting in a file: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
-const listFileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly string[] => [
+const listFileNames = ({ name, environment = [] }: Setting): readonly string[] => [
   name,
   ...environment,
   ...environment.flatMap((variable) =>

@@ -1,5 +1,5 @@
 /** `relapi dump-config`: prints the effective value of every setting under the name of its variable. */
-import type { SettingSpec } from "../../core/index.ts";
+import type { Setting } from "../../core/index.ts";
 import { listKnownSettings, type EnvironmentSettings } from "../server/environment.ts";
 
 const encodeValue = (given: unknown): string =>
@@ -17,9 +17,8 @@ const formatLine = (variable: string, isSecret: boolean | undefined, given: unkn
 /** Formats the settings as lines of `NAME=value`. @rule C-DOC-3 */
 export const dumpConfig = ({ options, server }: EnvironmentSettings): string => {
   const given: Readonly<Record<string, unknown>> = { ...server, ...options };
-  const lines = listKnownSettings().flatMap(
-    ({ name, environment = [], default: fallback, isSecret }: SettingSpec<unknown>) =>
-      environment.slice(0, 1).map((variable) => formatLine(variable, isSecret, given[name] ?? fallback)),
+  const lines = listKnownSettings().flatMap(({ name, environment = [], default: fallback, isSecret }: Setting) =>
+    environment.slice(0, 1).map((variable) => formatLine(variable, isSecret, given[name] ?? fallback)),
   );
   // these settings may contain secrets for database functions
   const app = Object.keys(options.appSettings ?? {}).map((name) => `APP_SETTINGS_${name.toUpperCase()}=***`);

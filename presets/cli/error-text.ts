@@ -1,5 +1,5 @@
 /** Prints why a command cannot continue: one line per fault on stderr. */
-import { isRelApiError } from "../../core/index.ts";
+import { RelApiError } from "../../core/index.ts";
 import { write, type Outputs } from "./terminal.ts";
 
 /** Returns whether the operating system reported the error. Such errors, as for an unreadable folder, need no
@@ -9,7 +9,7 @@ const isSystemError = (error: Error): boolean => typeof (error as NodeJS.ErrnoEx
 /** Formats an error: only the message for wrong settings and system errors, otherwise with the stack trace. */
 export const formatError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  return isRelApiError(error) || isSystemError(error) ? error.message : (error.stack ?? error.message);
+  return error instanceof RelApiError || isSystemError(error) ? error.message : (error.stack ?? error.message);
 };
 
 /** Prints the text on stderr. @rule C-CLI-4 */

@@ -6,7 +6,7 @@ import {
   createProgram,
   catalogText,
   ident,
-  isRelApiError,
+  RelApiError,
   buildSuggestion,
   presetError,
   sql,
@@ -258,7 +258,7 @@ const findPolicyError = async (
       skipsPreRequest: true,
     });
   } catch (error) {
-    if (!isRelApiError(error)) throw error;
+    if (!(error instanceof RelApiError)) throw error;
     if (MISSING.has(error.code)) return error.message;
   }
   return undefined;

@@ -6,7 +6,6 @@ import {
   type Environment,
   type RelApiOptions,
   type Setting,
-  type SettingSpec,
 } from "../../core/index.ts";
 import { findEncryptionFaults } from "./checks.ts";
 import { plus } from "../plus.ts";
@@ -30,7 +29,7 @@ export interface EnvironmentSettings {
 }
 
 /** Lists all settings that the environment may set, to recognise names in settings files and unknown variables. */
-export const listKnownSettings = (): readonly SettingSpec<unknown>[] => [
+export const listKnownSettings = (): readonly Setting[] => [
   ...collectSettings(plus({})),
   ...serverSettings,
   featureSetting,
@@ -70,10 +69,7 @@ export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
   const settings = collectSettings(plus({}));
   const { environment, files } = loadSecretFiles(given, settings, ofFiles);
-  const ofPreset = parseVariables(
-    settings.filter(({ isOption }) => isOption),
-    environment,
-  );
+  const ofPreset = parseVariables(settings, environment);
   const ofServer = parseVariables(serverSettings, environment);
   const flags = parseVariables([featureSetting], environment);
   const faults = [...ofFiles, ...ofPreset.errors, ...flags.errors, ...ofServer.errors];

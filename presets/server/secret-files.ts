@@ -6,12 +6,12 @@ import {
   Stage,
   type Plugin,
   type RelApiOptions,
-  type SettingSpec,
+  type Setting,
   type HealthProblems,
 } from "../../core/index.ts";
 
 export interface SecretFile {
-  readonly setting: SettingSpec<unknown>;
+  readonly setting: Setting;
   /** The variable that names the file. */
   readonly variable: string;
   readonly path: string;

@@ -1,5 +1,5 @@
 /** Settings of the standalone server only: its address, and variables that set several options. */
-import { settingKinds, type RelApiOptions, type SettingKind, type SettingSpec } from "../../core/index.ts";
+import { settingKinds, type RelApiOptions, type SettingKind, type Setting } from "../../core/index.ts";
 import { presetNameKind, type PresetName } from "../preset-names.ts";
 
 const { text, wholeNumber } = settingKinds;
@@ -49,7 +49,7 @@ export const SERVER_DEFAULTS = {
   shutdownDelay: 0,
 } as const satisfies ServerSettings;
 
-export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>[] = [
+export const serverSettings: readonly Setting<unknown, keyof ServerSettings>[] = [
   {
     name: "preset",
     environment: ["PRESET"],
@@ -140,7 +140,7 @@ export const EXPERIMENTAL_FEATURES: Readonly<Record<string, keyof RelApiOptions 
   streaming_subscriptions: undefined,
 };
 
-export const featureSetting: SettingSpec<readonly string[]> = {
+export const featureSetting: Setting<readonly string[]> = {
   name: "features",
   environment: ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"],
   kind: {
@@ -163,7 +163,7 @@ export const featureSetting: SettingSpec<readonly string[]> = {
 export const APP_SETTING_VARIABLE = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
 
 /** The entry of the settings page, since each variable of this pattern is a separate setting. */
-export const appSettings: SettingSpec<string> = {
+export const appSettings: Setting<string> = {
   name: "appSettings",
   environment: ["APP_SETTINGS_<NAME>", "PGRST_APP_SETTINGS_<NAME>"],
   kind: text,

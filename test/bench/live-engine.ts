@@ -2,7 +2,7 @@
  * Runs the engine of live queries in a separate process, with subscribers without sockets: `node live-engine.js
  * <database url> <subscribers> <query>`.
  */
-import { compose, definePlugin, relApi, createCallerSession, type PluginContext } from "../../core/index.ts";
+import { compose, definePlugin, relApi, type PluginContext, type Session } from "../../core/index.ts";
 import { graphqlService } from "../../plugins/graphql/api.ts";
 import { liveQueriesService } from "../../plugins/live/api.ts";
 import { fullCompat } from "../../presets/index.ts";
@@ -30,7 +30,14 @@ await api.ready;
 const live = context?.use(liveQueriesService);
 const engine = context?.use(graphqlService);
 if (live === undefined || engine === undefined) throw new Error("the preset has no live queries");
-const session = createCallerSession({ role: "bench_anon" });
+const ROLE = "bench_anon";
+const session: Session = {
+  role: ROLE,
+  databaseRole: ROLE,
+  isAdmin: false,
+  claims: { role: ROLE },
+  variables: { "x-session-role": ROLE },
+};
 
 let answered = (_text: string): void => undefined;
 let times: number[] = [];

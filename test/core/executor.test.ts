@@ -11,13 +11,12 @@ import { createCounters } from "../../core/kernel/counters.ts";
 import {
   coreSettings,
   createCaches,
-  isRelApiError,
+  RelApiError,
   resolveOptions,
   type BoundValue,
   type Execution,
   type Logger,
   type Model,
-  type RelApiError,
   type RelApiOptions,
   type ResultRow,
   type Role,
@@ -147,7 +146,8 @@ const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!isRelApiError(error)) throw new Error(`expected a RelApiError, not ${String(error)}`, { cause: error });
+  if (!(error instanceof RelApiError))
+    throw new Error(`expected a RelApiError, not ${String(error)}`, { cause: error });
   return error;
 };
 

@@ -8,18 +8,16 @@ import express from "express";
 import { afterAll, describe, expect, test } from "vitest";
 import { compose, relApi, without, type RelApiOptions } from "../../core/index.ts";
 import { fullCompat, gqlCompat, minimal, restCompat } from "../../presets/index.ts";
-import { openApi, startApi, type Answer, type StartOptions, type TestApi } from "../support/api.ts";
+import { BROWSER, openApi, startApi, type Answer, type StartOptions, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { openDatabase, testDatabase } from "../support/database.ts";
 import { adminSecret } from "../support/tokens.ts";
-
-const HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
 const start = (options: StartOptions = {}): Promise<TestApi> =>
   startApi({ compatMode: false, dbSchemas: ["public"], anonRole: "music_reader", ...options });
 
 const pageOf = async (api: TestApi, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
-  const answer = await api.get("/", { headers: { ...HTML, ...headers } });
+  const answer = await api.get("/", { headers: { ...BROWSER, ...headers } });
   expect(answer.status, answer.text).toBe(200);
   return answer;
 };
@@ -72,7 +70,7 @@ describe("who gets the page", () => {
     {
       title: "X-PAGE-1 a browser gets a page that loads nothing, runs nothing else and cannot be framed",
       request: "GET /",
-      headers: HTML,
+      headers: BROWSER,
       status: 200,
       responseHeaders: {
         "content-type": "text/html; charset=utf-8",
@@ -83,7 +81,7 @@ describe("who gets the page", () => {
         "x-content-type-options": "nosniff",
       },
     },
-    { title: "X-PAGE-1 HEAD has no body", request: "HEAD /", headers: HTML, status: 200, bytes: "" },
+    { title: "X-PAGE-1 HEAD has no body", request: "HEAD /", headers: BROWSER, status: 200, bytes: "" },
     { title: "X-PAGE-1 other clients get the 404", request: "GET /", ...notFound },
     {
       title: "X-PAGE-1 a client that accepts anything gets the 404",
@@ -97,20 +95,20 @@ describe("who gets the page", () => {
       headers: { accept: "text/html;q=0, application/json" },
       ...notFound,
     },
-    { title: "X-PAGE-1 other paths have no page", request: "GET /index.html", headers: HTML, ...notFound },
-    { title: "X-PAGE-1 other methods have no page", request: "DELETE /", headers: HTML, ...notFound },
+    { title: "X-PAGE-1 other paths have no page", request: "GET /index.html", headers: BROWSER, ...notFound },
+    { title: "X-PAGE-1 other methods have no page", request: "DELETE /", headers: BROWSER, ...notFound },
   ]);
 
   test("X-PAGE-1 without the plugin a browser gets the 404 too", async () => {
     const bare = await start({ parts: [without("front-page")] });
-    const { status, text } = await bare.get("/", { headers: HTML });
+    const { status, text } = await bare.get("/", { headers: BROWSER });
     expect([status, JSON.parse(text).code]).toEqual([404, "PGRST125"]);
     await bare.close();
   });
 
   test("X-PAGE-1 if REST has the root, REST answers there", async () => {
     const compat = await start({ compatMode: true });
-    expect((await compat.get("/", { headers: HTML })).text).toContain("swagger-ui");
+    expect((await compat.get("/", { headers: BROWSER })).text).toContain("swagger-ui");
     await compat.close();
   });
 
@@ -129,7 +127,7 @@ describe("who gets the page", () => {
 
   test("X-PAGE-1 minimal has no page", async () => {
     const small = await start({ preset: minimal });
-    expect((await small.get("/", { headers: HTML })).status).toBe(404);
+    expect((await small.get("/", { headers: BROWSER })).status).toBe(404);
     await small.close();
   });
 });
@@ -152,21 +150,21 @@ describe("in an application", async () => {
         .use(mounted)
         .get("/", (_, response) => void response.send("mine")),
     );
-    const answer = await fetch(after, { headers: HTML });
+    const answer = await fetch(after, { headers: BROWSER });
     expect(await answer.text()).toBe("mine");
     const none = await serveApp(express().use(mounted));
-    expect((await fetch(none, { headers: HTML })).status).toBe(404);
+    expect((await fetch(none, { headers: BROWSER })).status).toBe(404);
   });
 
   test.each(["/db", "/db/"])("X-PAGE-2 below a mount path %s has the page, and its links work", async (path) => {
     const url = await serveApp(express().use("/db", mounted));
-    const answer = await fetch(url + path, { headers: HTML });
+    const answer = await fetch(url + path, { headers: BROWSER });
     expect(answer.status).toBe(200);
     const text = await answer.text();
     const links = [...text.matchAll(/<a class="button" href="([^"]+)"/g)].map(([, link]) => link as string);
     expect(links).toEqual(["/db/api", "/db/v1/graphql"]);
     for (const link of links) {
-      const page = await fetch(url + link, { headers: HTML });
+      const page = await fetch(url + link, { headers: BROWSER });
       expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     }
     expect(textOf(text)).toContain(`${url}/db/api/`);
@@ -177,7 +175,7 @@ describe("in an application", async () => {
     const app = express()
       .use("/db", mounted)
       .get("/db/mine", (_, response) => void response.send("mine"));
-    expect(await (await fetch(`${await serveApp(app)}/db/mine`, { headers: HTML })).text()).toBe("mine");
+    expect(await (await fetch(`${await serveApp(app)}/db/mine`, { headers: BROWSER })).text()).toBe("mine");
   });
 });
 

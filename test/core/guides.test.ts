@@ -75,9 +75,9 @@ test.each([["write-a-preference", "key-order"]])("the guide %s shows the plugin 
   );
 });
 
-test("the examples of hooks.md are the tested ones", () => {
+test.each(["reference/hooks", "guides/share-between-plugins"])("the examples of %s are the tested ones", (page) => {
   const blocks = Array.from(
-    read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
+    read(`../../docs/${page}.md`).matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
   );
   expect(blocks).not.toEqual([]);

@@ -63,6 +63,9 @@ const encodeError: Surface["encodeError"] = (error, { session }) => ({
   body: JSON.stringify({ code: error.code, message: error.message, role: session?.role }),
 });
 
+const WIDE_PATHS = ["/a/*", "/b*"];
+const TRUSTED_ORIGINS = ["https://a.example", "https://*.shop.example"];
+
 /** Answers `/echo` and the paths that the test adds. */
 const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Surface> = {}): Plugin =>
   definePlugin({
@@ -170,7 +173,7 @@ describe("answers", () => {
     const { api, request } = await start(
       {},
       surface("posts", { paths: () => ["/a"], match: (_, method) => method === "POST" }),
-      surface("wide", { paths: () => ["/a/*", "/b*"] }),
+      surface("wide", { paths: () => WIDE_PATHS }),
       surface("exact", { paths: () => ["/a", "/a/x", "/b/1"] }),
       surface("grown", { paths: () => later }),
       surface("matching", { match: (path) => path === "/c" || path === "/a" }),
@@ -476,7 +479,7 @@ describe("CORS", () => {
   });
 
   test("R-COR-1 G-HTTP-11 a listed origin is echoed, others get no header", async () => {
-    const { request } = await start({ corsAllowedOrigins: ["https://a.example", "https://*.shop.example"] }, echo());
+    const { request } = await start({ corsAllowedOrigins: TRUSTED_ORIGINS }, echo());
     const get = async (origin: string) => (await request("GET", "/echo", { headers: { origin } })).headers;
     for (const origin of ["https://a.example", "https://north.shop.example"]) {
       expect(await get(origin)).toMatchObject({

@@ -14,6 +14,7 @@ import {
   type Privilege,
 } from "../../core/index.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
+import { ANY_MEDIA_TYPE } from "../support/http.ts";
 import { columnIn, inSchema, load, relationIn, routineIn, ways } from "./load-model.ts";
 
 let model: Model;
@@ -348,7 +349,7 @@ describe("types", () => {
       { mediaType: "text/csv", relation: "notices", isBytea: false },
       { mediaType: "text/plain", relation: "notices", isBytea: false },
       { mediaType: "text/plain", relation: "paints", isBytea: false },
-      { mediaType: "*/*", relation: "signals", isBytea: true },
+      { mediaType: ANY_MEDIA_TYPE, relation: "signals", isBytea: true },
       { mediaType: "application/vnd.sea.tally", relation: undefined, isBytea: false },
     ]);
     expect(model.types.get(routineIn(model, "logo").returns.type)?.name).toBe("image/png");

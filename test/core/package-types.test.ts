@@ -69,17 +69,35 @@ describe("the types in an application", () => {
     join(application, "app.ts"),
     `${imports.join("")}
       import { createServer } from "node:http";
-      import { compose, definePlugin, defineSetting, relApi, settingKinds, sql, without } from "relapi";
+      import { compose, definePlugin, defineSetting, limitExceeded, relApi, settingKinds, sql, without, type ValuesOf } from "relapi";
       import { fullCompat } from "relapi/presets";
-      const slowAfter = defineSetting({ name: "slowAfter", kind: settingKinds.wholeNumber(1), default: 5, description: "a limit" });
+      const settings = [
+        defineSetting({ name: "slowAfter", kind: settingKinds.wholeNumber(1), default: 5, description: "milliseconds" }),
+        defineSetting({ name: "fleet", kind: settingKinds.oneOf(["sail", "steam"]), description: "the fleet" }),
+        // @ts-expect-error X-SET-1 a default of another type
+        defineSetting({ name: "depth", kind: settingKinds.wholeNumber(1), default: "deep", description: "the depth" }),
+      ] as const;
+      const limits = [
+        defineSetting({ name: "maxWishes", kind: settingKinds.wholeNumber(1), default: 2, description: "wishes", isLimit: true }),
+      ] as const;
+      declare module "relapi" {
+        interface ResolvedOptions extends ValuesOf<typeof settings> {}
+        interface Limits extends ValuesOf<typeof limits> {}
+      }
       const near = definePlugin({
         name: "near",
-        settings: [slowAfter],
+        settings: [...settings, ...limits],
         operators: [{ name: "near", rest: "near", types: ["point"], operand: "scalar", compile: (column) => sql\`\${column}\` }],
-        apply: (_hooks, context) => { const limit: number = slowAfter.get(context.options); void limit; },
+        apply: (_hooks, context) => {
+          const limit: number = context.options.slowAfter;
+          const fleet: "sail" | "steam" | undefined = context.options.fleet;
+          if (context.options.maxWishes < limit) throw limitExceeded("maxWishes", { code: "too-many", message: String(fleet) });
+          // @ts-expect-error X-SET-1 a setting without a default may be undefined
+          context.options.fleet.length;
+        },
       });
       const factory = (name: string) => definePlugin({ name });
-      createServer(relApi(compose(fullCompat({ databaseUrl: process.env["DATABASE_URL"] }), without("playground"), near, factory("far"))));
+      createServer(relApi(compose(fullCompat({ databaseUrl: process.env["DATABASE_URL"], slowAfter: 7, fleet: "sail" }), without("playground"), near, factory("far"))));
       // @ts-expect-error X-START-7 a factory that was not called
       compose(factory);
       // @ts-expect-error X-START-7
@@ -158,7 +176,7 @@ test("X-PAT-6 relapi/live-client has its types", () => {
 test("X-SET-8 each preset has the options of all presets, with their types", () => {
   const head = 'import { minimal } from "relapi/presets/minimal";\n';
   const using = (name: string): string => `${head}export const preset = minimal({ dbMaxRows: 5, ${name}: 7 });`;
-  const names = collectSettings(plus({})).flatMap(({ isOption, name }) => (isOption ? name : []));
+  const names = collectSettings(plus({})).map(({ name }) => name);
   const symbols = names.map((name) => `minimal({ ${name}: Symbol() });`); // one line for each
   const errors = errorsOf({
     right: using("maxAliases"),

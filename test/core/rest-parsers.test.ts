@@ -1,6 +1,6 @@
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
-import { isRelApiError, resolveOptions, collectSettings } from "../../core/index.ts";
+import { RelApiError, resolveOptions, collectSettings } from "../../core/index.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { parseFilter } from "../../plugins/rest/syntax/filter.ts";
@@ -25,7 +25,7 @@ const parses = (parse: () => unknown): boolean => {
     parse();
     return true;
   } catch (error) {
-    if (!isRelApiError(error)) throw error;
+    if (!(error instanceof RelApiError)) throw error;
     expect(["parse-error", "range-not-satisfiable"]).toContain(error.code);
     if (error.code === "parse-error" && error.facts["limit"] === undefined) {
       expect(error.message).toMatch(/^"failed to parse [a-z _]+ \([^]*\)" \(line \d+, column \d+\)$/);

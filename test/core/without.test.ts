@@ -1,7 +1,7 @@
 /** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. The
  *  files without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts request the names that are then unknown. */
 import { afterEach, describe, expect, test } from "vitest";
-import { compose, isRelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
+import { compose, RelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { requiring } from "./left-out.ts";
 
@@ -41,7 +41,7 @@ describe.each(plugins.map((plugin): [string, Plugin] => [plugin.name, plugin]))(
     for (let round = 0; round < plugins.length; round++) {
       const error = thrownBy(() => startWithout(gone));
       if (error === undefined) break;
-      if (!isRelApiError(error)) throw error;
+      if (!(error instanceof RelApiError)) throw error;
       const [, waiting = "", removed = ""] =
         /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(
           error.message,

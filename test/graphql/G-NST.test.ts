@@ -183,7 +183,7 @@ gqlCases(api, [
   },
   // the paths of database errors
   {
-    title: "G-NST-10 a list without nested data",
+    title: "G-NST-10 the path of an error in a list without nested data",
     query: artist('[{name: "New"}, {name: "Abba"}]'),
     error: {
       message: expect.stringContaining("Uniqueness violation."),
@@ -192,17 +192,17 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 a list with nested data",
+    title: "G-NST-10 the path of an error in a list with nested data",
     query: artist('[{name: "New", albums: {data: [{title: "x"}]}}, {name: "Abba"}]'),
     error: { message: expect.stringContaining("Uniqueness violation."), path: at(".objects[1]") },
   },
   {
-    title: "G-NST-10 inside, a list without deeper data",
+    title: "G-NST-10 the path of an error in nested rows",
     query: artist('[{name: "New"}, {name: "N2", albums: {data: [{title: "x", id: 1}]}}]'),
     error: { message: expect.stringContaining("album_pkey"), path: at(".objects[1].albums.data") },
   },
   {
-    title: "G-NST-10 inside, with deeper data",
+    title: "G-NST-10 the path of an error two levels below the list",
     query:
       'mutation { insert_playlist(objects: [{name: "P", playlist_songs: {data: [{position: 1, song: {data: {title: "S"}}}, {position: 1, song: {data: {id: 1, title: "T"}}}]}}]) { affected_rows } }',
     error: {
@@ -211,7 +211,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 inside, the row itself with deeper data",
+    title: "G-NST-10 the path of an error in a nested row that has nested data",
     query:
       'mutation { insert_team(objects: [{name: "T", matches: {data: [{goals: 1, away_team_id: 999}, {teamByAwayTeamId: {data: {name: "U"}}}]}}]) { affected_rows } }',
     error: {
@@ -220,7 +220,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 an object relationship before the row",
+    title: "G-NST-10 the path of an error in a related row that is inserted before the row",
     query: album('[{title: "t", artist: {data: {name: "Abba"}}}]'),
     error: {
       message: expect.stringContaining("artist_name_key"),
@@ -228,7 +228,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 an object relationship after the row",
+    title: "G-NST-10 the path of an error in a related row that is inserted after the row",
     query:
       'mutation { insert_person(objects: [{name: "P", passport: {data: {id: 1, number: "x"}}}]) { affected_rows } }',
     error: {
@@ -237,17 +237,17 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 insert_T_one",
+    title: "G-NST-10 the path of an error in insert_T_one",
     query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }',
     error: { message: expect.stringContaining("Uniqueness"), path: "$.selectionSet.insert_artist_one.args.object" },
   },
   {
-    title: "G-NST-10 insert_T_one with nested data",
+    title: "G-NST-10 the path of an error in the row of insert_T_one with nested data",
     query: 'mutation { insert_artist_one(object: {name: "Abba", albums: {data: [{title: "x"}]}}) { id } }',
     error: { message: expect.stringContaining("Uniqueness"), path: "$.selectionSet.insert_artist_one.args.object[0]" },
   },
   {
-    title: "G-NST-10 insert_T_one, inside",
+    title: "G-NST-10 the path of an error in nested rows of insert_T_one",
     query: 'mutation { insert_artist_one(object: {name: "N", albums: {data: [{id: 1, title: "x"}]}}) { id } }',
     error: {
       message: expect.stringContaining("album_pkey"),
@@ -255,7 +255,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 coercion has the path of the value",
+    title: "G-NST-10 an error of coercion has the path of the value",
     query: artist('[{name: "N", albums: {data: [{title: 3}]}}]'),
     error: {
       message: "parsing Text failed, expected String, but encountered Number",
@@ -411,22 +411,22 @@ const duplicate = '{name: "Abba", albums: {data: [{title: "x"}]}}';
 
 gqlCases(api, [
   {
-    title: "G-NST-11 an error of the database before a contradiction further on",
+    title: "G-NST-11 an error of the database precedes a contradiction in a later row",
     query: artist(`[${duplicate}, ${contradiction}]`),
     error: { message: expect.stringContaining("artist_name_key"), path: at(".objects[0]") },
   },
   {
-    title: "G-NST-11 a contradiction before an error of the database further on",
+    title: "G-NST-11 a contradiction precedes an error of the database in a later row",
     query: artist(`[${contradiction}, ${duplicate}]`),
     error: { message: determined, path: at(".objects[0].albums.data[0]"), code: failed },
   },
   {
-    title: "G-NST-11 the row's own error before a contradiction below it",
+    title: "G-NST-11 the error of a row precedes a contradiction in its nested rows",
     query: artist('[{name: "Abba", albums: {data: [{title: "x", artist_id: 1}]}}]'),
     error: { message: expect.stringContaining("artist_name_key"), path: at(".objects[0]") },
   },
   {
-    title: "G-NST-11 a row that was not written before a contradiction below it",
+    title: "G-NST-11 the error of an unwritten row precedes a contradiction in its nested rows",
     query: artist(
       '[{name: "Abba", albums: {data: [{title: "x", artist_id: 1}]}}]',
       "affected_rows",
@@ -439,7 +439,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 an unwritten row comes before errors of rows that depend on rows below it",
+    title: "G-NST-11 the error of an unwritten row precedes errors in its nested rows",
     query:
       'mutation { insert_playlist(objects: [{id: 1, name: "P", playlist_songs: {data: [{position: 9, song: {data: {id: 1, title: "S"}}}]}}], on_conflict: {constraint: playlist_pkey}) { affected_rows } }',
     error: {
@@ -449,7 +449,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 and before a contradiction of an object relationship further down",
+    title: "G-NST-11 the error of an unwritten row precedes a contradiction of a nested object relationship",
     query:
       'mutation { insert_playlist(objects: [{id: 1, name: "P", playlist_songs: {data: [{position: 9, song_id: 1, song: {data: {title: "S"}}}]}}], on_conflict: {constraint: playlist_pkey}) { affected_rows } }',
     error: {
@@ -458,7 +458,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 an object relationship's error before the row's",
+    title: "G-NST-11 the error of an object relationship precedes the error of the row",
     query: album('[{id: 1, title: "t", artist: {data: {name: "Abba"}}}]'),
     error: {
       message: expect.stringContaining("artist_name_key"),
@@ -466,7 +466,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 an object relationship that was not written before the next one's error",
+    title: "G-NST-11 the error of an unwritten object relationship precedes the error of the next one",
     query:
       'mutation { insert_match(objects: [{id: 900, team: {data: {id: 1, name: "T"}, on_conflict: {constraint: team_pkey}}, teamByAwayTeamId: {data: {id: 2, name: "U"}}}]) { affected_rows } }',
     error: {
@@ -475,7 +475,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 a contradiction of a level before its object relationships are inserted",
+    title: "G-NST-11 a contradiction of a level precedes the inserts of its object relationships",
     query:
       'mutation { insert_match(objects: [{id: 900, away_team_id: 1, team: {data: {id: 1, name: "T"}}, teamByAwayTeamId: {data: {name: "U"}}}]) { affected_rows } }',
     error: {
@@ -485,12 +485,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 an earlier field's error first",
+    title: "G-NST-11 the error of an earlier field precedes the error of a later one",
     query: `mutation { a: insert_album(objects: [{id: 1, title: "t", artist_id: 1}]) { affected_rows } insert_artist(objects: [${contradiction}]) { affected_rows } }`,
     error: { message: expect.stringContaining("album_pkey"), path: "$.selectionSet.insert_album.args.objects" },
   },
   {
-    title: "G-NST-11 errors of reading a later field first",
+    title: "G-NST-11 errors of parsing a later field precede errors of writes",
     query: `mutation { insert_artist(objects: [${contradiction}]) { affected_rows } insert_album(objects: [{nothing: 1}]) { affected_rows } }`,
     error: {
       message: "field 'nothing' not found in type: 'album_insert_input'",
@@ -499,7 +499,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-NST-11 what was written before a contradiction is undone", async () => {
+test("G-NST-11 writes before a contradiction are undone", async () => {
   const kept = await startApi(forGraphql({ on: api.database }));
   expect(
     (await kept.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0].message,
@@ -508,7 +508,7 @@ test("G-NST-11 what was written before a contradiction is undone", async () => {
   await kept.close();
 });
 
-test("G-NST-11 a permission's check before an error of the database further on", async () => {
+test("G-NST-11 the check of a permission precedes an error of the database in a later row", async () => {
   const metadata = documentOf([
     table("artist", {
       array_relationships: [array("albums", "album", "artist_id")],

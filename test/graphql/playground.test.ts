@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { asAdmin, BROWSER, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -14,8 +14,7 @@ if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.br")))
   execFileSync(process.execPath, [inRoot(".ci/bundle-playground.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));
-const HTML = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };
-const page = await api.get("/v1/graphql", { headers: HTML });
+const page = await api.get("/v1/graphql", { headers: BROWSER });
 const script = /src="([^"]+main\.js)"/.exec(page.text)?.[1] ?? "";
 const folder = `/v1/${script.replace(/main\.js$/, "")}`;
 
@@ -23,7 +22,7 @@ cases(api, [
   {
     title: "G-HTTP-12 the playground needs no credential",
     request: "GET /v1/graphql",
-    headers: HTML,
+    headers: BROWSER,
     status: 200,
     responseHeaders: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
   },
@@ -71,7 +70,7 @@ test("G-HTTP-12 the page runs only its own script", () => {
 });
 
 test("G-HTTP-12 each response has a nonce of its own", async () => {
-  const again = await api.get("/v1/graphql", { headers: HTML });
+  const again = await api.get("/v1/graphql", { headers: BROWSER });
   expect(again.headers["content-security-policy"]).not.toBe(page.headers["content-security-policy"]);
 });
 
@@ -145,7 +144,7 @@ test("G-HTTP-16 names are those of the metadata and of the naming convention", a
 test("G-HTTP-12 without the plugin the address has no page", async () => {
   const bare = await startApi(forGraphql({ parts: [without("playground")] }));
   try {
-    expect((await bare.get("/v1/graphql", { headers: HTML })).status).toBe(405);
+    expect((await bare.get("/v1/graphql", { headers: BROWSER })).status).toBe(405);
   } finally {
     await bare.close();
   }
@@ -154,7 +153,7 @@ test("G-HTTP-12 without the plugin the address has no page", async () => {
 test("R-PATH-11 the page finds its files with additional slashes", async () => {
   const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
   for (const path of ["/v1/graphql", "/v1/graphql/", "//v1/graphql", "/v1//graphql//"]) {
-    const { text } = await forgiving.get(path, { headers: HTML });
+    const { text } = await forgiving.get(path, { headers: BROWSER });
     const relative = /src="([^"]+main\.js)"/.exec(text)?.[1] ?? "";
     const { pathname } = new URL(relative, `http://host${path}`);
     expect((await forgiving.head(pathname)).status, `${path} ${pathname}`).toBe(200);

@@ -10,8 +10,8 @@ interface AppUser {
 type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
 
 /**
- * The user that a middleware of the application has put on the request (`request.user`) is the caller. Requests have been
- * through it when they get here; upgrade requests of WebSockets have not, so it runs for them.
+ * The caller is the user that a middleware of the application has stored in `request.user`. Express does not run the
+ * middleware for upgrade requests of WebSockets, so the scheme runs it.
  */
 export const appUsers = (middleware: Middleware) =>
   definePlugin({
@@ -21,7 +21,7 @@ export const appUsers = (middleware: Middleware) =>
       hooks.authorize.tapPromise("app-users", async ({ request, isSocket }) => {
         if (isSocket) {
           await new Promise<void>((resolve, reject) => {
-            // nothing is written: the response only has to be there
+            // a middleware that only reads the request needs no real response
             middleware(request, {} as ServerResponse, (error) => (error === undefined ? resolve() : reject(error)));
           });
         }

@@ -1,6 +1,6 @@
 import { definePlugin, findRelation } from "../../core/index.ts";
 
-/** `Prefer: order=key`: rows come in the order of their primary key where the request names none, so that pages do not
+/** `Prefer: order=key`: rows are in the order of their primary key if the request has no order, so that pages do not
  *  overlap. */
 export const keyOrder = definePlugin({
   name: "key-order",

@@ -28,8 +28,8 @@ describe("the example", async () => {
     expect(await api.gql("{ artist(order_by: {id: asc}) { id portrait } }")).toEqual({
       data: {
         artist: [
-          { id: 1, portrait: "Abba/SE@100" },
-          { id: 2, portrait: "Bjork/IS@100" },
+          { id: 1, portrait: "Abba@100" },
+          { id: 2, portrait: "Bjork@100" },
           { id: 3, portrait: null },
           { id: 4, portrait: expect.stringMatching(/^Dusk/) },
         ],
@@ -48,7 +48,7 @@ describe("the example", async () => {
       { w: 900 },
     );
     expect(data.album[0]).toEqual({
-      by: { small: "Abba/SE@100", large: "Abba/SE@900", albums: [{ artist: { portrait: "Abba/SE@100" } }] },
+      by: { small: "Abba@100", large: "Abba@900", albums: [{ artist: { portrait: "Abba@100" } }] },
     });
     expect(asked).toHaveLength(3);
     expect(asked.map((rows) => rows.length)).toEqual([data.album.length, data.album.length, data.album.length]);
@@ -58,7 +58,7 @@ describe("the example", async () => {
     {
       title: "X-GQL-6 loads fields in nodes of aggregates",
       query: "{ artist_aggregate(where: {id: {_eq: 1}}) { aggregate { count } nodes { portrait } } }",
-      data: { artist_aggregate: { aggregate: { count: 1 }, nodes: [{ portrait: "Abba/SE@100" }] } },
+      data: { artist_aggregate: { aggregate: { count: 1 }, nodes: [{ portrait: "Abba@100" }] } },
     },
     {
       title: "X-GQL-6 loads fields in the returned rows of mutations",
@@ -69,16 +69,16 @@ describe("the example", async () => {
       }`,
       data: {
         update_artist: {
-          returning: [{ portrait: "X/SE@100", albums: [{ artist: { portrait: "X/SE@100" } }] }],
+          returning: [{ portrait: "X@100", albums: [{ artist: { portrait: "X@100" } }] }],
         },
-        insert_artist_one: { portrait: "Y/NO@100" },
-        update_artist_many: [{ returning: [{ portrait: "Z/IS@100" }] }],
+        insert_artist_one: { portrait: "Y@100" },
+        update_artist_many: [{ returning: [{ portrait: "Z@100" }] }],
       },
     },
     {
       title: "X-GQL-6 loads the field of a row by its key, and makes no call without a row",
       query: "{ artist_by_pk(id: 1) { portrait } none: artist_by_pk(id: -1) { portrait } }",
-      data: { artist_by_pk: { portrait: "Abba/SE@100" }, none: null },
+      data: { artist_by_pk: { portrait: "Abba@100" }, none: null },
     },
     {
       title: "X-GQL-1 checks the arguments",
@@ -99,7 +99,7 @@ describe("the example", async () => {
     const plain = await post("{ odd { raw artist { name } after: raw } }");
     expect(plain).toContain("12345678901234567890");
     expect(await post("{ odd { raw artist { name: portrait } after: raw } }")).toBe(
-      plain.replace('"Abba"', '"Abba/SE@100"'),
+      plain.replace('"Abba"', '"Abba@100"'),
     );
   });
 
@@ -109,7 +109,10 @@ describe("the example", async () => {
   });
 
   test("X-GQL-6 a role that may not read the columns does not have the field", async () => {
-    const { errors } = await api.gql("{ artist { name portrait } }", {}, asAdmin("sea_anon"));
+    const own = await startApi(forGraphql({ parts: [loadedField(find)] }));
+    await own.sql("grant select (id) on artist to music_nobody");
+    await own.reload();
+    const { errors } = await own.gql("{ artist { id portrait } }", {}, asAdmin("music_nobody"));
     expect(errors[0].message).toBe("field 'portrait' not found in type: 'artist'");
   });
 
@@ -136,15 +139,15 @@ describe("the example", async () => {
       payload: { data: { band: [{ id: 1, artist: { portrait } }, ...more] } },
     });
     subscribe("1", 10);
-    expect(await socket.next()).toEqual(answer("1", "Abba/SE@10"));
+    expect(await socket.next()).toEqual(answer("1", "Abba@10"));
     // the same statement with other arguments of the function
     subscribe("2", 20);
-    expect(await socket.next()).toEqual(answer("2", "Abba/SE@20"));
+    expect(await socket.next()).toEqual(answer("2", "Abba@20"));
     await api.sql("insert into band values (2, 2)");
     const both = [await socket.next(), await socket.next()].sort((a, b) => (a.id < b.id ? -1 : 1));
     expect(both).toEqual([
-      answer("1", "Abba/SE@10", [{ id: 2, artist: { portrait: "Bjork/IS@10" } }]),
-      answer("2", "Abba/SE@20", [{ id: 2, artist: { portrait: "Bjork/IS@20" } }]),
+      answer("1", "Abba@10", [{ id: 2, artist: { portrait: "Bjork@10" } }]),
+      answer("2", "Abba@20", [{ id: 2, artist: { portrait: "Bjork@20" } }]),
     ]);
     await socket.close();
   });

@@ -2,8 +2,8 @@ import { GraphQLInt, GraphQLString } from "graphql";
 import { definePlugin } from "../../core/index.ts";
 import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
 
-/** `{ artist { name portrait(width: 200) } }`: an address that another server knows for each artist. `find`: asks it for
- *  all of them at once. */
+/** `{ artist { name portrait(width: 200) } }`: an address that another server knows for each artist. `find` asks that
+ *  server for all artists at once. */
 export const loadedField = (find: (artists: readonly string[], width: number) => Promise<readonly (string | null)[]>) =>
   definePlugin({
     name: "loaded-field",
@@ -17,10 +17,10 @@ export const loadedField = (find: (artists: readonly string[], width: number) =>
             config: { type: GraphQLString, args: { width: { type: GraphQLInt, defaultValue: 100 } } },
             toPlan: {
               kind: "custom",
-              columns: ["name", "country"],
+              columns: ["name"],
               load: (rows, { arguments: { width } }) =>
                 find(
-                  rows.map(({ name, country }) => `${name}/${country}`),
+                  rows.map(({ name }) => String(name)),
                   Number(width),
                 ),
             },

@@ -1,7 +1,7 @@
-import { defineOption, definePlugin, RelApiError, settingKinds, sql, type ValuesOf } from "../../core/index.ts";
+import { definePlugin, defineSetting, RelApiError, settingKinds, sql, type ValuesOf } from "../../core/index.ts";
 
 const settings = [
-  defineOption({
+  defineSetting({
     name: "maintenance",
     environment: ["MAINTENANCE"],
     kind: settingKinds.oneOf(["off", "writes", "all"]),

@@ -1,6 +1,6 @@
 import { definePlugin, join, sql } from "../../core/index.ts";
 
-/** `?select=tonnage.median()` and `{ album_aggregate { aggregate { median { sold } } } }`: the middle one of the values. */
+/** `?select=total.median()` and `{ track_aggregate { aggregate { median { milliseconds } } } }`: the middle value. */
 export const median = definePlugin({
   name: "median",
   aggregates: [

@@ -14,8 +14,8 @@ export const searchRoute = definePlugin({
         const read = (path: string) => context.call({ method: "GET", path: `/api/${path}`, parent: exchange });
         const pattern = encodeURIComponent(`*${text}*`);
         try {
-          const artists = await read(`artist?select=id,name&order=name&limit=10&name=ilike.${pattern}`);
-          const albums = await read(`album?select=id,title&order=title&limit=10&title=ilike.${pattern}`);
+          const artists = await read(`artist?select=name&order=name&limit=10&name=ilike.${pattern}`);
+          const albums = await read(`album?select=title&order=title&limit=10&title=ilike.${pattern}`);
           return {
             status: 200,
             headers: [["Content-Type", "application/json; charset=utf-8"]],

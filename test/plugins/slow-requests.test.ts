@@ -1,15 +1,6 @@
 /** Steps around requests, and settings of plugins. */
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  compose,
-  definePlugin,
-  defineSetting,
-  relApi,
-  settingKinds,
-  buildSettingRows,
-  type PresetPart,
-} from "../../core/index.ts";
-import { fullCompat } from "../../presets/index.ts";
+import { describe, expect, test } from "vitest";
+import { buildSettingRows, definePlugin } from "../../core/index.ts";
 import { startApi, type StartOptions } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 import { slowRequests } from "./slow-requests.ts";
@@ -26,17 +17,12 @@ const started = async (options: StartOptions = {}) => {
   return { api, warnings: () => warnings.filter(([message]) => message === "slow answer") };
 };
 
-const variables = ["SLOW_AFTER", "BANNED_ROLES"];
-afterEach(() => {
-  for (const name of variables) delete process.env[name];
-});
-
 describe("X-STEP-1 a step around each request", () => {
   test("gets the result of the request", async () => {
-    const patient = await started({ settings: { slowAfter: 60_000 } });
+    const patient = await started({ slowAfter: 60_000 });
     await patient.api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
     expect(patient.warnings()).toEqual([]);
-    const { api, warnings } = await started({ settings: { slowAfter: 1 } });
+    const { api, warnings } = await started({ slowAfter: 1 });
     await api.post("/rpc/nap", { headers: bearer({ role: "sea_clerk" }) });
     await api.relApi.rest({ method: "POST", path: "/rpc/nap" });
     expect(warnings()).toEqual([
@@ -66,7 +52,7 @@ describe("X-STEP-1 a step around each request", () => {
   });
 
   test("G-ERR-9 refuses callers with the messages of each surface", async () => {
-    const { api } = await started({ settings: { bannedRoles: ["sea_clerk"] } });
+    const { api } = await started({ bannedRoles: ["sea_clerk"] });
     const clerk = bearer({ role: "sea_clerk" });
     const refused = await api.get("/ports", { headers: clerk });
     expect(refused.status).toBe(403);
@@ -104,46 +90,9 @@ describe("X-STEP-1 a step around each request", () => {
   });
 });
 
-describe("X-SET settings of plugins", () => {
-  test("X-SET-1 options override the environment, which overrides the default", async () => {
-    process.env["SLOW_AFTER"] = "1";
-    const { api, warnings } = await started();
-    await api.post("/rpc/nap");
-    expect(warnings()).toHaveLength(1);
-    const patient = await started({ settings: { slowAfter: 60_000 } });
-    await patient.api.post("/rpc/nap");
-    expect(patient.warnings()).toEqual([]);
-  });
-
-  const start = (settings: Readonly<Record<string, unknown>>, ...more: readonly PresetPart[]) =>
-    relApi(compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none", settings }), slowRequests, ...more));
-
-  test("X-SET-2 mistakes stop the start", () => {
-    expect(() => start({ slowAfter: "soon" })).toThrow('invalid setting slowAfter "soon"');
-    expect(() => start({ slowAftr: 1 })).toThrow('did you mean "slowAfter"?');
-    process.env["SLOW_AFTER"] = "soon";
-    expect(() => start({})).toThrow('invalid SLOW_AFTER "soon"');
-  });
-
-  test("X-SET-2 duplicate declarations are refused", () => {
-    const kind = settingKinds.text;
-    const plugin = (name: string, environment: readonly string[]) =>
-      definePlugin({
-        name: "second",
-        settings: [defineSetting({ name, environment, kind, default: "", description: "" })],
-      });
-    expect(() => start({}, plugin("slowAfter", []))).toThrow(
-      /"slowAfter" is declared by "slow-requests" and by "second"/,
-    );
-    expect(() => start({}, plugin("other", ["SLOW_AFTER"]))).toThrow(/"SLOW_AFTER" is declared by "slow-requests"/);
-    expect(() => start({}, plugin("dbPool", []))).toThrow(/"dbPool" is declared by relapi itself/);
-    expect(() => start({}, plugin("other", ["PGRST_DB_POOL"]))).toThrow(/"PGRST_DB_POOL" is declared by relapi itself/);
-  });
-
-  test("X-SET-3 a settings page lists the rows of the plugin", () => {
-    expect(buildSettingRows([slowRequests])).toEqual([
-      "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
-      "| `BANNED_ROLES` |  | `[]` | roles that are turned away |",
-    ]);
-  });
+test("X-SET-3 a settings page lists the rows of the plugin", () => {
+  expect(buildSettingRows([slowRequests])).toEqual([
+    "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
+    "| `BANNED_ROLES` |  | `[]` | roles that are turned away |",
+  ]);
 });

@@ -155,7 +155,7 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () 
   const batch = JSON.stringify(Array.from({ length: 101 }, () => ({ query: "{ __typename }" })));
   expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
-  const limits = collectSettings(fullCompat({})).filter(({ isLimit }) => isLimit);
+  const limits = collectSettings(fullCompat({})).filter(({ isLimit }) => isLimit === true);
   expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(["maxEmbeds", "maxBatchEntries"]));
   for (const { name: limit } of limits) {
     const name = `relapi_refused_total{limit="${limit}"}`;

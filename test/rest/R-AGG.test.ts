@@ -8,16 +8,26 @@ const api = await startApi({ dbAggregatesEnabled: true, on: off.database });
 const disabled = { code: "PGRST123", details: null, hint: null, message: "Use of aggregate functions is not allowed" };
 
 cases(off, [
-  { title: "R-AGG-1 off by default", request: "GET /vessels?select=tonnage.sum()", status: 400, answer: disabled },
-  { title: "R-AGG-1 the row count, too", request: "GET /vessels?select=count()", status: 400, answer: disabled },
   {
-    title: "R-AGG-1 at any depth",
+    title: "R-AGG-1 aggregates are off by default",
+    request: "GET /vessels?select=tonnage.sum()",
+    status: 400,
+    answer: disabled,
+  },
+  {
+    title: "R-AGG-1 by default the row count is off too",
+    request: "GET /vessels?select=count()",
+    status: 400,
+    answer: disabled,
+  },
+  {
+    title: "R-AGG-1 by default aggregates are off at any depth",
     request: "GET /ports?select=name,vessels(crew(count()))",
     status: 400,
     answer: disabled,
   },
   {
-    title: "R-AGG-1 in spreads",
+    title: "R-AGG-1 by default aggregates are off in spreads",
     request: "GET /voyages?select=id,...vessels(tonnage.sum())",
     status: 400,
     answer: disabled,
@@ -28,12 +38,12 @@ cases(off, [
     answer: [{ count: 5 }, { count: 9 }],
   },
   {
-    title: "R-AGG-7 without a column PostgreSQL counts the rows",
+    title: "R-AGG-7 select=count counts the rows if no column has that name",
     request: "GET /vessels?select=count",
     answer: [{ count: 3 }],
   },
   {
-    title: "R-AGG-7 in an embed, too",
+    title: "R-AGG-7 select=count in an embed counts the related rows",
     request: "GET /ports?select=name,vessels(count)&order=id",
     answer: [
       { name: "Oslo", vessels: [{ count: 2 }] },
@@ -44,7 +54,7 @@ cases(off, [
 
 cases(api, [
   {
-    title: "R-AGG-1 the five",
+    title: "R-AGG-1 sum, avg, min, max and count",
     request: "GET /vessels?select=tonnage.sum(),tonnage.avg(),tonnage.min(),tonnage.max(),tonnage.count()",
     check: (answer) => expect(answer.json()).toEqual([{ sum: 1302, avg: 434, min: 47, max: 853, count: 3 }]),
   },
@@ -63,7 +73,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-2 aliased fields",
+    title: "R-AGG-2 aliased fields are group terms",
     request: "GET /vessels?select=port:home_port_id,tonnage.sum()&order=home_port_id",
     answer: [
       { port: 1, sum: 1255 },
@@ -96,12 +106,12 @@ cases(api, [
       ),
   },
   {
-    title: "R-AGG-2 a to-many embed, too",
+    title: "R-AGG-2 a to-many embed is a group term",
     request: "GET /vessels?select=count(),crew(rank)",
     check: (answer) => expect(answer.json()).toHaveLength(3),
   },
   {
-    title: "R-AGG-2 only aggregates: one row, even of nothing",
+    title: "R-AGG-2 a select of only aggregates returns one row, even without rows",
     request: "GET /vessels?select=tonnage.sum(),count()&id=eq.0",
     answer: [{ sum: null, count: 0 }],
   },
@@ -111,7 +121,7 @@ cases(api, [
     answer: [{ total: 1302, heads: 3 }],
   },
   {
-    title: "R-AGG-3 two of one name collide",
+    title: "R-AGG-3 two aggregates of one name give two equal keys",
     request: "GET /vessels?select=tonnage.sum(),id.sum()",
     bytes: '[{"sum":1302,"sum":6}]',
   },
@@ -126,13 +136,13 @@ cases(api, [
     answer: [{ sum: 36 }],
   },
   {
-    title: "R-AGG-3 both",
+    title: "R-AGG-3 a cast before and a cast after an aggregate",
     request: "GET /vessels?select=most:specs->>crew::int.max()::text",
     answer: [{ most: "24" }],
   },
   { title: "R-AGG-3 a cast of the row count", request: "GET /vessels?select=count()::text", answer: [{ count: "3" }] },
   {
-    title: "R-AGG-4 per parent",
+    title: "R-AGG-4 an aggregate in an embed is computed per parent",
     request: "GET /ports?select=name,vessels(tonnage.sum())&order=id",
     answer: [
       { name: "Oslo", vessels: [{ sum: 1255 }] },
@@ -140,7 +150,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-4 counts per parent",
+    title: "R-AGG-4 a count in an embed is computed per parent",
     request: "GET /ports?select=name,vessels(count())&order=id",
     answer: [
       { name: "Oslo", vessels: [{ count: 2 }] },
@@ -211,7 +221,7 @@ cases(api, [
     answer: [{ sum: 2108 }],
   },
   {
-    title: "R-AGG-6 beside group terms of the parent",
+    title: "R-AGG-6 an aggregate in a spread with group terms of the parent",
     request: "GET /voyages?select=origin_id,...vessels(tonnage.max())&order=origin_id",
     answer: [
       { origin_id: 1, max: 853 },
@@ -244,7 +254,7 @@ cases(api, [
     answer: [{ all: 3, ported: 2 }],
   },
   {
-    title: "R-AGG-6 an embed in a spread is a group term, too",
+    title: "R-AGG-6 an embed in a spread is a group term",
     request: "GET /voyages?select=id.max(),...vessels(name,crew(rank),...ports(country))&order=vessels(name)",
     status: 200,
     answer: [
@@ -253,7 +263,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-6 the arrays of a to-many spread in a spread, too",
+    title: "R-AGG-6 the arrays of a to-many spread in a spread are group terms",
     request: "GET /voyages?select=id.max(),...vessels(name,...crew(rank))&order=vessels(name)&vessels.crew.order=rank",
     answer: [
       { max: 2, name: "Ariel", rank: ["captain", "mate"] },
@@ -261,7 +271,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-6 through nested spreads",
+    title: "R-AGG-6 aggregates of nested spreads group the outer rows",
     request: "GET /voyages?select=...vessels(...ports(country,count()))",
     answer: [{ country: "NO", count: 3 }],
   },
@@ -271,7 +281,7 @@ cases(api, [
     answer: [{ total: "2108" }],
   },
   {
-    title: "R-AGG-6 up to the nearest embed",
+    title: "R-AGG-6 an aggregate in a spread groups the rows of the nearest embed",
     request: "GET /ports?select=name,voyages!origin_id(...vessels(tonnage.max()))&order=id",
     answer: [
       { name: "Oslo", voyages: [{ max: 853 }] },
@@ -338,7 +348,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 by the name of an aggregate (M3)",
+    title: "R-AGG-5 groups are ordered by the alias of an aggregate (M3)",
     request: "GET /vessels?select=home_port_id,c:count()&order=c.desc",
     answer: [
       { home_port_id: 1, c: 2 },
@@ -346,7 +356,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 by count and by sum as they are called (M3)",
+    title: "R-AGG-5 groups are ordered by aggregates without an alias (M3)",
     request: "GET /vessels?select=home_port_id,count(),tonnage.sum()&order=count,sum.desc",
     answer: [
       { home_port_id: null, count: 1, sum: 47 },
@@ -354,7 +364,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 by an aggregate with the name of a column that is not grouped (M3)",
+    title: "R-AGG-5 an alias may be the name of a column that is not grouped (M3)",
     request: "GET /vessels?select=home_port_id,name:tonnage.max()&order=name",
     answer: [
       { home_port_id: null, name: 47 },
@@ -362,12 +372,12 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 in an embed, and on functions (M3)",
+    title: "R-AGG-5 groups in an embed are ordered by an aggregate (M3)",
     request: "GET /ports?select=id,voyages!origin_id(vessel_id,n:count())&voyages.order=n.desc,vessel_id&order=id",
     status: 200,
   },
   {
-    title: "R-AGG-5 of a function (M3)",
+    title: "R-AGG-5 groups of a function's rows are ordered by an aggregate (M3)",
     request: "GET /rpc/all_vessels?select=home_port_id,n:count()&order=n.desc",
     answer: [
       { home_port_id: 1, n: 2 },
@@ -375,7 +385,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 without a group the name of an output is no column (M3)",
+    title: "R-AGG-5 without groups an alias cannot be ordered by (M3)",
     request: "GET /vessels?select=called:name&order=called",
     status: 400,
     check: (answer: Answer) => expect(answer.json().code).toBe("42703"),
@@ -387,7 +397,7 @@ cases(api, [
     check: (answer: Answer) => expect(answer.json().code).toBe("PGRST100"),
   },
   {
-    title: "R-AGG-7 on functions that return rows",
+    title: "R-AGG-7 aggregates of a function's rows",
     request: "GET /rpc/all_vessels?select=home_port_id,tonnage.sum()&order=home_port_id",
     answer: [
       { home_port_id: 1, sum: 1255 },
@@ -395,7 +405,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-7 count is a column where there is one",
+    title: "R-AGG-7 count is a column if the relation has one of that name",
     request: "GET /tallies?select=count.sum()",
     answer: [{ sum: 14 }],
   },

@@ -57,7 +57,7 @@ describe("where the token stands", () => {
         headers: { authorization: "Basic c2VhX2NsZXJrOng=" },
       },
       {
-        title: "R-AUT-1 another word that begins alike is no credential",
+        title: 'R-AUT-1 a scheme that begins with "Bearer" is no credential',
         ...as("sea_anon"),
         headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` },
       },
@@ -103,9 +103,18 @@ describe("without a secret", () => {
         answer: { code: "PGRST300", details: null, hint: null, message: "Server lacks JWT secret" },
         responseHeaders: { "www-authenticate": null },
       },
-      { title: "R-AUT-2 an empty token as well", request: WHO, headers: { authorization: "Bearer" }, status: 500 },
-      { title: "R-AUT-2 no token, no need of a secret", ...as("sea_anon") },
-      { title: "R-AUT-2 another scheme is no token", ...as("sea_anon"), headers: { authorization: "Basic eDp5" } },
+      {
+        title: "R-AUT-2 without a secret an empty token is refused as a server error",
+        request: WHO,
+        headers: { authorization: "Bearer" },
+        status: 500,
+      },
+      { title: "R-AUT-2 without a secret a request without a token is anonymous", ...as("sea_anon") },
+      {
+        title: "R-AUT-2 without a secret another scheme is anonymous",
+        ...as("sea_anon"),
+        headers: { authorization: "Basic eDp5" },
+      },
     ],
   );
 });
@@ -123,13 +132,13 @@ describe("signatures", () => {
     () => api,
     [
       {
-        title: "R-AUT-3 one part",
+        title: "R-AUT-3 a token of one part is refused",
         request: WHO,
         headers: raw("abc"),
         ...refused("PGRST301", "Expected 3 parts in JWT; got 1"),
       },
       {
-        title: "R-AUT-3 two parts",
+        title: "R-AUT-3 a token of two parts is refused",
         request: WHO,
         headers: raw("a.b"),
         ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
@@ -171,7 +180,7 @@ describe("signatures", () => {
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 no algorithm",
+        title: "R-AUT-3 a token without an algorithm is refused",
         request: WHO,
         headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
@@ -183,13 +192,13 @@ describe("signatures", () => {
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 critical extensions",
+        title: "R-AUT-3 a token with critical extensions is refused",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 alg none",
+        title: 'R-AUT-3 the algorithm "none" is refused',
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
         ...refused(
@@ -199,7 +208,7 @@ describe("signatures", () => {
         ),
       },
       {
-        title: "R-AUT-3 another secret",
+        title: "R-AUT-3 a token signed with another secret is refused",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }),
         ...refused("PGRST301", NO_KEY, NOT_ABLE),
@@ -390,7 +399,7 @@ describe("times", () => {
     refused("PGRST303", "The JWT 'nbf' claim must be a number"),
   );
   timed("R-AUT-4 iat that is true", () => ({ iat: true }), refused("PGRST303", "The JWT 'iat' claim must be a number"));
-  test("R-AUT-4 R-AUT-12 a token that was good is judged again", async () => {
+  test("R-AUT-4 R-AUT-12 a cached token is refused once it has expired", async () => {
     const headers = bearer({ role: "sea_clerk", exp: now() + 5 });
     expect((await api.get("/rpc/who", { headers })).status).toBe(200);
     vi.setSystemTime(Date.now() + 36_000);
@@ -469,7 +478,7 @@ describe("roles", () => {
     [
       { title: "R-AUT-6 the default role", ...as("sea_clerk"), headers: bearer({ ...roles, role: "sea_captain" }) },
       {
-        title: "R-AUT-6 only the default role",
+        title: "R-AUT-6 a token with only a default role has that role",
         ...as("sea_auditor"),
         headers: bearer({ "x-session-default-role": "sea_auditor" }),
       },
@@ -479,7 +488,7 @@ describe("roles", () => {
         headers: bearer({ "X-Hasura-Default-Role": "sea_auditor" }),
       },
       {
-        title: "R-AUT-6 another allowed role by header",
+        title: "R-AUT-6 the role header chooses another allowed role",
         ...as("sea_auditor"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
@@ -495,7 +504,7 @@ describe("roles", () => {
         ...forbidden("sea_captain"),
       },
       {
-        title: "R-AUT-6 no list of allowed roles allows none",
+        title: "R-AUT-6 a token without a list of allowed roles allows no other role",
         request: WHO,
         headers: { ...bearer({ "x-session-default-role": "sea_clerk" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
@@ -521,7 +530,7 @@ describe("roles", () => {
         headers: bearer({ sub: "ada" }),
       },
       {
-        title: "R-AUT-6 no token, and a header that asks for a role",
+        title: "R-AUT-6 the role header is ignored without a token",
         ...as("sea_anon"),
         headers: { "X-Session-Role": "sea_auditor" },
       },
@@ -533,7 +542,7 @@ describe("roles", () => {
         answer: { code: "22023", details: null, hint: null, message: 'role "7" does not exist' },
       },
       {
-        title: "R-AUT-7 null as well",
+        title: "R-AUT-7 a role claim of null is refused",
         request: WHO,
         headers: bearer({ role: null }),
         status: 401,
@@ -545,23 +554,23 @@ describe("roles", () => {
     () => closed,
     [
       {
-        title: "R-AUT-6 R-AUT-9 no credentials, and no anonymous role",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role a request without credentials is refused",
         request: WHO,
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
       {
-        title: "R-AUT-6 R-AUT-9 a token without role, and no anonymous role",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role a token without a role is refused",
         request: WHO,
         headers: bearer({ sub: "ada" }),
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
       {
-        title: "R-AUT-6 R-AUT-9 on every path",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role unknown paths are refused with 401 too",
         request: "DELETE /nowhere",
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
       {
-        title: "R-AUT-6 R-AUT-9 OPTIONS as well",
+        title: "R-AUT-6 R-AUT-9 without an anonymous role OPTIONS is refused too",
         request: "OPTIONS /vessels",
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
@@ -592,13 +601,13 @@ describe("roles", () => {
         },
       },
       {
-        title: "R-AUT-8 R-AUT-9 another secret is refused",
+        title: "R-AUT-8 R-AUT-9 a wrong admin secret is refused",
         request: WHO,
         headers: { "X-Session-Admin-Secret": "guess" },
         ...refused("PGRST302", "invalid x-session-admin-secret"),
       },
       {
-        title: "R-AUT-8 another secret is refused beside a good token",
+        title: "R-AUT-8 a wrong admin secret is refused even with a valid token",
         request: WHO,
         headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" },
         ...refused("PGRST302", "invalid x-session-admin-secret"),
@@ -700,14 +709,14 @@ describe("what the database says", () => {
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
-        title: "R-AUT-11 none is no role",
+        title: 'R-AUT-11 the role "none" does not exist',
         request: "GET /vessels",
         role: "none",
         status: 401,
         answer: { code: "22023", details: null, hint: null, message: 'role "none" does not exist' },
       },
       {
-        title: "R-AUT-11 none is no role for an administrator",
+        title: 'R-AUT-11 the role "none" does not exist for an administrator',
         request: "GET /vessels",
         headers: { "x-session-admin-secret": adminSecret, "x-session-role": "none" },
         status: 401,
@@ -745,7 +754,7 @@ describe("what refusing costs", () => {
   const cacheCounts = (count: (name: string) => number): readonly number[] =>
     ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
 
-  test("R-AUT-12 R-PIPE-1 refused tokens wait for no connection", async () => {
+  test("R-AUT-12 R-PIPE-1 a token is refused without waiting for a database connection", async () => {
     const { own, count } = await counting({ dbPool: 1 });
     const unlock = await lockTable(own.database, "sea.logbook");
     const slow = own.get("/logbook?limit=1");
@@ -770,14 +779,14 @@ describe("what refusing costs", () => {
     expect(cacheCounts(count)).toEqual([7, 3, 2]);
     await own.close();
   });
-  test("R-AUT-12 refused ones are not kept", async () => {
+  test("R-AUT-12 refused tokens are not cached", async () => {
     const { own, count } = await counting({ jwtCacheMaxEntries: 2 });
     const bad = { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) };
     for (let i = 0; i < 3; i++) expect((await own.get("/rpc/who", bad)).status).toBe(401);
     expect(cacheCounts(count)).toEqual([3, 0, 0]);
     await own.close();
   });
-  test("R-AUT-12 R-SC-4 kept tokens are forgotten when the secret changes", async () => {
+  test("R-AUT-12 R-SC-4 cached tokens are dropped when the secret changes", async () => {
     const own = await startApi();
     const second = "a-second-secret-of-the-tests-with-32-bytes";
     const statuses = async (): Promise<readonly number[]> =>
@@ -799,7 +808,7 @@ describe("what refusing costs", () => {
     expect(await statuses()).toEqual([200, 401]);
     await own.close();
   });
-  test("R-AUT-12 0 turns the cache off", async () => {
+  test("R-AUT-12 the size 0 turns the cache of tokens off", async () => {
     const { own, count } = await counting({ jwtCacheMaxEntries: 0 });
     expect(await ask(own, "a")).toBe(200);
     expect(await ask(own, "a")).toBe(200);

@@ -89,7 +89,7 @@ cases(api, [
 
   // JSON
   {
-    title: "R-BODY-2 one object is one row",
+    title: "R-BODY-2 a single object is one row",
     request: "POST /ports?select=name",
     headers: shown,
     body: ' \n{"name":"A"}\t',
@@ -140,7 +140,14 @@ cases(api, [
     status: 400,
     answer: bad("All object keys must match"),
   },
-  { title: "R-BODY-2 no row", request: "POST /vessels", headers: shown, body: [], status: 201, answer: [] },
+  {
+    title: "R-BODY-2 an empty array inserts no row",
+    request: "POST /vessels",
+    headers: shown,
+    body: [],
+    status: 201,
+    answer: [],
+  },
   ...["5", '"text"', "null", "true"].map((text) => ({
     title: `R-BODY-2 ${text} counts as no row`,
     request: "POST /vessels",
@@ -179,7 +186,7 @@ cases(api, [
     answer: bad("Empty or invalid json"),
   },
   {
-    title: "R-BODY-2 a mismatch is graver told than bad JSON behind it",
+    title: "R-BODY-2 a mismatch of keys is reported before invalid JSON that follows",
     request: "POST /vessels",
     headers: json,
     body: '[{"name":"A"},{"b":1},',
@@ -203,7 +210,7 @@ cases(api, [
     bytes: '[{"c_json":{"b" : 1,"a":2,"b":3}}]',
   },
   {
-    title: "R-BODY-3 unicode survives",
+    title: "R-BODY-3 escaped and literal Unicode characters are stored unchanged",
     request: "POST /ports?select=name",
     headers: json,
     body: '{"name":"\\u00c5lesund \ud83d\udea2"}',
@@ -217,7 +224,7 @@ cases(api, [
     answer: [{ flags: ["PA", 'a,"b"'] }],
   },
   {
-    title: "R-BODY-3 so does their text",
+    title: "R-BODY-3 the text of an array is accepted for an array column",
     request: "POST /vessels?select=flags",
     headers: shown,
     body: { name: "A", flags: "{1,2}" },
@@ -258,7 +265,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-BODY-4 on PATCH as well",
+    title: "R-BODY-4 `columns` limits the columns that PATCH writes",
     request: "PATCH /vessels?id=eq.1&columns=tonnage&select=name,tonnage",
     headers: shown,
     body: { name: "ignored", tonnage: 1 },
@@ -340,14 +347,14 @@ cases(api, [
     },
   },
   {
-    title: "R-BODY-5 on PATCH",
+    title: "R-BODY-5 PATCH refuses an unknown column",
     request: "PATCH /vessels?id=eq.1",
     body: { nope: 1 },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST204"),
   },
   {
-    title: "R-BODY-5 on PUT",
+    title: "R-BODY-5 PUT refuses an unknown column",
     request: "PUT /ports?id=eq.1",
     body: { id: 1, nope: 1 },
     status: 400,
@@ -394,7 +401,7 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 too many fields under one name twice",
+    title: "R-BODY-6 a line with more fields than a header with a repeated name is refused",
     request: "POST /ports",
     headers: csv,
     body: 'name,name\r\n"A","B","C"',
@@ -441,7 +448,7 @@ cases(api, [
     answer: [{ name: 'say "hi", all\nof you' }],
   },
   {
-    title: "R-BODY-6 only a header is no row",
+    title: "R-BODY-6 CSV with only a header inserts no row",
     request: "POST /ports",
     headers: csv,
     body: "name,country\n",
@@ -449,7 +456,7 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-BODY-6 of two columns with one name the last counts",
+    title: "R-BODY-6 if two columns have one name, the last one is written",
     request: "POST /ports?select=name",
     headers: csv,
     body: "name,name\nA,B\n",
@@ -475,7 +482,7 @@ cases(api, [
 
   // forms
   {
-    title: "R-BODY-7 one row of text",
+    title: "R-BODY-7 a form is one row of text",
     request: "POST /vessels?select=name,tonnage",
     headers: form,
     body: "name=Fair+wind%26&tonnage=7",
@@ -483,7 +490,7 @@ cases(api, [
     answer: [{ name: "Fair wind&", tonnage: 7 }],
   },
   {
-    title: "R-BODY-7 the last of repeated names wins, without = is empty",
+    title: "R-BODY-7 the last of repeated names is written, and a name without = is empty",
     request: "POST /ports?select=name,country",
     headers: form,
     body: "name=A&name=B&country",
@@ -497,7 +504,7 @@ cases(api, [
     answer: [{ name: "100%" }],
   },
   {
-    title: "R-BODY-7 characters may be unescaped, beside invalid escapes too",
+    title: "R-BODY-7 a form may contain unescaped characters and invalid escapes",
     request: "POST /ports?select=name,country",
     headers: form,
     body: "name=S\u00e9te \u20ac 5%&country=\u00fc%C3%BC",
@@ -665,14 +672,14 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
     answer: [{ name: "Vadsø" }, { name: "Alta" }],
   },
   {
-    title: "X-BODY-1 of a call",
+    title: "X-BODY-1 a body format of a plugin works for calls of functions",
     request: "POST /rpc/add_numbers",
     headers: lines,
     body: '{"a":1,"b":2}',
     answer: 3,
   },
   {
-    title: "X-BODY-1 what it refuses",
+    title: "X-BODY-1 a body format of a plugin can refuse a body",
     request: "POST /ports",
     headers: lines,
     body: "\n",
@@ -782,7 +789,7 @@ test("R-BODY-6 a field longer than one chunk", async () => {
   ]);
 });
 
-test("X-BODY-2 what a reader throws is answered before the rest of the body has come", async () => {
+test("X-BODY-2 an error of a body reader is sent before the rest of the body arrives", async () => {
   let taken = 0;
   const counted = definePlugin({
     name: "counted-bodies",
@@ -864,21 +871,21 @@ describe("R-BODY-9 a byte order mark (F15)", () => {
       answer,
     })),
     {
-      title: "R-BODY-9 R-HNT-5 only a byte order mark is an empty body",
+      title: "R-BODY-9 R-HNT-5 a body that is only a byte order mark is empty",
       request: "POST /ports",
       headers: json,
       body: MARK,
       status: 400,
     },
     {
-      title: "R-BODY-9 of a text it is a part",
+      title: "R-BODY-9 a byte order mark is kept in plain text",
       request: "POST /rpc/raw_text",
       headers: { "content-type": "text/plain", ...shown },
       body: `${MARK}x`,
       check: (answer) => expect(answer.text).toContain(`${MARK}x`),
     },
     {
-      title: "R-BODY-9 only the first one",
+      title: "R-BODY-9 only the first byte order mark is removed",
       request: "POST /ports?select=name",
       headers: csv,
       body: `${MARK}name\n${MARK}Bergen`,
@@ -886,14 +893,14 @@ describe("R-BODY-9 a byte order mark (F15)", () => {
     },
   ]);
 
-  test("R-BODY-9 G-HTTP-1 of a GraphQL request too, a batch as well", async () => {
+  test("R-BODY-9 G-HTTP-1 a byte order mark is removed from GraphQL requests and batches", async () => {
     const query = '{"query":"{ __typename }"}';
     const answer = { data: { __typename: "query_root" } };
     expect((await api.post("/v1/graphql", { headers: json, body: MARK + query })).json()).toEqual(answer);
     expect((await api.post("/v1/graphql", { headers: json, body: `${MARK}[${query}]` })).json()).toEqual([answer]);
   });
 
-  test("R-BODY-9 X-BODY-2 of CSV that arrives byte by byte", async () => {
+  test("R-BODY-9 X-BODY-2 a byte order mark is removed from CSV that arrives byte by byte", async () => {
     const pieces = [...Buffer.from(`${MARK}name\nBergen`)].map((byte) => Buffer.from([byte]));
     expect(await inPieces("/ports?select=name", pieces)).toBe('201 [{"name":"Bergen"}]');
   });
@@ -919,7 +926,7 @@ describe("R-BODY-10 JSON objects for hstore (F16)", async () => {
     { a: null, "b c": 'x"y', "d\\": "\\", "=>": ", ", é: "🚢", "": "" },
   ] as readonly Readonly<Record<string, string | null>>[];
 
-  test("R-BODY-10 what is read can be written: rows, arguments, filters", async () => {
+  test("R-BODY-10 hstore values can be written as they are read: in rows, arguments and filters", async () => {
     for (const [i, h] of objects.entries()) {
       const written = await own.post("/odd", {
         headers: { prefer: "return=representation" },
@@ -948,7 +955,7 @@ describe("R-BODY-10 JSON objects for hstore (F16)", async () => {
     expect((await own.get("/odd?select=id&h=eq.a=>1")).json()).toEqual([{ id: 0 }]);
   });
 
-  test("G-TYP-41 in GraphQL too: literals, variables, filters", async () => {
+  test("G-TYP-41 GraphQL accepts hstore values in literals, variables and filters", async () => {
     for (const [i, h] of objects.entries()) {
       const id = 20 + i;
       const query = "mutation ($o: hs_odd_insert_input!) { insert_hs_odd_one(object: $o) { h l } }";
@@ -976,7 +983,7 @@ describe("R-BODY-10 JSON objects for hstore (F16)", async () => {
     });
   });
 
-  test("R-ERR-3 G-DBE-8 a value that cannot be read is 400, whatever reads it", async () => {
+  test("R-ERR-3 G-DBE-8 an invalid hstore value is 400 in every place that accepts one", async () => {
     const bad = async (path: string, body?: unknown): Promise<number> =>
       (await (body === undefined ? own.get(path) : own.post(path, { body }))).status;
     expect(await bad("/odd?h=eq.a=")).toBe(400);

@@ -14,7 +14,7 @@ const represented = { prefer: "return=representation, tx=rollback" };
 
 cases(api, [
   {
-    title: "R-CMP-1 in select",
+    title: "R-CMP-1 computed fields in select",
     request: "GET /vessels?select=name,heavy&order=id",
     answer: [
       { name: "Ariel", heavy: true },
@@ -23,23 +23,27 @@ cases(api, [
     ],
   },
   {
-    title: "R-CMP-1 aliased, cast, with a path",
+    title: "R-CMP-1 computed fields with an alias, a cast or a JSON path",
     request: "GET /vessels?select=h:heavy::text,dims->>length&id=eq.1",
     answer: [{ h: "true", length: "85" }],
   },
-  { title: "R-CMP-1 in filters", request: "GET /vessels?select=id&label=eq.Fram %232", answer: [{ id: 2 }] },
   {
-    title: "R-CMP-1 in trees",
+    title: "R-CMP-1 computed fields in filters",
+    request: "GET /vessels?select=id&label=eq.Fram %232",
+    answer: [{ id: 2 }],
+  },
+  {
+    title: "R-CMP-1 computed fields in logic trees",
     request: 'GET /vessels?select=id&or=(label.eq."Fram #2",heavy.is.false)&order=id',
     answer: [{ id: 2 }, { id: 3 }],
   },
   {
-    title: "R-CMP-1 in orders",
+    title: "R-CMP-1 computed fields in orders",
     request: "GET /vessels?select=id&order=label.desc",
     answer: [{ id: 3 }, { id: 2 }, { id: 1 }],
   },
   {
-    title: "R-CMP-1 never through a star",
+    title: "R-CMP-1 a star does not include computed fields",
     request: "GET /ports?id=eq.1",
     answer: [{ id: 1, name: "Oslo", country: "NO" }],
   },
@@ -49,22 +53,22 @@ cases(api, [
     answer: [{ label: "Ariel #1", ports: { label: "Oslo (NO)" } }],
   },
   {
-    title: "R-CMP-1 in to-many embeds",
+    title: "R-CMP-1 computed fields in to-many embeds",
     request: "GET /ports?select=vessels(label)&vessels.heavy=is.true&vessels.order=label&id=eq.1",
     answer: [{ vessels: [{ label: "Ariel #1" }, { label: "Fram #2" }] }],
   },
   {
-    title: "R-CMP-1 in spreads",
+    title: "R-CMP-1 computed fields in spreads",
     request: "GET /voyages?select=id,...vessels(label)&id=eq.3",
     answer: [{ id: 3, label: "Fram #2" }],
   },
   {
-    title: "R-CMP-1 in function results",
+    title: "R-CMP-1 computed fields of rows that a function returns",
     request: "GET /rpc/vessels_of?port=1&select=label&heavy=is.true",
     answer: [{ label: "Ariel #1" }, { label: "Fram #2" }],
   },
   {
-    title: "R-CMP-1 in representations of POST",
+    title: "R-CMP-1 computed fields in representations of POST",
     request: "POST /vessels?select=label",
     headers: represented,
     body: { id: 900, name: "Vega" },
@@ -72,37 +76,45 @@ cases(api, [
     answer: [{ label: "Vega #900" }],
   },
   {
-    title: "R-CMP-1 in representations of PATCH",
+    title: "R-CMP-1 computed fields in representations of PATCH",
     request: "PATCH /vessels?select=label,heavy&id=eq.3",
     headers: represented,
     body: { tonnage: 500 },
     answer: [{ label: "Gjoa #3", heavy: true }],
   },
   {
-    title: "R-CMP-1 in representations of DELETE",
+    title: "R-CMP-1 computed fields in representations of DELETE",
     request: "DELETE /vessels?select=label&id=eq.3",
     headers: represented,
     answer: [{ label: "Gjoa #3" }],
   },
   {
-    title: "R-CMP-1 as the condition of a write",
+    title: "R-CMP-1 a computed field as the condition of a write",
     request: "PATCH /vessels?heavy=is.false&select=id",
     headers: represented,
     body: { flags: [] },
     answer: [{ id: 3 }],
   },
   {
-    title: "R-CMP-1 in the extra search path",
+    title: "R-CMP-1 a function in the extra search path is a computed field",
     request: "GET /vessels?select=hull_code&hull_code=eq.H2",
     answer: [{ hull_code: "H2" }],
   },
-  { title: "R-CMP-1 outside the search path", request: "GET /vessels?select=secret_label", ...unknown },
   {
-    title: "R-CMP-1 outside the search path in filters",
+    title: "R-CMP-1 a function outside the search path is not a computed field",
+    request: "GET /vessels?select=secret_label",
+    ...unknown,
+  },
+  {
+    title: "R-CMP-1 a function outside the search path cannot be filtered by",
     request: "GET /vessels?select=id&secret_label=eq.secret",
     ...unknown,
   },
-  { title: "R-CMP-1 not of another row type", request: "GET /ports?select=heavy", ...unknown },
+  {
+    title: "R-CMP-1 a function of another row type is not a computed field",
+    request: "GET /ports?select=heavy",
+    ...unknown,
+  },
 ]);
 
 cases(narrow, [
@@ -159,7 +171,7 @@ describe("fields as PostgreSQL finds them", async () => {
 
   cases(zoo, [
     {
-      title: "R-CMP-1 of a parent (F3)",
+      title: "R-CMP-1 a child table has the computed fields of its parent (F3)",
       request: "GET /dog?select=id,label&label=like.L*&order=label.desc",
       answer: [
         { id: 2, label: "L:rex" },
@@ -167,22 +179,22 @@ describe("fields as PostgreSQL finds them", async () => {
       ],
     },
     {
-      title: "R-CMP-1 of the parent itself (F3)",
+      title: "R-CMP-1 the parent table has its own computed field (F3)",
       request: "GET /animal?select=label&id=eq.1",
       answer: [{ label: "L:cat" }],
     },
     {
-      title: "R-CMP-1 of a parent's parent, beside a page of the rows (F3)",
+      title: "R-CMP-1 a computed field of a parent's parent on a page with embeds (F3)",
       request: "GET /dog?select=far,walk(id)&order=far.desc&limit=1&offset=1",
       answer: [{ far: "far 2", walk: [{ id: 1 }] }],
     },
     {
-      title: "R-CMP-1 in embeds (F3)",
+      title: "R-CMP-1 an inherited computed field in an embed (F3)",
       request: "GET /walk?select=dog(label)&id=eq.1",
       answer: [{ dog: { label: "L:rex" } }],
     },
     {
-      title: "R-CMP-1 with defaults for its further parameters (F3)",
+      title: "R-CMP-1 a function with defaults for further parameters is a computed field (F3)",
       request: "GET /dog?select=shout&shout=eq.REX!",
       answer: [{ shout: "REX!" }],
     },
@@ -199,12 +211,12 @@ describe("fields as PostgreSQL finds them", async () => {
       check: (answer) => expect(answer.json().code).toBe("42703"),
     },
     {
-      title: "R-CMP-1 what a function returns of a composite type (F3)",
+      title: "R-CMP-1 rows of a composite type that a function returns have computed fields (F3)",
       request: "GET /rpc/find_hits?q=n&select=id,hit_label",
       answer: many,
     },
     {
-      title: "R-CMP-1 filtered, ordered, counted and cut (F3)",
+      title: "R-CMP-1 such computed fields can be filtered, ordered, counted and limited (F3)",
       request: "GET /rpc/find_hits?q=nnn&select=id,hit_label&hit_label=neq.hit%202&order=hit_label&limit=1",
       headers: { prefer: "count=exact" },
       status: 206,
@@ -217,7 +229,7 @@ describe("fields as PostgreSQL finds them", async () => {
       answer: { n: 7, score: 1.5 },
     },
     {
-      title: "R-CMP-1 R-WRT-3 what a write returns (F3)",
+      title: "R-CMP-1 R-WRT-3 a representation has inherited computed fields (F3)",
       request: "PATCH /dog?id=eq.2&select=label,shout",
       headers: { prefer: "return=representation, tx=rollback" },
       body: { name: "max" },

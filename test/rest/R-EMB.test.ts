@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { startApi } from "../support/api.ts";
+import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -34,17 +34,17 @@ const deprecated = (list: string) =>
 describe("choosing the relationship", () => {
   cases(api, [
     {
-      title: "R-EMB-1 by the relation's name",
+      title: "R-EMB-1 an embed by the relation's name",
       request: "GET /vessels?select=ports(name)&id=eq.1",
       answer: [{ ports: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-1 by the constraint's name",
+      title: "R-EMB-1 an embed by the constraint's name",
       request: "GET /vessels?select=vessels_home_port_id_fkey(name)&id=eq.1",
       answer: [{ vessels_home_port_id_fkey: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-1 by the column",
+      title: "R-EMB-1 an embed by the column of the foreign key",
       request: "GET /vessels?select=home_port_id(name)&id=eq.1",
       answer: [{ home_port_id: { name: "Oslo" } }],
     },
@@ -93,7 +93,7 @@ describe("choosing the relationship", () => {
       answer: [{ name: "green", buoys: names("white") }],
     },
     {
-      title: "R-EMB-1 several self references without a hint",
+      title: "R-EMB-1 several self references without a hint are ambiguous",
       request: "GET /buoys?select=name,buoys(name)",
       status: 300,
       ...code("PGRST201"),
@@ -105,13 +105,13 @@ describe("choosing the relationship", () => {
       answer: notFound("sailors", "sailors_mentor_id_fkey"),
     },
     {
-      title: "R-EMB-1 one-to-one self references have no name",
+      title: "R-EMB-1 a one-to-one self reference cannot be embedded",
       request: "GET /buoys?select=twin_id(name)",
       status: 400,
       ...code("PGRST200"),
     },
     {
-      title: "R-EMB-1 nor have many-to-many ones",
+      title: "R-EMB-1 a many-to-many self reference cannot be embedded",
       request: "GET /buoys?select=buoys!buoy_links(name)",
       status: 400,
       ...code("PGRST200"),
@@ -127,30 +127,30 @@ describe("choosing the relationship", () => {
       answer: [{ flagship: { name: "Ariel" } }],
     },
     {
-      title: "R-EMB-2 none",
+      title: "R-EMB-2 an embed without a relationship is refused",
       request: "GET /vessels?select=*,wharf(*)",
       status: 400,
       answer: notFound("vessels", "wharf"),
     },
     {
-      title: "R-EMB-2 several",
+      title: "R-EMB-2 an embed with several relationships is ambiguous",
       request: "GET /docks?select=cranes(name)",
       status: 300,
       statusText: "Multiple Choices",
       ...code("PGRST201"),
     },
     {
-      title: "R-EMB-3 the answer stands under the name written",
+      title: "R-EMB-3 the key of an embed is the written name",
       request: "GET /voyages?select=origin_id(name)&id=eq.1",
       answer: [{ origin_id: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-3 with the column beside it, aliased",
+      title: "R-EMB-3 an alias separates an embed from the column of the same name",
       request: "GET /voyages?select=origin_id,origin:origin_id(name)&id=eq.1",
       answer: [{ origin_id: 1, origin: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-4 inside a function's result",
+      title: "R-EMB-4 embeds of rows that a function returns",
       request: "GET /rpc/vessels_of?port=1&select=name,ports(name),crew(rank)&crew.rank=eq.mate",
       answer: [
         { name: "Ariel", ports: { name: "Oslo" }, crew: [{ rank: "mate" }] },
@@ -158,7 +158,7 @@ describe("choosing the relationship", () => {
       ],
     },
     {
-      title: "R-EMB-4 inside a representation",
+      title: "R-EMB-4 embeds in a representation",
       request: "PATCH /vessels?id=eq.1&select=name,ports(name)",
       headers: { prefer: "return=representation, tx=rollback" },
       body: { tonnage: 1 },
@@ -200,7 +200,7 @@ describe("ambiguity", () => {
       },
     },
     {
-      title: "R-EMB-5 junctions",
+      title: "R-EMB-5 several junctions are ambiguous",
       request: "GET /docks?select=cranes(name)",
       status: 300,
       answer: {
@@ -256,72 +256,72 @@ describe("ambiguity", () => {
 describe("names", () => {
   cases(api, [
     {
-      title: "R-EMB-6 by the alias",
+      title: "R-EMB-6 parameters name an embed by its alias",
       request: "GET /ports?select=name,big:vessels(name)&big.tonnage=gt.500&big.order=name&big.limit=1&id=eq.1",
       answer: [{ name: "Oslo", big: names("Ariel") }],
       responseHeaders: { warning: null },
     },
     {
-      title: "R-EMB-6 nested by dots",
+      title: "R-EMB-6 dots separate the aliases of nested embeds",
       request: "GET /ports?select=ships:vessels(hands:crew(rank))&ships.hands.rank=eq.mate&ships.id=eq.1&id=eq.1",
       answer: [{ ships: [{ hands: [{ rank: "mate" }] }] }],
     },
     {
-      title: "R-EMB-7 by the name written",
+      title: "R-EMB-7 parameters name an aliased embed by its written name too",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500&id=eq.1",
       answer: [{ name: "Oslo", big: names("Ariel") }],
       responseHeaders: { warning: deprecated("`vessels` to `big`") },
     },
     {
-      title: "R-EMB-7 each name once",
+      title: "R-EMB-7 written names work on each level of nested embeds",
       request:
         "GET /ports?select=name,big:vessels(h:crew(rank))&vessels.tonnage=gt.500&vessels.crew.rank=eq.mate&vessels.order=id&id=eq.1",
       answer: [{ name: "Oslo", big: [{ h: [{ rank: "mate" }] }] }],
       responseHeaders: { warning: deprecated("`vessels` to `big`, `crew` to `h`") },
     },
     {
-      title: "R-EMB-7 the first that matches wins",
+      title: "R-EMB-7 of two embeds of one relation, parameters apply to the first",
       request: "GET /ports?select=name,a:vessels(id),b:vessels(id)&vessels.id=eq.2&id=eq.1&b.order=id",
       answer: [{ name: "Oslo", a: ids(2), b: ids(1, 2) }],
     },
     {
-      title: "R-EMB-7 not for null filters",
+      title: "R-EMB-7 a null filter needs the alias of an embed",
       request: "GET /ports?select=name,ships:vessels()&vessels=is.null",
       status: 400,
       ...code("42703"),
     },
     {
-      title: "R-EMB-8 a path that names no embed",
+      title: "R-EMB-8 a filter whose path names no embed is refused",
       request: "GET /vessels?select=name&ports.name=eq.Oslo",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 a deeper one",
+      title: "R-EMB-8 a filter whose path names no nested embed is refused",
       request: "GET /vessels?select=name,ports(name)&ports.wharf.name=eq.x",
       status: 400,
       answer: notEmbedded("wharf"),
     },
     {
-      title: "R-EMB-8 of an order",
+      title: "R-EMB-8 an order whose path names no embed is refused",
       request: "GET /vessels?select=name&ports.order=name",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 of a limit",
+      title: "R-EMB-8 a limit whose path names no embed is refused",
       request: "GET /vessels?select=name&ports.limit=1",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 of a tree",
+      title: "R-EMB-8 a logic tree whose path names no embed is refused",
       request: "GET /vessels?select=name&ports.or=(name.eq.x)",
       status: 400,
       answer: notEmbedded("ports"),
     },
     {
-      title: "R-EMB-8 on a write",
+      title: "R-EMB-8 a write refuses a filter whose path names no embed",
       request: "DELETE /logbook?ports.name=eq.x",
       headers: { prefer: "return=representation, tx=rollback" },
       status: 400,
@@ -331,7 +331,7 @@ describe("names", () => {
 
   cases(strict, [
     {
-      title: "R-EMB-7 off: the name written is refused",
+      title: "R-EMB-7 if the setting is off, the written name of an aliased embed is refused",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500",
       status: 400,
       answer: {
@@ -342,13 +342,13 @@ describe("names", () => {
       },
     },
     {
-      title: "R-EMB-7 off: a later embed of that name is found",
+      title: "R-EMB-7 if the setting is off, the path names a later embed without an alias",
       request: "GET /ports?select=name,a:vessels(id),vessels(id)&vessels.id=eq.2&a.order=id&id=eq.1",
       answer: [{ name: "Oslo", a: ids(1, 2), vessels: ids(2) }],
       responseHeaders: { warning: null },
     },
     {
-      title: "R-EMB-7 off: the alias works",
+      title: "R-EMB-7 if the setting is off, the alias works",
       request: "GET /ports?select=big:vessels(name)&big.tonnage=gt.500&id=eq.1",
       answer: [{ big: names("Ariel") }],
     },
@@ -366,7 +366,7 @@ describe("shapes", () => {
         { name: "Gjoa", home: null },
       ],
       responseHeaders: {
-        "content-range": "0-2/*",
+        "content-range": uncounted("0-2"),
         "content-location": "/vessels?order=tonnage.desc&select=name%2Chome%3Aports%28name%29",
       },
     },
@@ -392,7 +392,7 @@ describe("shapes", () => {
       answer: [{ name: "Ariel", ports: null }],
     },
     {
-      title: "R-EMB-10 by an offset, too",
+      title: "R-EMB-10 an offset of an embed removes no parents",
       request: "GET /vessels?select=name,ports(name)&ports.offset=1&id=eq.1",
       answer: [{ name: "Ariel", ports: null }],
     },
@@ -402,7 +402,7 @@ describe("shapes", () => {
       answer: [{ name: "Oslo", vessels: names("Ariel") }],
     },
     {
-      title: "R-EMB-11 inner on a to-one",
+      title: "R-EMB-11 an inner to-one embed removes parents without a related row",
       request: "GET /vessels?select=name,ports!inner(name)&order=id",
       answer: [
         { name: "Ariel", ports: { name: "Oslo" } },
@@ -410,7 +410,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-11 a filter on an inner to-one",
+      title: "R-EMB-11 a filter on an inner to-one embed removes parents",
       request: "GET /vessels?select=name,ports!inner(name)&ports.name=eq.Leith",
       answer: [],
     },
@@ -428,7 +428,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-11 counts respect it",
+      title: "R-EMB-11 counts leave out parents that an inner embed removes",
       request: "GET /ports?select=name,vessels!inner(name)&limit=1",
       headers: { prefer: "count=exact" },
       status: 200,
@@ -440,7 +440,7 @@ describe("shapes", () => {
       answer: [{ name: "Fram", sailors: names("Cy") }],
     },
     {
-      title: "R-EMB-11 inner on a computed one",
+      title: "R-EMB-11 an inner embed of a computed relationship removes parents",
       request: "GET /ports?select=name,heavy_vessels!inner(name)&heavy_vessels.order=id",
       answer: [{ name: "Oslo", heavy_vessels: names("Ariel", "Fram") }],
     },
@@ -454,7 +454,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-12 nested, directions mixed",
+      title: "R-EMB-12 nested embeds in both directions",
       request:
         "GET /ports?select=name,vessels(name,voyages(id,destination:ports!destination_id(name,vessels(name))))&vessels.id=eq.1&vessels.voyages.order=id&vessels.voyages.destination.vessels.order=id&id=eq.1",
       answer: [
@@ -473,7 +473,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-12 two of one target name",
+      title: "R-EMB-12 two embeds of one target need an alias",
       request: "GET /ports?select=vessels(id),vessels(name)",
       status: 400,
       answer: {
@@ -484,7 +484,7 @@ describe("shapes", () => {
       },
     },
     {
-      title: "R-EMB-12 two of one alias",
+      title: "R-EMB-12 two embeds with one alias are refused",
       request: "GET /voyages?select=x:vessels(id),x:origin_id(name)",
       status: 400,
       answer: {
@@ -514,7 +514,7 @@ describe("shapes", () => {
       answer: names("Oslo"),
     },
     {
-      title: "R-EMB-13 with its filters",
+      title: "R-EMB-13 an empty inner embed applies its filters",
       request: "GET /ports?select=name,vessels!inner()&vessels.tonnage=lt.100",
       answer: [],
     },
@@ -524,7 +524,7 @@ describe("shapes", () => {
       answer: names("Oslo"),
     },
     {
-      title: "R-EMB-13 an embed with more than empty embeds is not",
+      title: "R-EMB-13 an embed that has more than empty embeds adds its key",
       request: "GET /ports?select=name,vessels(name,crew!inner())&vessels.crew.rank=eq.mate&id=eq.1",
       answer: [{ name: "Oslo", vessels: names("Ariel") }],
     },
@@ -569,7 +569,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-17 not on single partitions",
+      title: "R-EMB-17 a single partition cannot be embedded",
       request: "GET /ports?select=name,soundings_2024(id)",
       status: 400,
       ...code("PGRST200"),
@@ -588,13 +588,13 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-18 it separates several keys of a junction",
+      title: "R-EMB-18 a junction as an embed distinguishes its several keys",
       request:
         "GET /docks?select=name,shifts(main:cranes!shifts_main_fkey(name),backup:cranes!shifts_backup_fkey(name))&id=eq.1",
       answer: [{ name: "east", shifts: [{ main: { name: "big" }, backup: { name: "small" } }] }],
     },
     {
-      title: "R-EMB-18 and many-to-many with itself",
+      title: "R-EMB-18 a junction as an embed reaches rows of the same table",
       request: "GET /buoys?select=name,buoy_links!from_id(...buoys!to_id(name))&id=eq.1",
       answer: [{ name: "red", buoy_links: names("green") }],
     },
@@ -628,14 +628,18 @@ describe("shapes", () => {
 
 describe("null filters", () => {
   cases(api, [
-    { title: "R-EMB-15 no row", request: "GET /ports?select=name,vessels()&vessels=is.null", answer: names("Leith") },
     {
-      title: "R-EMB-15 some row",
+      title: "R-EMB-15 a null filter finds parents without related rows",
+      request: "GET /ports?select=name,vessels()&vessels=is.null",
+      answer: names("Leith"),
+    },
+    {
+      title: "R-EMB-15 a negated null filter finds parents with related rows",
       request: "GET /vessels?select=name,ports()&ports=not.is.null&order=id",
       answer: names("Ariel", "Fram"),
     },
     {
-      title: "R-EMB-15 of the filtered rows",
+      title: "R-EMB-15 a null filter tests the filtered rows of the embed",
       request: "GET /ports?select=name,vessels()&vessels=is.null&vessels.tonnage=lt.100&order=id",
       answer: names("Oslo", "Leith"),
     },
@@ -645,28 +649,28 @@ describe("null filters", () => {
       answer: [{ name: "Gjoa", ports: null }],
     },
     {
-      title: "R-EMB-15 on nested levels",
+      title: "R-EMB-15 a null filter on a nested embed",
       request:
         "GET /ports?select=name,voyages!origin_id(id,vessels(name))&voyages.vessels=not.is.null&voyages.vessels.name=eq.Fram&id=eq.1",
       answer: [{ name: "Oslo", voyages: [{ id: 3, vessels: { name: "Fram" } }] }],
     },
     {
-      title: "R-EMB-15 inside trees",
+      title: "R-EMB-15 a null filter in a logic tree",
       request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&order=id",
       answer: names("Ariel", "Gjoa"),
     },
     {
-      title: "R-EMB-15 several inside a tree",
+      title: "R-EMB-15 several null filters in a logic tree",
       request: "GET /vessels?select=name,crew(),voyages()&not.or=(crew.not.is.null,voyages.not.is.null)",
       answer: names("Gjoa"),
     },
     {
-      title: "R-EMB-15 by the alias",
+      title: "R-EMB-15 a null filter by the alias of the embed",
       request: "GET /ports?select=name,ships:vessels()&ships=is.null",
       answer: names("Leith"),
     },
     {
-      title: "R-EMB-15 on a spread",
+      title: "R-EMB-15 a null filter on a spread",
       request: "GET /vessels?select=name,...ports(country)&ports=not.is.null&order=id",
       answer: [
         { name: "Ariel", country: "NO" },
@@ -682,18 +686,18 @@ describe("null filters", () => {
       ],
     },
     {
-      title: "R-EMB-15 on a computed one",
+      title: "R-EMB-15 a null filter on a computed relationship",
       request: "GET /ports?select=name,heavy_vessels()&heavy_vessels=is.null",
       answer: names("Leith"),
     },
     {
-      title: "R-EMB-15 without the embed it is a column",
+      title: "R-EMB-15 a null filter without the embed names a column",
       request: "GET /vessels?select=name&ports=not.is.null",
       status: 400,
       ...code("42703"),
     },
     {
-      title: "R-EMB-15 with another operator it is a column",
+      title: "R-EMB-15 another operator than a null test names a column",
       request: "GET /vessels?select=name,ports()&ports=eq.1",
       status: 400,
       ...code("42703"),
@@ -704,7 +708,7 @@ describe("null filters", () => {
       answer: ids(1, 2),
     },
     {
-      title: "R-EMB-15 combined with a filter of the same name",
+      title: "R-EMB-15 a null filter with filters on the columns of the embed",
       request: "GET /repairs?select=id,status(label)&status=not.is.null&status.label=eq.done",
       answer: [{ id: 1, status: { label: "done" } }],
     },
@@ -723,13 +727,13 @@ describe("null filters", () => {
 describe("suggestions", () => {
   cases(api, [
     {
-      title: "R-EMB-19 with a hint",
+      title: "R-EMB-19 the details name the hint of the embed",
       request: "GET /vessels?select=wharf!dock(*)",
       status: 400,
       answer: notFound("vessels", "wharf", null, "dock"),
     },
     {
-      title: "R-EMB-19 a similar target",
+      title: "R-EMB-19 the hint names a similar target",
       request: "GET /vessels?select=port(*)",
       status: 400,
       answer: notFound("vessels", "port", "Perhaps you meant 'ports' instead of 'port'."),
@@ -741,31 +745,31 @@ describe("suggestions", () => {
       check: (answer) => expect(answer.json()).toEqual(notFound("signals", "ports", answer.json().hint)),
     },
     {
-      title: "R-EMB-19 both known: no hint",
+      title: "R-EMB-19 if both relations exist, the error has no hint",
       request: "GET /vessels?select=ports!nowhere(*)",
       status: 400,
       answer: notFound("vessels", "ports", null, "nowhere"),
     },
     {
-      title: "R-FUZ-1 nothing close",
+      title: "R-FUZ-1 no hint if no relation is similar",
       request: "GET /vessels?select=xyzzy(*)",
       status: 400,
       answer: notFound("vessels", "xyzzy"),
     },
     {
-      title: "R-FUZ-1 letter case does not count",
+      title: "R-FUZ-1 similarity ignores letter case",
       request: "GET /vessels?select=VOYAGE(*)",
       status: 400,
       answer: notFound("vessels", "VOYAGE", "Perhaps you meant 'voyages' instead of 'VOYAGE'."),
     },
     {
-      title: "R-FUZ-1 tables from 0.75",
+      title: "R-FUZ-1 the hint names a table with a similarity of at least 0.75",
       request: "GET /vesels",
       status: 404,
       check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant the table 'sea.vessels'"),
     },
     {
-      title: "R-FUZ-1 not below",
+      title: "R-FUZ-1 no hint below the limit of similarity",
       request: "GET /vest",
       status: 404,
       check: (answer) => expect(answer.json().hint).toBe(null),
@@ -774,7 +778,7 @@ describe("suggestions", () => {
 });
 
 describe("the plugin", () => {
-  test("R-EMB-1 without nest-embeds the syntax is unknown", async () => {
+  test("R-EMB-1 without the plugin nest-embeds embeds are a syntax error", async () => {
     const less = await startApi({
       preset: (options) => compose(fullCompat(options), without("nest-embeds")),
       on: api.database,

@@ -27,7 +27,7 @@ const all = (answer: Answer, name: string) =>
 
 cases(api, [
   {
-    title: "R-GUC-1 from a function",
+    title: "R-GUC-1 a function sets response headers",
     request: headers('[{"X-Seen":"yes"}]'),
     status: 200,
     responseHeaders: { "x-seen": "yes" },
@@ -38,7 +38,7 @@ cases(api, [
     check: (answer) => expect(all(answer, "set-cookie")).toEqual(["a=1", "b=2"]),
   },
   {
-    title: "R-GUC-1 in place of the server's, in any letter case",
+    title: "R-GUC-1 set headers replace those of the server in any letter case",
     request: headers('[{"content-range":"mine"},{"VARY":"Cookie"}]'),
     check: (answer) => expect([all(answer, "content-range"), all(answer, "vary")]).toEqual([["mine"], ["Cookie"]]),
   },
@@ -50,50 +50,59 @@ cases(api, [
     check: (answer) => expect(answer.json()).toBe('[{"Content-Type":"text/weird"}]'),
   },
   {
-    title: "R-GUC-1 from a trigger",
+    title: "R-GUC-1 a trigger sets response headers",
     request: "POST /bells",
     headers: { prefer: "tx=rollback" },
     body: { rung: 3 },
     status: 201,
     responseHeaders: { "x-bell": "3" },
   },
-  { title: "R-GUC-1 no headers", request: headers("[]"), status: 200 },
+  { title: "R-GUC-1 an empty list of headers is accepted", request: headers("[]"), status: 200 },
   {
-    title: "R-GUC-1 other alphabets",
+    title: "R-GUC-1 header values may contain other alphabets",
     request: headers('[{"X-Name":"Ærø"}]'),
     check: (answer) => expect(Buffer.from(answer.headers["x-name"] ?? "", "latin1").toString("utf8")).toBe("Ærø"),
   },
   {
-    title: "R-GUC-1 no second header in a value",
+    title: "R-GUC-1 a line end in a value adds no second header",
     request: headers('[{"X-A":"a\\r\\nX-B: b"}]'),
     status: 200,
     responseHeaders: { "x-b": null },
   },
   ...["{}", '{"a":"b"}', "nothing", '[{"a":1}]', '[{"a":"b","c":"d"}]', "[{}]", '["a"]', "[null]", '[{"a b":"c"}]'].map(
-    (value) => ({ title: `R-GUC-2 another shape: ${value}`, request: headers(value), status: 500, answer: badHeaders }),
+    (value) => ({
+      title: `R-GUC-2 headers of a wrong shape are refused: ${value}`,
+      request: headers(value),
+      status: 500,
+      answer: badHeaders,
+    }),
   ),
   {
-    title: "R-GUC-3 a status",
+    title: "R-GUC-3 a function sets the status",
     request: status("234"),
     status: 234,
     check: (answer) => expect(answer.json()).toBe("234"),
   },
-  { title: "R-GUC-3 digits at the start", request: status("202 Accepted"), status: 202 },
   {
-    title: "R-GUC-3 from a trigger",
+    title: "R-GUC-3 the digits at the start of the value are the status",
+    request: status("202 Accepted"),
+    status: 202,
+  },
+  {
+    title: "R-GUC-3 a trigger sets the status",
     request: "POST /bells",
     headers: { prefer: "tx=rollback" },
     body: { rung: 8 },
     status: 202,
   },
   ...["ok", "-200", "12", "99999"].map((value) => ({
-    title: `R-GUC-3 no status: ${value}`,
+    title: `R-GUC-3 an invalid status is refused: ${value}`,
     request: status(value),
     status: 500,
     answer: badStatus,
   })),
   {
-    title: "R-GUC-4 they do not apply to errors",
+    title: "R-GUC-4 response settings do not apply to errors",
     request: "POST /bells",
     body: [{ rung: 8 }, { rung: 0 }],
     status: 400,
@@ -120,21 +129,21 @@ test("R-GUC-4 a write stays though its settings are wrong", async () => {
 describe("from the pre-request function", () => {
   cases(watched, [
     {
-      title: "R-GUC-1 reads",
+      title: "R-GUC-1 the pre-request function sets headers of reads",
       request: "GET /ports?limit=0",
       headers: { "x-pre": "header" },
       status: 200,
       responseHeaders: { "x-pre": "seen" },
     },
     {
-      title: "R-GUC-1 HEAD",
+      title: "R-GUC-1 the pre-request function sets headers of HEAD",
       request: "HEAD /ports",
       headers: { "x-pre": "header" },
       status: 200,
       responseHeaders: { "x-pre": "seen" },
     },
     {
-      title: "R-GUC-1 writes",
+      title: "R-GUC-1 the pre-request function sets headers of writes",
       request: "PATCH /ports?id=eq.0",
       headers: { "x-pre": "header" },
       body: { name: "x" },
@@ -155,14 +164,14 @@ describe("from the pre-request function", () => {
       status: 203,
     },
     {
-      title: "R-GUC-4 not on errors",
+      title: "R-GUC-4 headers of the pre-request function do not apply to errors",
       request: "GET /ports?select=nothing",
       headers: { "x-pre": "header" },
       status: 400,
       responseHeaders: { "x-pre": null },
     },
     {
-      title: "R-GUC-4 what it raises is the answer",
+      title: "R-GUC-4 an error that the pre-request function raises is the response",
       request: "GET /ports",
       headers: { "x-pre": "raise" },
       status: 418,
@@ -188,24 +197,40 @@ describe("what a plugin's own columns say of answers", async () => {
   const sent = { prefer: "timezone=Asia/Tokyo, tx=rollback" };
 
   cases(own, [
-    { title: "X-RES-1 X-RES-2 of reads", request: "GET /vessels", headers: sent, responseHeaders: zone },
-    { title: "X-RES-1 X-RES-2 of writes", request: "POST /ports", headers: sent, body: [], responseHeaders: zone },
     {
-      title: "X-RES-1 X-RES-2 of calls",
+      title: "X-RES-1 X-RES-2 a result column sets headers of reads",
+      request: "GET /vessels",
+      headers: sent,
+      responseHeaders: zone,
+    },
+    {
+      title: "X-RES-1 X-RES-2 a result column sets headers of writes",
+      request: "POST /ports",
+      headers: sent,
+      body: [],
+      responseHeaders: zone,
+    },
+    {
+      title: "X-RES-1 X-RES-2 a result column sets headers of calls",
       request: "GET /rpc/add_numbers?a=1&b=2",
       headers: sent,
       responseHeaders: zone,
     },
-    { title: "X-RES-1 X-RES-2 of the description", request: "GET /", headers: sent, responseHeaders: zone },
     {
-      title: "X-RES-2 beside those that SQL sets",
+      title: "X-RES-1 X-RES-2 a result column sets headers of the OpenAPI document",
+      request: "GET /",
+      headers: sent,
+      responseHeaders: zone,
+    },
+    {
+      title: "X-RES-2 headers of result columns and of response settings are both sent",
       request: headers('[{"X-Seen":"yes"}]'),
       headers: sent,
       responseHeaders: { ...zone, "x-seen": "yes" },
     },
   ]);
 
-  test("X-RES-2 what the tap throws is the answer", async () => {
+  test("X-RES-2 an error that the tap throws is the response", async () => {
     const strict = await startApi({
       parts: [{ ...clock, resultColumns: [{ name: "day", compile: () => sql`'Nowhere'::text` }] }],
     });

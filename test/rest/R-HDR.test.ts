@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startApi } from "../support/api.ts";
+import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const warnings: string[] = [];
@@ -33,7 +33,7 @@ cases(api, [
     responseHeaders: { "content-type": "text/csv; charset=utf-8" },
   },
   {
-    title: "R-HDR-1 none without a body",
+    title: "R-HDR-1 no Content-Type without a body",
     request: "PATCH /vessels?id=eq.0",
     body: { name: "x" },
     status: 204,
@@ -46,13 +46,13 @@ cases(api, [
     responseHeaders: { "content-length": "22" },
   },
   {
-    title: "R-HDR-2 of other alphabets, too",
+    title: "R-HDR-2 Content-Length counts bytes of other alphabets",
     request: "GET /مو?select=اسم",
     responseHeaders: { "content-length": String(Buffer.byteLength('[{"اسم":"نجم"}]')) },
     status: 200,
   },
   {
-    title: "R-HDR-2 POST without a body",
+    title: "R-HDR-2 the Content-Length of POST without a body",
     request: "POST /logbook",
     headers: { prefer: "tx=rollback" },
     body: { entry: "x" },
@@ -60,9 +60,14 @@ cases(api, [
     bytes: "",
     responseHeaders: { "content-length": "0" },
   },
-  { title: "R-HDR-2 OPTIONS", request: "OPTIONS /vessels", status: 200, responseHeaders: { "content-length": "0" } },
   {
-    title: "R-HDR-2 not on HEAD",
+    title: "R-HDR-2 OPTIONS has the Content-Length 0",
+    request: "OPTIONS /vessels",
+    status: 200,
+    responseHeaders: { "content-length": "0" },
+  },
+  {
+    title: "R-HDR-2 HEAD has no Content-Length",
     request: "HEAD /vessels",
     headers: { prefer: "count=exact" },
     status: 200,
@@ -70,17 +75,17 @@ cases(api, [
     responseHeaders: { "content-length": null, "content-type": json, "content-range": "0-2/3" },
   },
   {
-    title: "R-HDR-2 not on 204",
+    title: "R-HDR-2 204 has no Content-Length",
     request: "DELETE /logbook?entry=eq.none",
     status: 204,
     bytes: "",
     responseHeaders: { "content-length": null },
   },
   {
-    title: "R-HDR-3 Content-Range and Range-Unit",
+    title: "R-HDR-3 reads have Content-Range and Range-Unit",
     request: "GET /vessels",
     status: 200,
-    responseHeaders: { "content-range": "0-2/*", "range-unit": "items" },
+    responseHeaders: { "content-range": uncounted("0-2"), "range-unit": "items" },
   },
   {
     title: "R-HDR-4 Content-Location of reads",
@@ -89,13 +94,13 @@ cases(api, [
     responseHeaders: { "content-location": "/vessels?id=eq.1" },
   },
   {
-    title: "R-HDR-4 not of functions",
+    title: "R-HDR-4 calls of functions have no Content-Location",
     request: "GET /rpc/all_vessels",
     status: 200,
     responseHeaders: { "content-location": null },
   },
   {
-    title: "R-HDR-4 not of writes",
+    title: "R-HDR-4 writes have no Content-Location",
     request: "POST /logbook",
     headers: { prefer: "return=representation, tx=rollback" },
     body: { entry: "x" },
@@ -103,13 +108,13 @@ cases(api, [
     responseHeaders: { "content-location": null },
   },
   {
-    title: "R-HDR-5 Content-Profile",
+    title: "R-HDR-5 Content-Profile names the schema",
     request: "GET /vessels",
     status: 200,
     responseHeaders: { "content-profile": "sea" },
   },
   {
-    title: "R-HDR-6 Location",
+    title: "R-HDR-6 headers-only has the Location of the new row",
     request: "POST /ports",
     headers: { prefer: "return=headers-only, tx=rollback" },
     body: { id: 900, name: "Bergen" },
@@ -117,7 +122,7 @@ cases(api, [
     responseHeaders: { location: "/ports?id=eq.900" },
   },
   {
-    title: "R-HDR-6 not otherwise",
+    title: "R-HDR-6 other returns have no Location",
     request: "POST /ports",
     headers: { prefer: "return=representation, tx=rollback" },
     body: { id: 900, name: "Bergen" },
@@ -125,7 +130,7 @@ cases(api, [
     responseHeaders: { location: null },
   },
   {
-    title: "R-HDR-7 Preference-Applied",
+    title: "R-HDR-7 Preference-Applied lists the applied preferences",
     request: "GET /vessels",
     headers: { prefer: "count=exact" },
     status: 200,
@@ -135,12 +140,17 @@ cases(api, [
     (request) => ({ title: `R-HDR-8 Vary of ${request}`, request, responseHeaders: { vary: "Accept, Prefer, Range" } }),
   ),
   {
-    title: "R-HDR-10 off by default",
+    title: "R-HDR-10 Server-Timing is off by default",
     request: "GET /vessels",
     status: 200,
     responseHeaders: { "server-timing": null },
   },
-  { title: "R-HDR-12 Server", request: "GET /vessels", status: 200, responseHeaders: { server: /^\S+\/\S+$/ } },
+  {
+    title: "R-HDR-12 Server names product and version",
+    request: "GET /vessels",
+    status: 200,
+    responseHeaders: { server: /^\S+\/\S+$/ },
+  },
   {
     title: "R-HDR-12 Server of errors",
     request: "GET /harbours",
@@ -148,7 +158,7 @@ cases(api, [
     responseHeaders: { server: /^\S+\/\S+$/ },
   },
   {
-    title: "R-HDR-13 no header without a name",
+    title: "R-HDR-13 a header without a name is left out",
     request: `GET /rpc/answer_headers?headers=${encodeURIComponent('[{"":"x"},{"X-A":"a"}]')}`,
     status: 200,
     responseHeaders: { "x-a": "a" },
@@ -181,13 +191,13 @@ describe("timing and tracing", () => {
       "PATCH /vessels?id=eq.0",
       "GET /",
     ].map((request) => ({
-      title: `R-HDR-10 all phases on ${request}`,
+      title: `R-HDR-10 Server-Timing has all phases on ${request}`,
       request,
       body: request.startsWith("PATCH") ? { name: "x" } : undefined,
       responseHeaders: { "server-timing": timing },
     })),
     {
-      title: "R-HDR-10 not on errors",
+      title: "R-HDR-10 errors have no Server-Timing",
       request: "GET /harbours",
       status: 404,
       responseHeaders: { "server-timing": null },
@@ -200,14 +210,14 @@ describe("timing and tracing", () => {
       responseHeaders: { "x-request-id": "abc" },
     },
     {
-      title: "R-HDR-11 on errors, too",
+      title: "R-HDR-11 errors return the trace header",
       request: "GET /harbours",
       headers: { "x-request-id": "abc" },
       status: 404,
       responseHeaders: { "x-request-id": "abc" },
     },
     {
-      title: "R-HDR-11 empty when it was not sent",
+      title: "R-HDR-11 the trace header is empty if the request has none",
       request: "GET /vessels",
       status: 200,
       responseHeaders: { "x-request-id": "" },

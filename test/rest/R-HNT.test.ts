@@ -20,7 +20,7 @@ const FILTER = "Rows are filtered by column=operator.value: name=eq.Oslo, name=i
 describe("parameters", () => {
   cases(api, [
     ...["page=2", "per_page=20", "pageSize=20", "page[number]=2", "skip=10", "$top=5", "cursor=abc"].map((query) => ({
-      title: `R-HNT-1 ${query} is told about limit and offset`,
+      title: `R-HNT-1 the hint for ${query} is about limit and offset`,
       request: `GET /api/ports?${query}`,
       ...told(PAGES),
     })),
@@ -30,7 +30,7 @@ describe("parameters", () => {
       ...told(ORDER),
     })),
     ...["fields=id,name", "include=vessels", "$expand=vessels", "populate=*"].map((query) => ({
-      title: `R-HNT-1 ${query} is told about select`,
+      title: `R-HNT-1 the hint for ${query} is about select`,
       request: `GET /api/ports?${query}`,
       ...told(SELECT),
     })),
@@ -50,8 +50,12 @@ describe("parameters", () => {
         hint: PAGES,
       },
     },
-    { title: "R-HNT-1 of an unknown relation too", request: "GET /api/nowhere?page=2", ...told(PAGES) },
-    { title: "R-HNT-1 of writes too", request: "DELETE /api/ports?page=2", ...told(PAGES) },
+    {
+      title: "R-HNT-1 an unknown relation gets the hint about parameters",
+      request: "GET /api/nowhere?page=2",
+      ...told(PAGES),
+    },
+    { title: "R-HNT-1 writes get the hint about parameters", request: "DELETE /api/ports?page=2", ...told(PAGES) },
     {
       title: "R-HNT-2 a misspelt parameter",
       request: "GET /api/ports?lmit=2",
@@ -68,29 +72,33 @@ describe("parameters", () => {
       ...told("Perhaps you meant the operator 'eq' instead of 'eqq'"),
     },
     {
-      title: "R-HNT-2 a misspelt operator behind not",
+      title: "R-HNT-2 the hint names the operator near a misspelt one after not.",
       request: "GET /api/ports?name=not.ilke.*o*",
       ...told(expect.stringMatching(/^Perhaps you meant the operator '(?:like' or 'ilike|ilike|like)'/)),
     },
     {
-      title: "R-HNT-2 no operator",
+      title: "R-HNT-2 the hint for a value without an operator shows the form",
       request: "GET /api/ports?name=Oslo",
       ...told("A filter has an operator: perhaps you meant name=eq.Oslo"),
     },
     {
-      title: "R-HNT-2 in without parentheses",
+      title: "R-HNT-2 the hint for in without parentheses",
       request: "GET /api/ports?id=in.1,2",
-      ...told("A list stands in parentheses: id=in.(1,2)"),
+      ...told("Put the list in parentheses: id=in.(1,2)"),
     },
     {
-      title: "R-HNT-2 only an operator",
+      title: "R-HNT-2 the hint for an operator without a value shows the form",
       request: "GET /api/ports?name=eq",
       ...told(FILTER),
     },
-    { title: "R-HNT-2 nothing of the text after an operator", request: "GET /api/ports?name=is.Oslo", ...told(null) },
-    { title: "R-HNT-2 nothing of a second not", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
     {
-      title: "R-HNT-2 only the form of a long value",
+      title: "R-HNT-2 no hint for invalid text after an operator",
+      request: "GET /api/ports?name=is.Oslo",
+      ...told(null),
+    },
+    { title: "R-HNT-2 no hint for a second not.", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
+    {
+      title: "R-HNT-2 the hint for a long value does not repeat the value",
       request: `GET /api/ports?name=${"o".repeat(99)}`,
       ...told(FILTER),
     },
@@ -133,7 +141,7 @@ describe("names", () => {
       ...told("Perhaps you meant the column 'country'"),
     },
     {
-      title: "R-HNT-3 nothing is near",
+      title: "R-HNT-3 no hint if no column is near",
       request: "POST /api/ports",
       body: { zzzzzz: 1 },
       role: "sea_clerk",
@@ -160,7 +168,7 @@ describe("names", () => {
       ),
     },
     {
-      title: "R-HNT-4 nothing is near",
+      title: "R-HNT-4 no hint if no preference is near",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, qwertyuiop" },
       ...told(null),
@@ -195,18 +203,18 @@ describe("bodies", () => {
       ...broken('{\n  "name": "Oslo",\n  "country" "NO"\n}', 'line 3, column 13: expected ":", found "\\""'),
     },
     {
-      title: "R-HNT-5 so does an empty body",
+      title: "R-HNT-5 an empty body has a position",
       request: "POST /api/ports",
       role: "sea_clerk",
       ...broken("", "line 1, column 1: expected a value, found the end"),
     },
     {
-      title: "R-HNT-5 of calls too",
+      title: "R-HNT-5 the error of a body of a call has a position",
       request: "POST /api/rpc/add_numbers",
       ...broken('{"a":1,"b":}', 'line 1, column 12: expected a value, found "}"'),
     },
     {
-      title: "R-HNT-5 where the columns are named, the database reads it",
+      title: "R-HNT-5 errors of bodies that the database parses have a position",
       request: "POST /api/ports?columns=name",
       role: "sea_clerk",
       headers: { "content-type": "application/json" },

@@ -8,34 +8,42 @@ const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
 const of = (relation: string, tree: string) => `GET /${relation}?select=id&order=id&${tree}`;
 
 cases(api, [
-  { title: "R-LOG-1 or", request: of("vessels", "or=(tonnage.lt.100,name.eq.Fram)"), answer: ids(2, 3) },
-  { title: "R-LOG-1 and", request: of("vessels", "and=(tonnage.gt.100,name.neq.Fram)"), answer: ids(1) },
+  {
+    title: "R-LOG-1 or holds if one condition holds",
+    request: of("vessels", "or=(tonnage.lt.100,name.eq.Fram)"),
+    answer: ids(2, 3),
+  },
+  {
+    title: "R-LOG-1 and holds if all conditions hold",
+    request: of("vessels", "and=(tonnage.gt.100,name.neq.Fram)"),
+    answer: ids(1),
+  },
   { title: "R-LOG-1 a single condition", request: of("vessels", "or=(id.eq.1)"), answer: ids(1) },
   {
-    title: "R-LOG-1 nested",
+    title: "R-LOG-1 logic trees may be nested",
     request: of("vessels", "or=(tonnage.lt.100,and(tonnage.gt.800,name.not.like.F*))"),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-1 deeply nested",
+    title: "R-LOG-1 deeply nested logic trees are accepted",
     request: of("vessels", `or=(${"and(or(".repeat(40)}id.eq.2${"))".repeat(40)})`),
     answer: ids(2),
   },
   {
-    title: "R-LOG-1 R-LIM-1 nested too deeply",
+    title: "R-LOG-1 R-LIM-1 logic trees that are nested too deeply are refused",
     request: of("vessels", `or=(${"and(".repeat(900)}id.eq.2${")".repeat(900)})`),
     status: 400,
     check: (answer) => expect(answer.json().hint).toBe("The limit is the setting maxLogicDepth."),
   },
-  { title: "R-LOG-2 not.or", request: of("vessels", "not.or=(id.eq.1,id.eq.2)"), answer: ids(3) },
-  { title: "R-LOG-2 not.and", request: of("vessels", "not.and=(id.gt.1,id.lt.3)"), answer: ids(1, 3) },
+  { title: "R-LOG-2 not.or negates a tree", request: of("vessels", "not.or=(id.eq.1,id.eq.2)"), answer: ids(3) },
+  { title: "R-LOG-2 not.and negates a tree", request: of("vessels", "not.and=(id.gt.1,id.lt.3)"), answer: ids(1, 3) },
   {
-    title: "R-LOG-2 not inside",
+    title: "R-LOG-2 not negates a tree inside another",
     request: of("vessels", "or=(not.and(id.gt.1,id.lt.3),name.eq.Fram)"),
     answer: ids(1, 2, 3),
   },
   {
-    title: "R-LOG-2 not in a path",
+    title: "R-LOG-2 not after the path of an embed",
     request: "GET /ports?select=id,vessels(id)&vessels.not.and=(id.gt.1,id.lt.3)&order=id",
     answer: [
       { id: 1, vessels: ids(1) },
@@ -43,7 +51,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-LOG-2 not before a path",
+    title: "R-LOG-2 not before the path of an embed",
     request: "GET /ports?select=id,vessels(id)&not.vessels.or=(id.eq.2)&order=id",
     answer: [
       { id: 1, vessels: ids(1) },
@@ -51,36 +59,52 @@ cases(api, [
     ],
   },
   {
-    title: "R-LOG-3 quoted values",
+    title: "R-LOG-3 quoted values in a tree",
     request: 'GET /sailors?select=id&or=(name.eq."a,b",name.eq."Jo \\"Red\\" Lee")',
     answer: ids(4),
   },
-  { title: "R-LOG-3 bare braces", request: of("vessels", "or=(flags.cs.{PA,NO},id.eq.3)"), answer: ids(1, 3) },
   {
-    title: "R-LOG-3 quoted ranges",
+    title: "R-LOG-3 an array without quotes in a tree",
+    request: of("vessels", "or=(flags.cs.{PA,NO},id.eq.3)"),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-3 quoted ranges in a tree",
     request: of("charters", 'or=(seats.adj."[9,12)",period.cs."[2024-01-10,2024-01-15)")'),
     answer: ids(1, 2),
   },
   {
-    title: "R-LOG-3 lists keep their parentheses",
+    title: "R-LOG-3 lists in a tree keep their parentheses",
     request: of("vessels", "or=(id.in.(1,2),name.not.in.(Ariel,Fram,Gjoa))"),
     answer: ids(1, 2),
   },
-  { title: "R-LOG-3 is", request: of("vessels", "or=(home_port_id.is.null,id.eq.1)"), answer: ids(1, 3) },
   {
-    title: "R-LOG-3 full text",
+    title: "R-LOG-3 the operator is in a tree",
+    request: of("vessels", "or=(home_port_id.is.null,id.eq.1)"),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-3 full-text operators in a tree",
     request: of("manifests", "or=(body.fts(english).cats,body.wfts.crates)"),
     answer: ids(1, 3),
   },
-  { title: "R-LOG-3 quantifiers", request: of("vessels", "or=(name.like(any).{A*,F*},id.gt.5)"), answer: ids(1, 2) },
-  { title: "R-LOG-3 patterns", request: of("vessels", "or=(name.like.*a,name.ilike.ARI*)"), answer: ids(1, 3) },
   {
-    title: "R-LOG-3 JSON paths",
+    title: "R-LOG-3 quantifiers in a tree",
+    request: of("vessels", "or=(name.like(any).{A*,F*},id.gt.5)"),
+    answer: ids(1, 2),
+  },
+  {
+    title: "R-LOG-3 patterns in a tree",
+    request: of("vessels", "or=(name.like.*a,name.ilike.ARI*)"),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-3 JSON paths in a tree",
     request: of("vessels", "or=(specs->>crew.eq.24,specs->engine->>kw.eq.220)"),
     answer: ids(1, 2),
   },
   {
-    title: "R-LOG-3 quoted columns",
+    title: "R-LOG-3 quoted columns in a tree",
     request: 'GET /Deck%20Plans?select=a:"a.b"&or=("a.b".eq.dotted,"(x)".eq.nothing)',
     answer: [{ a: "dotted" }],
   },
@@ -108,7 +132,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-LOG-4 columns of another level are not there",
+    title: "R-LOG-4 a tree cannot name columns of another level",
     request: of("vessels", "or=(ports.name.eq.Oslo)"),
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST100"),
@@ -119,13 +143,13 @@ cases(api, [
     answer: ids(2),
   },
   {
-    title: "R-LOG-5 they choose the rows of a write",
+    title: "R-LOG-5 trees select the rows of a write",
     request: "DELETE /logbook?select=entry&or=(entry.eq.calm,entry.eq.storm)",
     headers: { prefer: "return=representation, tx=rollback" },
     answer: [{ entry: "calm" }],
   },
   {
-    title: "R-LOG-5 PUT takes none",
+    title: "R-LOG-5 PUT refuses a tree",
     request: "PUT /ports?id=eq.1&or=(id.eq.1)",
     headers: { prefer: "tx=rollback" },
     body: { id: 1, name: "Oslo" },
@@ -166,22 +190,30 @@ cases(api, [
     request: of("words", "or=(not.eq(any).{3,5},and.in.(10,11))"),
     answer: ids(1, 2),
   },
-  { title: "R-LOG-6 paths", request: of("words", "or=(note->or.eq.5,note->>or.eq.1)"), answer: ids(1, 3) },
-  { title: "R-LOG-6 quoted", request: of("words", 'or=("and".eq.1,"not".is.null)'), answer: ids(1, 3) },
   {
-    title: "R-LOG-6 groups beside them",
+    title: "R-LOG-6 JSON paths with a key called or",
+    request: of("words", "or=(note->or.eq.5,note->>or.eq.1)"),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-6 quoted columns called and, not",
+    request: of("words", 'or=("and".eq.1,"not".is.null)'),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-6 columns called and, or beside nested trees",
     request: of("words", "or=(and(and.eq.10,or.eq.20),not.or(not.is.null,or.gt.2),and x.eq.4)"),
     answer: ids(1, 2),
   },
   { title: "R-LOG-6 groups in groups", request: of("words", "not.and=(or(or(or.eq.2,not.eq.30)))"), answer: [] },
   {
-    title: "R-LOG-6 in embeds",
+    title: "R-LOG-6 columns called or, not in trees of embeds",
     request:
       "GET /ports?select=id,words!inner(id)&words.or=(or.eq.2,not.is.null)&words.not.and=(not.not.is.null)&order=id",
     answer: [{ id: 2, words: [{ id: 3 }] }],
   },
   {
-    title: "R-LOG-6 beside an embed's null filter",
+    title: "R-LOG-6 a column called and beside a null filter of an embed",
     request: "GET /words?select=id,ports()&ports.name=eq.Oslo&or=(ports.is.null,and.eq.1)&order=id",
     answer: ids(1, 3),
   },
@@ -191,13 +223,13 @@ cases(api, [
     answer: ids(1),
   },
   {
-    title: "R-LOG-6 unquoted they are trees",
+    title: "R-LOG-6 the parameters and, or are trees without quotes",
     request: of("words", "and=eq.1"),
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST100"),
   },
   {
-    title: "R-LOG-6 on writes",
+    title: "R-LOG-6 columns called and, not in a tree of a write",
     request: "DELETE /words?or=(and.eq.77,not.eq.77)",
     headers: { prefer: "tx=rollback" },
     status: 401,

@@ -5,7 +5,7 @@ import SwaggerParser from "@apidevtools/swagger-parser";
 import { generate } from "openapi-typescript-codegen";
 import { beforeAll, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { asAdmin, startApi } from "../support/api.ts";
+import { asAdmin, BROWSER, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -469,10 +469,8 @@ test("R-OAS-1 a validator and a client generator take the document", async () =>
 
 // --- the page -------------------------------------------------------------------------------------------------------
 
-const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
-
 test("R-OAS-1 a browser gets a page that loads everything from here", async () => {
-  const answer = await api.get("/api", { headers: browser });
+  const answer = await api.get("/api", { headers: BROWSER });
   expect(answer.status).toBe(200);
   expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
   const sources = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source as string);
@@ -489,7 +487,7 @@ test("R-OAS-1 a browser gets a page that loads everything from here", async () =
 
 test("R-OAS-1 the page needs no credential, the document does", async () => {
   const guarded = await startApi({ anonRole: undefined });
-  expect((await guarded.get("/", { headers: browser })).status).toBe(200);
+  expect((await guarded.get("/", { headers: BROWSER })).status).toBe(200);
   expect((await guarded.get("/")).status).toBe(401);
 });
 
@@ -499,12 +497,12 @@ test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
       `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
     );
   const own = await startApi({ on: api.database });
-  const type = async () => (await own.get("/", { headers: browser })).headers["content-type"];
+  const type = async () => (await own.get("/", { headers: BROWSER })).headers["content-type"];
   expect(await type()).toBe("text/html; charset=utf-8");
   try {
     await keep("set pgrst.openapi_mode = ''disabled''");
     await own.reload();
-    const answer = await own.get("/", { headers: browser });
+    const answer = await own.get("/", { headers: BROWSER });
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST126"]);
   } finally {
     await keep("reset pgrst.openapi_mode");
@@ -517,7 +515,7 @@ cases(api, [
   {
     title: "R-OAS-1 the page at the root in compatibility mode",
     request: "GET /",
-    headers: browser,
+    headers: BROWSER,
     responseHeaders: { "Content-Type": "text/html; charset=utf-8" },
   },
   { title: "R-OAS-1 a file that is not there", request: "GET /api/openapi/ui/../../package.json", status: 404 },

@@ -23,7 +23,7 @@ cases(api, [
     },
   },
   {
-    title: "R-OPT-1 once, with an origin too",
+    title: "R-OPT-1 with an Origin header the CORS header is sent once",
     request: "OPTIONS /vessels",
     headers: { origin: "https://a.example" },
     status: 200,
@@ -34,7 +34,7 @@ cases(api, [
       ),
   },
   {
-    title: "R-OPT-1 after authentication",
+    title: "R-OPT-1 OPTIONS refuses an invalid token",
     request: "OPTIONS /vessels",
     headers: { authorization: "Bearer x" },
     status: 401,
@@ -58,9 +58,13 @@ cases(api, [
     role: "sea_deckhand",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST"),
   },
-  { title: "R-OPT-3 SELECT", request: "OPTIONS /watches", responseHeaders: allow("OPTIONS,GET,HEAD") },
   {
-    title: "R-OPT-3 without SELECT",
+    title: "R-OPT-3 a role with only SELECT may use OPTIONS, GET and HEAD",
+    request: "OPTIONS /watches",
+    responseHeaders: allow("OPTIONS,GET,HEAD"),
+  },
+  {
+    title: "R-OPT-3 a role without SELECT may not use GET and HEAD",
     request: "OPTIONS /ports",
     role: "sea_writeonly",
     responseHeaders: allow("OPTIONS,POST,PUT,PATCH,DELETE"),
@@ -77,16 +81,30 @@ cases(api, [
     role: "sea_captain",
     responseHeaders: allow("OPTIONS,GET,HEAD,PATCH"),
   },
-  { title: "R-OPT-3 no grant", request: "OPTIONS /payroll", responseHeaders: allow("OPTIONS") },
   {
-    title: "R-OPT-3 grants to PUBLIC",
+    title: "R-OPT-3 a role without a grant may only use OPTIONS",
+    request: "OPTIONS /payroll",
+    responseHeaders: allow("OPTIONS"),
+  },
+  {
+    title: "R-OPT-3 grants to PUBLIC apply to every role",
     request: "OPTIONS /notices",
     role: "sea_deckhand",
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
-  { title: "R-OPT-3 ownership", request: "OPTIONS /captains_log", role: "sea_captain", responseHeaders: allow(FULL) },
-  { title: "R-OPT-3 superusers", request: "OPTIONS /payroll", headers: asAdmin(), responseHeaders: allow(FULL) },
-  { title: "R-OPT-3 partitioned tables", request: "OPTIONS /soundings", responseHeaders: allow(FULL) },
+  {
+    title: "R-OPT-3 the owner may use all methods",
+    request: "OPTIONS /captains_log",
+    role: "sea_captain",
+    responseHeaders: allow(FULL),
+  },
+  {
+    title: "R-OPT-3 a superuser may use all methods",
+    request: "OPTIONS /payroll",
+    headers: asAdmin(),
+    responseHeaders: allow(FULL),
+  },
+  { title: "R-OPT-3 partitioned tables have all methods", request: "OPTIONS /soundings", responseHeaders: allow(FULL) },
 
   {
     title: "R-OPT-4 an auto-updatable view with a traced key",
@@ -100,8 +118,16 @@ cases(api, [
     responseHeaders: allow(FULL),
   },
   { title: "R-OPT-4 a read-only view", request: "OPTIONS /all_names", responseHeaders: allow("OPTIONS,GET,HEAD") },
-  { title: "R-OPT-4 a join", request: "OPTIONS /voyage_sheet", responseHeaders: allow("OPTIONS,GET,HEAD") },
-  { title: "R-OPT-4 triggers for everything", request: "OPTIONS /vessel_cards", responseHeaders: allow(FULL) },
+  {
+    title: "R-OPT-4 a view of a join can only be read",
+    request: "OPTIONS /voyage_sheet",
+    responseHeaders: allow("OPTIONS,GET,HEAD"),
+  },
+  {
+    title: "R-OPT-4 a view with triggers for all writes has all methods",
+    request: "OPTIONS /vessel_cards",
+    responseHeaders: allow(FULL),
+  },
   {
     title: "R-OPT-4 a trigger for inserts",
     request: "OPTIONS /vessel_intake",
@@ -132,14 +158,18 @@ cases(api, [
   },
 
   {
-    title: "R-OPT-5 no primary key, no PUT",
+    title: "R-OPT-5 a relation without a primary key has no PUT",
     request: "OPTIONS /logbook",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST,PATCH,DELETE"),
   },
 
-  { title: "R-OPT-6 full access", request: "OPTIONS /ports", responseHeaders: allow(FULL) },
   {
-    title: "R-OPT-6 another schema",
+    title: "R-OPT-6 a table with all grants and a key has all methods",
+    request: "OPTIONS /ports",
+    responseHeaders: allow(FULL),
+  },
+  {
+    title: "R-OPT-6 a profile header selects a relation of another schema",
     request: "OPTIONS /depots",
     headers: { "accept-profile": "land" },
     responseHeaders: allow(FULL),
@@ -152,7 +182,7 @@ cases(api, [
     responseHeaders: allow("OPTIONS,POST,GET,HEAD"),
   },
   {
-    title: "R-OPT-7 an immutable one",
+    title: "R-OPT-7 an immutable function has POST, GET and HEAD",
     request: "OPTIONS /rpc/add_numbers",
     responseHeaders: allow("OPTIONS,POST,GET,HEAD"),
   },
@@ -175,31 +205,35 @@ cases(api, [
   },
   { title: "R-OPT-7 a function that cannot be called", request: "OPTIONS /rpc/unnamed", status: 404 },
 
-  { title: "R-OPT-8 the root", request: "OPTIONS /", responseHeaders: allow("OPTIONS,GET,HEAD") },
-  { title: "R-OPT-8 under the prefix", request: "OPTIONS /api", responseHeaders: allow("OPTIONS,GET,HEAD") },
+  { title: "R-OPT-8 the root has GET and HEAD", request: "OPTIONS /", responseHeaders: allow("OPTIONS,GET,HEAD") },
+  {
+    title: "R-OPT-8 the root under the prefix has GET and HEAD",
+    request: "OPTIONS /api",
+    responseHeaders: allow("OPTIONS,GET,HEAD"),
+  },
 ]);
 
-test("R-OPT-1 no transaction and no connection: it answers while the database says nothing", async () => {
+test("R-OPT-1 OPTIONS needs no connection, and works while the database does not respond", async () => {
   const guarded = await startApi({ dbPreRequest: "sea.before_request" });
   const answer = await guarded.options("/vessels", { headers: { "x-pre": "raise" } });
   expect(answer.status).toBe(200);
   expect((await guarded.get("/vessels", { headers: { "x-pre": "raise" } })).status).toBe(418);
 });
 
-test("R-OPT-2 what no plugin answers is not offered", async () => {
+test("R-OPT-2 Allow lists only methods that a plugin handles", async () => {
   const readOnly = await startApi({ parts: [without("rest-writes")] });
   expect((await readOnly.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
   const refused = await readOnly.post("/vessels", { body: {} });
   expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);
 });
 
-test("R-OPT-7 without the plugin of calls", async () => {
+test("R-OPT-7 without the plugin rest-rpc the path of a function is unknown", async () => {
   const tables = await startApi({ parts: [without("rest-rpc")] });
   const refused = await tables.get("/rpc/add_numbers?a=1&b=2");
   expect([refused.status, refused.json().code]).toEqual([404, "PGRST125"]);
 });
 
-test("R-OPT-1 without the plugin of OPTIONS", async () => {
+test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
   const silent = await startApi({ parts: [without("rest-options")] });
   const refused = await silent.options("/vessels");
   expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);

@@ -10,9 +10,13 @@ const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 
 cases(api, [
   { title: "R-ORD-1 ascending by default", request: "GET /vessels?select=id&order=tonnage", answer: ids(3, 2, 1) },
-  { title: "R-ORD-1 descending", request: "GET /vessels?select=id&order=tonnage.desc", answer: ids(1, 2, 3) },
   {
-    title: "R-ORD-1 several terms",
+    title: "R-ORD-1 desc sorts in descending order",
+    request: "GET /vessels?select=id&order=tonnage.desc",
+    answer: ids(1, 2, 3),
+  },
+  {
+    title: "R-ORD-1 an order of several terms",
     request: "GET /vessels?select=id&order=home_port_id.asc,tonnage.desc",
     answer: ids(1, 2, 3),
   },
@@ -42,13 +46,17 @@ cases(api, [
     answer: ids(3, 1, 2),
   },
   {
-    title: "R-ORD-1 JSON paths",
+    title: "R-ORD-1 an order by a JSON path",
     request: "GET /vessels?select=id&order=specs->engine->kw.desc.nullslast",
     answer: ids(1, 2, 3),
   },
-  { title: "R-ORD-1 quoted names", request: 'GET /order?select=select&order="order".desc', answer: [{ select: 1 }] },
   {
-    title: "R-ORD-1 unselected columns",
+    title: "R-ORD-1 an order by a quoted name",
+    request: 'GET /order?select=select&order="order".desc',
+    answer: [{ select: 1 }],
+  },
+  {
+    title: "R-ORD-1 an order by a column that is not selected",
     request: "GET /vessels?select=name&order=tonnage",
     answer: names("Gjoa", "Fram", "Ariel"),
   },
@@ -58,17 +66,17 @@ cases(api, [
     answer: [{ name: "Oslo", vessels: names("Fram", "Ariel") }],
   },
   {
-    title: "R-ORD-2 nested paths",
+    title: "R-ORD-2 an order of a nested embed",
     request: "GET /ports?select=vessels(crew(rank))&vessels.crew.order=rank.desc&vessels.order=id&id=eq.1",
     answer: [{ vessels: [{ crew: [{ rank: "mate" }, { rank: "captain" }] }, { crew: [{ rank: "captain" }] }] }],
   },
   {
-    title: "R-ORD-2 on a to-one embed it is no error",
+    title: "R-ORD-2 an order of a to-one embed is accepted",
     request: "GET /vessels?select=id,ports(name)&ports.order=name&id=eq.1",
     answer: [{ id: 1, ports: { name: "Oslo" } }],
   },
   {
-    title: "R-ORD-3 by a column of a to-one embed",
+    title: "R-ORD-3 an order by a column of a to-one embed",
     request: "GET /voyages?select=id,vessels(name)&order=vessels(name).desc,id",
     answer: [
       { id: 3, vessels: { name: "Fram" } },
@@ -97,13 +105,13 @@ cases(api, [
     },
   },
   {
-    title: "R-ORD-3 not embedded",
+    title: "R-ORD-3 an order by a relation that is not embedded is refused",
     request: "GET /vessels?select=id&order=ports(name)",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST108"),
   },
   {
-    title: "R-ORD-3 to-many",
+    title: "R-ORD-3 an order by a to-many embed is refused",
     request: "GET /ports?select=id,vessels(name)&order=vessels(name)",
     status: 400,
     answer: {
@@ -114,7 +122,7 @@ cases(api, [
     },
   },
   {
-    title: "R-ORD-3 one level down",
+    title: "R-ORD-3 embedded rows are ordered by an embed of theirs",
     request: "GET /ports?select=id,vessels(id,registrations(number))&vessels.order=registrations(number).desc&id=eq.1",
     answer: [
       {
@@ -127,7 +135,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 one-to-one",
+    title: "R-ORD-3 an order by a one-to-one embed",
     request: "GET /vessels?select=id,registrations(number)&order=registrations(number).desc.nullslast",
     answer: [
       { id: 2, registrations: { number: "R-202" } },
@@ -136,7 +144,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 by an embed and a column of the relation's own",
+    title: "R-ORD-3 an order by an embed and a column of the relation itself",
     request: "GET /vessels?select=id,ports(country)&order=ports(country).desc,name",
     answer: [
       { id: 3, ports: null },
@@ -145,7 +153,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 by a spread",
+    title: "R-ORD-3 an order by a spread",
     request: "GET /voyages?select=id,...vessels(ship:name)&order=vessels(ship).desc,id",
     answer: [
       { id: 3, ship: "Fram" },
@@ -154,7 +162,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 with a limit, and rows that have none",
+    title: "R-ORD-3 an order by an embed with a limit, and rows without a related row",
     request: "GET /vessels?select=id,ports(country)&order=ports(country).desc,name&limit=2",
     answer: [
       { id: 3, ports: null },
@@ -162,7 +170,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 with a limit and a filter on the embed",
+    title: "R-ORD-3 an order by an embed with a limit and a filter on the embed",
     request:
       "GET /voyages?select=id,vessels(name)&vessels.name=eq.Ariel&order=vessels(name).nullsfirst,id.desc&limit=2",
     answer: [
@@ -171,13 +179,13 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 with a limit, an inner join and an offset",
+    title: "R-ORD-3 an order by an inner embed with a limit and an offset",
     request:
       "GET /voyages?select=id,vessels!inner(name)&vessels.name=eq.Ariel&order=vessels(name),id.desc&limit=2&offset=1",
     answer: [{ id: 1, vessels: { name: "Ariel" } }],
   },
   {
-    title: "R-ORD-3 with a limit and an embed in it",
+    title: "R-ORD-3 an order by an embed with a limit, and a nested embed",
     request: "GET /voyages?select=id,vessels(name,ports(country))&order=vessels(name).desc,id&limit=2",
     answer: [
       { id: 3, vessels: { name: "Fram", ports: { country: "NO" } } },
@@ -185,7 +193,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-ORD-3 with a limit one level down",
+    title: "R-ORD-3 embedded rows with a limit are ordered by an embed of theirs",
     request:
       "GET /ports?select=id,vessels(id,registrations(number))&vessels.order=registrations(number).desc&vessels.limit=1&id=eq.1",
     answer: [{ id: 1, vessels: [{ id: 2, registrations: { number: "R-202" } }] }],
@@ -217,7 +225,11 @@ cases(api, [
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("42883"),
   },
-  { title: "R-ORD-5 computed fields", request: "GET /vessels?select=id&order=heavy,id", answer: ids(3, 1, 2) },
+  {
+    title: "R-ORD-5 an order by a computed field",
+    request: "GET /vessels?select=id&order=heavy,id",
+    answer: ids(3, 1, 2),
+  },
   {
     title: "R-ORD-5 computed fields of embeds",
     request: "GET /ports?select=id,vessels(id)&vessels.order=label.desc&id=eq.1",

@@ -124,7 +124,7 @@ describe("without compatibility mode", () => {
     for (const name of [hidden?.name, `${hidden?.name}s`])
       expect((await prefixed.get(`/${name}`)).json().hint, name).toBe(hint);
   });
-  test("R-PATH-12 without GraphQL it is not named", async () => {
+  test("R-PATH-12 without GraphQL the hint does not name its path", async () => {
     const rest = await startApi({ compatMode: false, preset: restCompat, on: api.database });
     expect((await rest.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
     await rest.close();
@@ -146,7 +146,7 @@ describe("without compatibility mode", () => {
       check: (answer) => expect(answer.json().swagger).toBe("2.0"),
     },
     {
-      title: "R-PATH-12 all prefixes are named",
+      title: "R-PATH-12 the hint names all prefixes",
       request: "GET /rest/v2/ports",
       status: 404,
       answer: {
@@ -162,7 +162,7 @@ describe("without compatibility mode", () => {
       answer: [{ id: 1 }, { id: 2 }],
     },
     {
-      title: "R-PATH-11 and then no other",
+      title: "R-PATH-11 if other prefixes are set, the default prefix is unknown",
       request: "GET /api/ports",
       status: 404,
       answer: pathInvalid,
@@ -223,7 +223,7 @@ cases(api, [
   },
   { title: "R-PATH-7 methods of a relation", request: "TRACE /vessels", status: 405, answer: unsupported("TRACE") },
   {
-    title: "R-PATH-7 the same for a relation that is not there",
+    title: "R-PATH-7 an unsupported method has the same error for an unknown relation",
     request: "TRACE /harbours",
     status: 405,
     answer: unsupported("TRACE"),
@@ -275,13 +275,13 @@ cases(api, [
       }),
   },
   {
-    title: "R-PATH-10 for OPTIONS, too",
+    title: "R-PATH-10 OPTIONS of an unknown relation is 404",
     request: "OPTIONS /harbours",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST205"),
   },
   {
-    title: "R-PATH-10 for writes, too",
+    title: "R-PATH-10 a write to an unknown relation is 404",
     request: "POST /harbours",
     body: { name: "x" },
     status: 404,
@@ -333,6 +333,11 @@ describe("the root", () => {
   cases(rooted, [
     { title: "R-PATH-8 a root function answers the root", request: "GET /", answer: { root: true } },
     { title: "R-PATH-8 a root function is a function", request: "POST /", body: {}, answer: { root: true } },
-    { title: "R-PATH-8 with a function's methods", request: "PATCH /", status: 405, answer: unsupportedOnRpc("PATCH") },
+    {
+      title: "R-PATH-8 a root function has the methods of a function",
+      request: "PATCH /",
+      status: 405,
+      answer: unsupportedOnRpc("PATCH"),
+    },
   ]);
 });

@@ -23,15 +23,19 @@ cases(api, [
     request: "GET /vessels?select=id,called:name,tonnage::text,specs->engine->>maker&id=eq.1",
     answer: [{ id: 1, called: "Ariel", tonnage: "853", maker: "Burmeister" }],
   },
-  { title: "R-SEL-1 without select: everything", request: "GET /vessels?id=eq.1", answer: [ariel] },
-  { title: "R-SEL-1 an empty select: everything", request: "GET /vessels?select=&id=eq.1", answer: [ariel] },
+  { title: "R-SEL-1 without select all columns are returned", request: "GET /vessels?id=eq.1", answer: [ariel] },
+  { title: "R-SEL-1 an empty select returns all columns", request: "GET /vessels?select=&id=eq.1", answer: [ariel] },
   { title: "R-SEL-1 a star: everything", request: "GET /vessels?select=*&id=eq.1", answer: [ariel] },
   {
-    title: "R-SEL-1 only embeds: only their keys",
+    title: "R-SEL-1 a select of only embeds returns only their keys",
     request: "GET /vessels?select=ports(name)&id=eq.1",
     answer: [{ ports: { name: "Oslo" } }],
   },
-  { title: "R-SEL-1 only empty embeds: no keys", request: "GET /vessels?select=ports()&id=eq.1", answer: [{}] },
+  {
+    title: "R-SEL-1 a select of only empty embeds returns no keys",
+    request: "GET /vessels?select=ports()&id=eq.1",
+    answer: [{}],
+  },
   {
     title: "R-SEL-1 an unknown column is the database's error",
     request: "GET /vessels?select=rigging",
@@ -77,7 +81,7 @@ cases(api, [
     bytes: "harbour\nOslo",
   },
   {
-    title: "R-SEL-4 a cast",
+    title: "R-SEL-4 a cast of a column",
     request: "GET /vessels?select=tonnage::text,big:tonnage::int8&id=eq.1",
     answer: [{ tonnage: "853", big: 853 }],
   },
@@ -94,7 +98,7 @@ cases(api, [
     ...failure("22P02"),
   },
   {
-    title: "R-SEL-4 no cast in a filter",
+    title: "R-SEL-4 a cast in a filter is ignored",
     request: "GET /vessels?tonnage::text=eq.853&select=id",
     status: 200,
     answer: [{ id: 1 }],
@@ -110,7 +114,7 @@ cases(api, [
     answer: [{ kw: 550, tags: "a" }],
   },
   {
-    title: "R-SEL-5 with only indexes it is the column's name",
+    title: "R-SEL-5 the key of a path of only indexes is the column's name",
     request: "GET /vessels?select=flags->0&id=eq.1",
     answer: [{ flags: "PA" }],
   },
@@ -130,7 +134,7 @@ cases(api, [
     answer: [{ z: 3, t: "2" }],
   },
   {
-    title: "R-SEL-6 computed columns",
+    title: "R-SEL-6 JSON paths of composite columns",
     request: "GET /vessels?select=dims->deck->1,dims->>length&id=eq.1",
     answer: [{ deck: 2, length: "85" }],
   },
@@ -164,20 +168,20 @@ cases(api, [
     answer: [{ name: "Ariel" }, { name: "Fram" }],
   },
   {
-    title: "R-SEL-9 elsewhere it is parsed",
+    title: "R-SEL-9 a write without a body refuses a select that does not parse",
     request: "PATCH /ports?id=eq.0&select=name,",
     body: { country: "SE" },
     status: 400,
     ...failure("PGRST100"),
   },
   {
-    title: "R-SEL-9 and ignored",
+    title: "R-SEL-9 a write without a body ignores an unknown column in select",
     request: "PATCH /ports?id=eq.0&select=nothing",
     body: { country: "SE" },
     status: 204,
   },
   {
-    title: "R-SEL-10 left said aloud",
+    title: "R-SEL-10 an embed may be written with !left",
     request: "GET /vessels?select=name,ports!left(name)&id=eq.3",
     answer: [{ name: "Gjoa", ports: null }],
   },
@@ -188,28 +192,28 @@ cases(api, [
     answer: [{ id: 1, origin: { name: "Oslo" }, target: { name: "Leith" } }],
   },
   {
-    title: "R-SEL-10 of two joins the first counts: left",
+    title: "R-SEL-10 of !left!inner the first one applies",
     request: "GET /vessels?select=name,ports!left!inner(name)&id=eq.3",
     answer: [{ name: "Gjoa", ports: null }],
   },
   {
-    title: "R-SEL-10 of two joins the first counts: inner",
+    title: "R-SEL-10 of !inner!left the first one applies",
     request: "GET /vessels?select=name,ports!inner!left(name)&id=eq.3",
     answer: [],
   },
   {
-    title: "R-SEL-10 of two hints the first counts",
+    title: "R-SEL-10 of two hints the first one applies",
     request: "GET /voyages?select=ports!origin_id!destination_id(name)&id=eq.1",
     answer: [{ ports: { name: "Oslo" } }],
   },
   {
-    title: "R-SEL-10 no more than two",
+    title: "R-SEL-10 three words after an embed are refused",
     request: "GET /voyages?select=ports!inner!origin_id!left(name)&id=eq.1",
     status: 400,
     ...failure("PGRST100"),
   },
   {
-    title: "R-SEL-10 of a spread too",
+    title: "R-SEL-10 of !inner!left on a spread the first one applies",
     request: "GET /vessels?select=name,...ports!inner!left(country)&id=eq.3",
     answer: [],
   },
@@ -220,7 +224,7 @@ cases(api, [
     ...failure("PGRST100"),
   },
   {
-    title: "R-SEL-10 quoted it is a hint",
+    title: "R-SEL-10 a quoted word after an embed is a hint",
     request: 'GET /vessels?select=ports!"leftover"(name)',
     status: 400,
     check: (answer) => expect(answer.json().details).toContain("using the hint 'leftover'"),
@@ -323,7 +327,7 @@ cases(own, [
 
 cases(api, [
   {
-    title: "R-SEL-11 with COMPAT_MODE it is cut as PostgreSQL cuts it (F13)",
+    title: "R-SEL-11 with COMPAT_MODE a long alias is cut as PostgreSQL cuts it (F13)",
     request: `GET /vessels?select=${"x".repeat(80)}:id&id=eq.1`,
     bytes: `[{"${"x".repeat(63)}":1}]`,
   },

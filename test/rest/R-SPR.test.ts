@@ -47,7 +47,7 @@ cases(api, [
     answer: [{ name: "Fram", fares: [null] }],
   },
   {
-    title: "R-SPR-1 many-to-many",
+    title: "R-SPR-1 a many-to-many spread is arrays",
     request: "GET /vessels?select=name,...sailors(hands:name)&sailors.order=id&order=id",
     answer: [
       { name: "Ariel", hands: ["Ada", "Bo"] },
@@ -56,7 +56,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-SPR-1 one-to-one",
+    title: "R-SPR-1 a one-to-one spread is keys of the parent",
     request: "GET /vessels?select=name,...registrations(number)&order=id",
     answer: [
       { name: "Ariel", number: "R-101" },
@@ -65,18 +65,18 @@ cases(api, [
     ],
   },
   {
-    title: "R-SPR-1 computed",
+    title: "R-SPR-1 spreads of computed relationships",
     request: "GET /ports?select=name,...flagship(best:name),...heavy_vessels(heavy:name)&id=eq.1",
     answer: [{ name: "Oslo", best: "Ariel", heavy: ["Ariel", "Fram"] }],
   },
   {
-    title: "R-SPR-2 no alias on the spread",
+    title: "R-SPR-2 a spread with an alias is refused",
     request: "GET /vessels?select=name,x:...ports(name)",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST100"),
   },
   {
-    title: "R-SPR-2 its target name is the name written",
+    title: "R-SPR-2 parameters name a spread by its written name",
     request: "GET /ports?select=name,...vessels(ships:name)&vessels.tonnage=gt.500&order=id",
     answer: [
       { name: "Oslo", ships: ["Ariel"] },
@@ -84,12 +84,12 @@ cases(api, [
     ],
   },
   {
-    title: "R-SPR-2 hints",
+    title: "R-SPR-2 a spread with a hint",
     request: "GET /voyages?select=id,...ports!origin_id(from:name)&id=eq.2",
     answer: [{ id: 2, from: "Leith" }],
   },
   {
-    title: "R-SPR-2 inner on a to-one",
+    title: "R-SPR-2 an inner to-one spread removes parents",
     request: "GET /vessels?select=name,...ports!inner(country)&order=id",
     answer: [
       { name: "Ariel", country: "NO" },
@@ -102,22 +102,22 @@ cases(api, [
     answer: [{ name: "Oslo", ships: ["Ariel"] }],
   },
   {
-    title: "R-SPR-2 filters on a to-one",
+    title: "R-SPR-2 a filter on a to-one spread removes no parents",
     request: "GET /vessels?select=name,...ports(country)&ports.country=eq.GB&id=eq.1",
     answer: [{ name: "Ariel", country: null }],
   },
   {
-    title: "R-SPR-2 limits",
+    title: "R-SPR-2 a limit on a spread",
     request: "GET /ports?select=...vessels(ships:name)&vessels.order=id&vessels.limit=1&id=eq.1",
     answer: [{ ships: ["Ariel"] }],
   },
   {
-    title: "R-SPR-2 null filters",
+    title: "R-SPR-2 a null filter on a spread",
     request: "GET /ports?select=name,...vessels(ships:name)&vessels=is.null",
     answer: [{ name: "Leith", ships: [] }],
   },
   {
-    title: "R-SPR-3 a star",
+    title: "R-SPR-3 a star in a spread",
     request: "GET /voyages?select=voyage:id,...ports!origin_id(*)&id=eq.2",
     answer: [{ voyage: 2, id: 2, name: "Leith", country: "GB" }],
   },
@@ -132,7 +132,7 @@ cases(api, [
     answer: [{ voyage: 1, ship: "Ariel", id: 1, name: "Oslo", country: "NO" }],
   },
   {
-    title: "R-SPR-3 only a star below a spread",
+    title: "R-SPR-3 a spread of only a nested spread with a star",
     request: "GET /voyages?select=voyage:id,...vessels(...ports(*))&id=eq.1",
     answer: [{ voyage: 1, id: 1, name: "Oslo", country: "NO" }],
   },
@@ -225,14 +225,14 @@ cases(api, [
     bytes: '[{"_v1":"Ariel","_v2":1,"_v1":"Oslo","_v2":1}]',
   },
   {
-    title: "R-SPR-3 in a representation",
+    title: "R-SPR-3 nested spreads in a representation",
     request: "PATCH /voyages?id=eq.1&select=id,...vessels(ship:name,...ports(*))",
     headers: rolledBack("return=representation"),
     body: { fare: 1 },
     bytes: '[{"id":1,"ship":"Ariel","id":1,"name":"Oslo","country":"NO"}]',
   },
   {
-    title: "R-SPR-3 in a function's result",
+    title: "R-SPR-3 nested spreads of a function's rows",
     request: "GET /rpc/all_vessels?select=ship:name,...ports(*,...vessels(tonnage))&ports.vessels.order=id&id=eq.1",
     answer: [{ ship: "Ariel", id: 1, name: "Oslo", country: "NO", tonnage: [853, 402] }],
   },
@@ -318,23 +318,23 @@ cases(api, [
     answer: [{ ships: ["Fram", "Ariel"], tonnage: [402, 853] }],
   },
   {
-    title: "R-SPR-6 by a column that is not selected",
+    title: "R-SPR-6 a spread is ordered by a column that is not selected",
     request: "GET /ports?select=...vessels(ships:name)&vessels.order=tonnage.desc&id=eq.1",
     answer: [{ ships: ["Ariel", "Fram"] }],
   },
   {
-    title: "R-SPR-6 by a JSON path",
+    title: "R-SPR-6 a spread is ordered by a JSON path",
     request: "GET /ports?select=...vessels(ships:name)&vessels.order=specs->engine->kw&id=eq.1",
     answer: [{ ships: ["Fram", "Ariel"] }],
   },
   {
-    title: "R-SPR-6 by a related column",
+    title: "R-SPR-6 a spread is ordered by a related column",
     request:
       "GET /ports?select=...vessels(ships:name,registrations(number))&vessels.order=registrations(number).desc&id=eq.1",
     answer: [{ ships: ["Fram", "Ariel"], registrations: [{ number: "R-202" }, { number: "R-101" }] }],
   },
   {
-    title: "R-SPR-1 inside a function's result",
+    title: "R-SPR-1 spreads of a function's rows",
     request: "GET /rpc/vessels_of?port=1&select=name,...ports(home:name)",
     answer: [
       { name: "Ariel", home: "Oslo" },
@@ -342,7 +342,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-SPR-1 inside a representation",
+    title: "R-SPR-1 spreads in a representation",
     request: "PATCH /vessels?id=eq.1&select=name,...ports(home:name),...crew(ranks:rank)&crew.order=rank",
     headers: { prefer: "return=representation, tx=rollback" },
     body: { tonnage: 1 },
@@ -353,32 +353,32 @@ cases(api, [
 describe("aggregates", () => {
   cases(aggregating, [
     {
-      title: "R-SPR-7 not in a to-many spread",
+      title: "R-SPR-7 an aggregate in a to-many spread is refused",
       request: "GET /ports?select=name,...vessels(tonnage.sum())",
       status: 400,
       answer: notImplemented,
     },
     {
-      title: "R-SPR-7 not in a many-to-many spread",
+      title: "R-SPR-7 an aggregate in a many-to-many spread is refused",
       request: "GET /vessels?select=name,...sailors(count())",
       status: 400,
       answer: notImplemented,
     },
     {
-      title: "R-SPR-7 not lifted into one",
+      title: "R-SPR-7 an aggregate of a spread inside a to-many spread is refused",
       request: "GET /ports?select=name,...vessels(...registrations(number.max()))",
       status: 400,
       answer: notImplemented,
     },
     {
-      title: "R-SPR-7 in an embed inside one they may be",
+      title: "R-SPR-7 an aggregate in an embed inside a to-many spread is accepted",
       request: "GET /ports?select=...vessels(ship:name,crew(count()))&vessels.order=id&id=eq.1",
       answer: [{ ship: ["Ariel", "Fram"], crew: [[{ count: 2 }], [{ count: 1 }]] }],
     },
   ]);
 });
 
-test("R-SPR-1 without the plugin the syntax is unknown", async () => {
+test("R-SPR-1 without the plugin spread-embeds spreads are a syntax error", async () => {
   const less = await startApi({
     preset: (options) => compose(fullCompat(options), without("spread-embeds")),
     on: api.database,

@@ -25,8 +25,17 @@ cases(api, [
   },
   { title: "R-TX-1 settings of the acting role", request: setting("app.desk"), headers: clerk, answer: "front" },
   { title: "R-TX-1 among them a timeout", request: setting("statement_timeout"), headers: clerk, answer: "5s" },
-  { title: "R-TX-1 the role", request: "GET /rpc/who", headers: clerk, answer: "sea_clerk" },
-  { title: "R-TX-1 the anonymous role", request: "GET /rpc/who", answer: "sea_anon" },
+  {
+    title: "R-TX-1 the transaction has the role of the token",
+    request: "GET /rpc/who",
+    headers: clerk,
+    answer: "sea_clerk",
+  },
+  {
+    title: "R-TX-1 the transaction has the anonymous role without a token",
+    request: "GET /rpc/who",
+    answer: "sea_anon",
+  },
   {
     title: "R-TX-1 the role of an administrator",
     request: "GET /rpc/who",
@@ -34,7 +43,7 @@ cases(api, [
     answer: "sea_captain",
   },
   {
-    title: "R-TX-1 the claims, with the role in them",
+    title: "R-TX-1 the transaction has the claims, with the role in them",
     request: setting("request.jwt.claims"),
     headers: bearer({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }),
     check: (answer) => expect(JSON.parse(answer.json())).toEqual({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }),
@@ -44,7 +53,12 @@ cases(api, [
     request: setting("request.jwt.claims"),
     check: (answer) => expect(JSON.parse(answer.json())).toEqual({ role: "sea_anon" }),
   },
-  { title: "R-TX-1 the method", request: "POST /rpc/setting", body: { name: "request.method" }, answer: "POST" },
+  {
+    title: "R-TX-1 the transaction has the method of the request",
+    request: "POST /rpc/setting",
+    body: { name: "request.method" },
+    answer: "POST",
+  },
   { title: "R-TX-1 the path as received", request: setting("request.path"), answer: "/rpc/setting" },
   {
     title: "R-TX-1 the path without the prefix",
@@ -63,12 +77,12 @@ cases(api, [
     },
   },
   {
-    title: "R-TX-1 cookies",
+    title: "R-TX-1 the transaction has the cookies of the request",
     request: setting("request.cookies"),
     headers: { cookie: "a=1; b=two" },
     check: (answer) => expect(JSON.parse(answer.json())).toEqual({ a: "1", b: "two" }),
   },
-  { title: "R-TX-1 no cookies", request: setting("request.cookies"), answer: "{}" },
+  { title: "R-TX-1 without cookies the setting is an empty object", request: setting("request.cookies"), answer: "{}" },
   {
     title: "R-TX-1 the time zone of the preference",
     request: setting("timezone"),
@@ -79,20 +93,24 @@ cases(api, [
 
   { title: "R-TX-2 GET is read only", request: setting("transaction_read_only"), answer: "on" },
   {
-    title: "R-TX-2 POST on a stable function too",
+    title: "R-TX-2 POST of a stable function is read-only",
     request: "POST /rpc/setting",
     body: { name: "transaction_read_only" },
     answer: "on",
   },
   {
-    title: "R-TX-2 POST on a volatile one is not",
+    title: "R-TX-2 POST of a volatile function is not read-only",
     request: "POST /rpc/write_log",
     headers: rolledBack(),
     body: { entry: "x" },
     answer: 1,
   },
 
-  { title: "R-TX-3 read committed", request: setting("transaction_isolation"), answer: "read committed" },
+  {
+    title: "R-TX-3 the default isolation level is read committed",
+    request: setting("transaction_isolation"),
+    answer: "read committed",
+  },
   {
     title: "R-TX-3 the level of the role",
     request: setting("transaction_isolation"),
@@ -124,7 +142,7 @@ cases(api, [
       expect(answer.json()).toEqual({ code: "40001", details: null, hint: null, message: "could not serialize" }),
   },
   {
-    title: "R-TX-4 a deadlock too",
+    title: "R-TX-4 a deadlock is reported",
     request: "POST /rpc/raise_state",
     body: { state: "40P01", text: "deadlock" },
     status: 500,
@@ -132,7 +150,7 @@ cases(api, [
 
   // the pre-request function
   {
-    title: "R-TX-7 may raise",
+    title: "R-TX-7 an error of the pre-request function is the response",
     request: "GET /ports",
     headers: { "x-pre": "raise" },
     status: 418,
@@ -160,24 +178,39 @@ cases(api, [
     status: 200,
   },
   {
-    title: "R-TX-7 before writes",
+    title: "R-TX-7 the pre-request function runs before writes",
     request: "POST /ports",
     headers: { "x-pre": "raise" },
     body: { name: "A" },
     status: 418,
   },
-  { title: "R-TX-7 before functions", request: "GET /rpc/who", headers: { "x-pre": "raise" }, status: 418 },
-  { title: "R-TX-7 before the description", request: "GET /", headers: { "x-pre": "raise" }, status: 418 },
+  {
+    title: "R-TX-7 the pre-request function runs before functions",
+    request: "GET /rpc/who",
+    headers: { "x-pre": "raise" },
+    status: 418,
+  },
+  {
+    title: "R-TX-7 the pre-request function runs before the OpenAPI document",
+    request: "GET /",
+    headers: { "x-pre": "raise" },
+    status: 418,
+  },
   {
     title: "R-TX-7 which takes its headers",
     request: "GET /",
     headers: { "x-pre": "header" },
     responseHeaders: { "X-Pre": "seen" },
   },
-  { title: "R-TX-7 not before OPTIONS", request: "OPTIONS /ports", headers: { "x-pre": "raise" }, status: 200 },
+  {
+    title: "R-TX-7 the pre-request function does not run before OPTIONS",
+    request: "OPTIONS /ports",
+    headers: { "x-pre": "raise" },
+    status: 200,
+  },
 ]);
 
-test("R-TX-6 nothing survives on the connection", async () => {
+test("R-TX-6 no setting of a request survives on the connection", async () => {
   // a single connection serves all these requests
   expect((await api.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
   expect((await api.get("/rpc/setting?name=app.desk")).json() ?? "").toBe("");
@@ -194,7 +227,7 @@ test("R-TX-6 nothing survives on the connection", async () => {
   expect((await api.get("/rpc/who")).json()).toBe("sea_anon");
 });
 
-test("R-TX-4 nothing is run twice", async () => {
+test("R-TX-4 a failed statement is not run again", async () => {
   await api.sql(`create sequence sea.attempts; grant all on sequence sea.attempts to sea_anon;
     create function sea.fail_once() returns int language plpgsql volatile as $$ begin perform nextval('sea.attempts'); raise sqlstate '40001' using message = 'no'; end $$`);
   await api.reload();
@@ -234,7 +267,7 @@ test("R-TX-5 how a transaction ends", async () => {
   expect(await ends("rollback-allow-override", "tx=commit")).toEqual([1, "return=representation, tx=commit"]);
 });
 
-test("R-TX-5 any error rolls back", async () => {
+test("R-TX-5 every error rolls the transaction back", async () => {
   const answer = await api.post("/bells", { body: [{ rung: 3 }, { rung: -1 }] });
   expect(answer.json().code).toBe("23514");
   expect(await api.sql("select * from sea.bells where rung = 3")).toEqual([]);
@@ -260,7 +293,7 @@ test("R-TX-7 a bare name is found by the search path, in the mode of the request
   expect((await writing.post("/ports", { headers: rolledBack(), body: { name: "A" } })).status).toBe(201);
 });
 
-test("R-TX-7 a function that is not there", async () => {
+test("R-TX-7 a missing pre-request function is an error", async () => {
   const lost = await startApi({ dbPreRequest: "sea.not_there" });
   const answer = await lost.get("/ports");
   expect([answer.status, answer.json().code]).toEqual([404, "42883"]);

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { rolledBack, startApi } from "../support/api.ts";
+import { rolledBack, startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
@@ -73,7 +73,7 @@ cases(api, [
     headers: rolledBack(),
     body,
     status: 204,
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   })),
   {
     title: "R-UPD-2 with a representation",
@@ -82,7 +82,7 @@ cases(api, [
     body: {},
     status: 200,
     answer: [],
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
     title: "R-UPD-2 needs no right to update",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rolledBack, startApi } from "../support/api.ts";
+import { rolledBack, startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -23,13 +23,13 @@ cases(api, [
     responseHeaders: {
       ...noBody,
       "Content-Length": "0",
-      "Content-Range": "*/*",
+      "Content-Range": uncounted("*"),
       "Range-Unit": "items",
       Location: null,
     },
   },
   {
-    title: "R-WRT-1 POST return=minimal",
+    title: "R-WRT-1 POST with return=minimal",
     request: "POST /ports",
     headers: rolledBack("return=minimal"),
     body: { name: "A" },
@@ -52,12 +52,12 @@ cases(api, [
     responseHeaders: {
       "Content-Type": "application/json; charset=utf-8",
       "Content-Length": "14",
-      "Content-Range": "*/*",
+      "Content-Range": uncounted("*"),
       Location: null,
     },
   },
   {
-    title: "R-WRT-1 POST counts",
+    title: "R-WRT-1 POST with a count",
     request: "POST /ports",
     headers: rolledBack("count=exact"),
     body: [{ name: "A" }, { name: "B" }],
@@ -65,14 +65,14 @@ cases(api, [
     responseHeaders: { "Content-Range": "*/2", "Range-Unit": "items" },
   },
   {
-    title: "R-CNT-4 a planned count of a write is not told",
+    title: "R-CNT-4 a planned count of a write is not reported",
     request: "POST /ports",
     headers: rolledBack("count=planned"),
     body: { name: "A" },
-    responseHeaders: { "Content-Range": "*/*", "Preference-Applied": "count=planned, tx=rollback" },
+    responseHeaders: { "Content-Range": uncounted("*"), "Preference-Applied": "count=planned, tx=rollback" },
   },
   {
-    title: "R-CNT-4 an estimated one is exact",
+    title: "R-CNT-4 an estimated count of a write is exact",
     request: "DELETE /vessels",
     headers: rolledBack("count=estimated"),
     responseHeaders: { "Content-Range": "*/3" },
@@ -84,7 +84,7 @@ cases(api, [
     body: { tonnage: 1 },
     status: 204,
     bytes: "",
-    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": "0-2/*", Location: null },
+    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("0-2"), Location: null },
   },
   {
     title: "R-WRT-1 PATCH headers-only has no Location",
@@ -116,7 +116,7 @@ cases(api, [
     responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": null, "Range-Unit": null },
   },
   {
-    title: "R-WRT-1 PUT headers-only",
+    title: "R-WRT-1 PUT with return=headers-only",
     request: "PUT /ports?id=eq.7",
     headers: keyOnly,
     body: { id: 7, name: "A" },
@@ -129,10 +129,10 @@ cases(api, [
     headers: nothing,
     status: 204,
     bytes: "",
-    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": "*/*" },
+    responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("*") },
   },
   {
-    title: "R-WRT-1 DELETE counts",
+    title: "R-WRT-1 DELETE with a count",
     request: "DELETE /vessels?id=lt.4",
     headers: rolledBack("count=exact"),
     status: 204,
@@ -144,7 +144,7 @@ cases(api, [
     headers: shown,
     status: 200,
     answer: [{ id: 3, name: "Gjoa" }],
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
     title: "R-WRT-1 select is ignored without a body",
@@ -154,7 +154,7 @@ cases(api, [
     status: 201,
   },
   {
-    title: "R-WRT-1 and its errors count",
+    title: "R-WRT-1 a syntax error in select is reported without a body too",
     request: "POST /ports?select=id,",
     headers: nothing,
     body: { name: "A" },
@@ -172,7 +172,7 @@ cases(api, [
     responseHeaders: { Location: "/ports?id=eq.12", "Content-Length": "0" },
   },
   {
-    title: "R-WRT-2 without the prefix of the path",
+    title: "R-WRT-2 Location has no prefix of the path",
     request: "POST /api/ports",
     headers: keyOnly,
     body: { id: 12, name: "Bergen" },
@@ -215,7 +215,7 @@ cases(api, [
     responseHeaders: { Location: /^\/vessel_intake\?.*=is\.null/ },
   },
   {
-    title: "R-WRT-2 none without a key",
+    title: "R-WRT-2 a relation without a primary key has no Location",
     request: "POST /logbook",
     headers: keyOnly,
     body: { entry: "x" },
@@ -223,7 +223,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 none for several rows",
+    title: "R-WRT-2 several rows have no Location",
     request: "POST /ports",
     headers: keyOnly,
     body: [{ name: "A" }, { name: "B" }],
@@ -231,7 +231,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 none for no row",
+    title: "R-WRT-2 a write without rows has no Location",
     request: "POST /ports",
     headers: keyOnly,
     body: [],
@@ -239,7 +239,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 none with a representation",
+    title: "R-WRT-2 a representation has no Location",
     request: "POST /ports",
     headers: shown,
     body: { name: "A" },
@@ -247,7 +247,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 none for a row that was only updated",
+    title: "R-WRT-2 a row that an upsert updated has no Location",
     request: "POST /ports",
     headers: rolledBack("return=headers-only", "resolution=merge-duplicates"),
     body: { id: 1, name: "A" },
@@ -311,13 +311,13 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-1/2" },
   },
   {
-    title: "R-WRT-3 nothing affected",
+    title: "R-WRT-3 a write without matching rows returns an empty list",
     request: "PATCH /vessels?id=eq.99",
     headers: shown,
     body: { tonnage: 1 },
     status: 200,
     answer: [],
-    responseHeaders: { "Content-Range": "*/*" },
+    responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
     title: "R-RNG-1 limit and offset of a write are ignored",
@@ -326,7 +326,7 @@ cases(api, [
     body: { tonnage: 1 },
     answer: [{ id: 1 }, { id: 2 }, { id: 3 }],
   },
-  { title: "R-RNG-2 a bad window is refused as well", request: "DELETE /vessels?limit=-1", status: 416 },
+  { title: "R-RNG-2 a write refuses a negative limit", request: "DELETE /vessels?limit=-1", status: 416 },
   {
     title: "R-CMP-1 computed fields in a representation",
     request: "PATCH /vessels?id=eq.1&select=label,heavy",
@@ -345,7 +345,7 @@ cases(api, [
     status: 201,
   },
   {
-    title: "R-WRT-4 also to delete everything",
+    title: "R-WRT-4 DELETE without filters needs no right to read",
     request: "DELETE /logbook",
     headers: nothing,
     role: "sea_writeonly",
@@ -397,7 +397,7 @@ cases(api, [
     answer: [{ name: "A", port_name: "Leith" }],
   },
   {
-    title: "R-WRT-5 its rows are deleted by them too",
+    title: "R-WRT-5 triggers delete the rows of a view",
     request: "DELETE /vessel_cards?id=eq.3&select=name",
     headers: shown,
     status: 200,
@@ -421,7 +421,7 @@ cases(api, [
 
   // the singular type
   {
-    title: "R-WRT-6 one row",
+    title: "R-WRT-6 the object type accepts a write of one row",
     request: "PATCH /vessels?id=eq.1&select=name",
     headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
     body: { name: "New" },
@@ -438,7 +438,7 @@ cases(api, [
     answer: { name: "A" },
   },
   {
-    title: "R-WRT-6 no row",
+    title: "R-WRT-6 the object type refuses a write without rows",
     request: "PATCH /vessels?id=eq.99",
     headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
     body: { name: "New" },

@@ -9,7 +9,7 @@ import { atFileEnd } from "./file-end.ts";
 import { sendRequest, type Answer, type HeaderValues, type RequestParts } from "./http.ts";
 import { adminSecret, jwtSecret } from "./tokens.ts";
 
-export { encodePath, type Answer, type HeaderValues, type RequestParts } from "./http.ts";
+export { ANY_MEDIA_TYPE, BROWSER, encodePath, type Answer, type HeaderValues, type RequestParts } from "./http.ts";
 export { capabilities } from "./database.ts";
 
 export interface StartOptions extends RelApiOptions {
@@ -78,6 +78,9 @@ export const asAdmin = (role?: string, variables: Readonly<Record<string, string
 export const rolledBack = (...preferences: readonly string[]): { prefer: string } => ({
   prefer: [...preferences, "tx=rollback"].join(", "),
 });
+
+/** The `Content-Range` of a response without a count: `uncounted("0-2")`, and `uncounted("*")` if it has no rows. */
+export const uncounted = (rows: string): string => `${rows}/*`;
 
 /**
  * Starts an API that is closed at the latest with the file. With ORACLE set, all its requests are repeated by the

@@ -4,6 +4,11 @@
  */
 import { request as send, type Agent } from "node:http";
 
+export const ANY_MEDIA_TYPE = "*/*";
+
+/** The headers of a browser that opens a page. */
+export const BROWSER = { accept: `text/html,application/xhtml+xml,application/xml;q=0.9,${ANY_MEDIA_TYPE};q=0.8` };
+
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | null | undefined>>;
 
 export interface RequestParts {

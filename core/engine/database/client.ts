@@ -87,6 +87,8 @@ export const createClient = (
   return new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
+/** Wraps a client that is not yet connected. `getChannels` returns the channels of an embedded database,
+ *  to which the cleaning listens again. A result beyond `maxResultBytes` ends the connection. */
 export const wrapClient = (
   client: Client,
   getChannels: (() => readonly string[]) | undefined,

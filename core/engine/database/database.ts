@@ -6,7 +6,7 @@ import { createSignal, type Signal } from "../../kernel/token.ts";
 import { createHealthProblems, type HealthProblems } from "../../kernel/health-problems.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
-import { isRelApiError } from "../../kernel/errors.ts";
+import { RelApiError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute, type Executor } from "./execute.ts";
 import { convertStatementError, isPgError } from "./pg-errors.ts";
 import type { Connection, DatabaseServer, ScriptResult } from "./connection.ts";
@@ -86,7 +86,9 @@ export const createDatabase = (
       isClean = true;
       return result;
     } catch (error) {
-      throw isPgError(error) || (connection.isEnded && !isRelApiError(error)) ? convertStatementError(error) : error;
+      throw isPgError(error) || (connection.isEnded && !(error instanceof RelApiError))
+        ? convertStatementError(error)
+        : error;
     } finally {
       primary.release(connection, isClean);
     }

@@ -2,7 +2,7 @@
  *  the end, there are two round trips. */
 import type { CurrentState } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
-import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
+import { RelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { HealthProblems } from "../../kernel/health-problems.ts";
 import type { Execution, PluginContext, ResultRow, SessionSpec, TransactionSender } from "../../plugin.ts";
@@ -253,7 +253,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         }
       } catch (error) {
         // after an internal error, the state of the connection is unknown: it may still wait for a response
-        const isUnderstood = error instanceof BatchFailure ? !isFatal(error.result.error) : isRelApiError(error);
+        const isUnderstood =
+          error instanceof BatchFailure ? !isFatal(error.result.error) : error instanceof RelApiError;
         isReusable ||= !connection.isEnded && isUnderstood;
         throw error;
       } finally {

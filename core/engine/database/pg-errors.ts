@@ -1,6 +1,6 @@
 /** Converts errors of PostgreSQL and of its connections to RelApiErrors. This is the only file that reads such
  *  errors. */
-import { connectionFailed, connectionLost, isRelApiError, RelApiError } from "../../kernel/errors.ts";
+import { connectionFailed, connectionLost, RelApiError } from "../../kernel/errors.ts";
 import type { Json } from "../plan/plan.ts";
 
 /** The fields of an ErrorResponse, as pg passes them on. */
@@ -28,10 +28,12 @@ export const isPgError = (error: unknown): error is PgError & Error =>
   typeof (error as Partial<PgError>).severity === "string" &&
   /^[0-9A-Z]{5}$/.test((error as Partial<PgError>).code ?? "");
 
+/** Returns the SQLSTATE of an error that PostgreSQL has reported, or undefined for all other errors. */
 export const readSqlstate = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
 /** Returns whether the error comes from the database, including errors that functions raise. */
-export const isDatabaseError = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause);
+export const isDatabaseError = (error: unknown): error is RelApiError =>
+  error instanceof RelApiError && isPgError(error.cause);
 
 /** Returns whether the server has ended the connection with the error. */
 export const isFatal = (error: unknown): boolean =>
@@ -126,7 +128,7 @@ const buildMessage = ({ message, routine, where }: PgError): string =>
  *  G-DBE-1 */
 export const convertStatementError = (error: unknown, path?: string): RelApiError => {
   // relapi has thrown this error for a result that exceeds the limit
-  if (isRelApiError(error)) return error;
+  if (error instanceof RelApiError) return error;
   if (!isPgError(error)) return connectionLost(errorText(error), error);
   const status = chooseStatus(error.code, error.message, isUnreadable(error));
   return new RelApiError({
@@ -153,7 +155,7 @@ const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INV
 /** Returns the reason why no attempt to connect can succeed until the configuration changes. Undefined if an attempt
  *  may succeed. */
 export const classifyLoginRefusal = (error: unknown): "login" | "certificate" | undefined => {
-  if (!isRelApiError(error) || error.code !== "connection-failed") return undefined;
+  if (!(error instanceof RelApiError) || error.code !== "connection-failed") return undefined;
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
   const { code = "", syscall } = (cause ?? {}) as { readonly code?: string; readonly syscall?: string };
@@ -193,11 +195,11 @@ export const connectionTimedOut = (): RelApiError => convertConnectionError(new 
 
 /** Returns whether the error is a timeout, so that another attempt would take as long. */
 export const isTimedOut = (error: unknown): boolean =>
-  isRelApiError(error) && error.code === "connection-failed" && error.details === TIMED_OUT;
+  error instanceof RelApiError && error.code === "connection-failed" && error.details === TIMED_OUT;
 
 /** Returns whether the connection was lost, and no other connection can reach the server. */
 export const isUnreachable = (error: unknown): boolean =>
-  isRelApiError(error) && error.code === "connection-lost" && error.facts["isUnreachable"] === true;
+  error instanceof RelApiError && error.code === "connection-lost" && error.facts["isUnreachable"] === true;
 
 /** Returns the message of an error. Node combines the failures of several addresses into one error without a
  *  message. */

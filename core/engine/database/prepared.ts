@@ -10,6 +10,7 @@ export const UNKNOWN_ROLE = Symbol("unknown role");
 /** The database role for which functions plan statements on a connection. "" represents the login role. */
 export type PlanOwner = string | typeof UNKNOWN_ROLE;
 
+/** The prepared statements of one connection, the least recently used first. */
 export class PreparedStatements {
   size = 0;
   /** The bytes of the prepared statements' SQL. */

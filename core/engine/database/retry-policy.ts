@@ -1,6 +1,6 @@
 /** Decides which transactions are retried after a lost connection. A write is retried only if none of its statements
  *  can have run. The client may repeat a request after a 503 at its own risk. */
-import { isRelApiError } from "../../kernel/errors.ts";
+import { RelApiError } from "../../kernel/errors.ts";
 import { isFatal, isInterrupted, isPgError, isRecoveryConflict, isUnreachable } from "./pg-errors.ts";
 
 /** The outcome of earlier attempts. */
@@ -48,7 +48,7 @@ export const nextAttempt = (loss: ConnectionLoss, attempts: Attempts = FIRST_ATT
 /** Returns whether the connection was lost. A result that exceeds the limit does not count: it also ends the
  *  connection, but a retry would fail again. */
 const isConnectionLoss = (error: unknown): boolean =>
-  isRelApiError(error)
+  error instanceof RelApiError
     ? error.code === "connection-lost" && error.facts["isFinal"] !== true
     : !isPgError(error) || isFatal(error);
 
@@ -59,7 +59,7 @@ const ENDED_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 const hasEndedEarly = (error: unknown): boolean => {
-  if (!isRelApiError(error) || error.code !== "connection-failed") return false;
+  if (!(error instanceof RelApiError) || error.code !== "connection-failed") return false;
   const { cause } = error;
   if (isPgError(cause)) return isInterrupted(cause);
   const { code, message, syscall } = cause as { code?: string; message?: string; syscall?: string };

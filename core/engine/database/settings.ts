@@ -33,6 +33,7 @@ export const compileSettings = (names: readonly string[]): string => {
 
 /** Joins the names to one text. The separator is NUL, which no name contains. */
 const listNames = (names: Iterable<string>): string => [...names].join("\u0000");
+/** Returns the names of a text that `listNames` has joined. */
 export const splitNames = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
 /** Returns the search path. `login` is the login role's own path, if that path still applies. */
@@ -40,6 +41,8 @@ export const buildSearchPath = (own: readonly string[], login: readonly string[]
   // duplicates are removed, because each name costs a catalog look-up in every transaction
   toStatement(join((login === undefined ? own : [...new Set([...own, ...login])]).map((name) => ident(name)))).text;
 
+/** Collects the settings of a session from the session plugins, and adds the role. @throws RelApiError
+ *  `22023` for the role `none`, `22021` for a value with NUL  @rule R-ERR-7 */
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
   const settings = new Map<string, string>();
   const own = new Map<string, string>();

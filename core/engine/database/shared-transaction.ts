@@ -1,5 +1,5 @@
 /** Runs several executions in one transaction, so that each execution sees the writes of the previous ones. */
-import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
+import { RelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
 import type { CurrentState } from "../current.ts";
@@ -122,7 +122,7 @@ export const createSharedTransaction =
         record?.publish(ran, merged);
         return merged;
       } catch (error) {
-        const known = isRelApiError(error) ? explainError(error, execution, current) : error;
+        const known = error instanceof RelApiError ? explainError(error, execution, current) : error;
         record?.publish(ran, undefined, known);
         const isOver = isUndone && isStateKnown && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
         if (isOver) failure = { error: known };

@@ -15,6 +15,7 @@ const ALL_SHARINGS: readonly Sharing[] = [false, true].flatMap((setsJit) =>
   [false, true].map((hasPlpgsql) => ({ setsJit, hasPlpgsql })),
 );
 
+/** Returns the one object of a combination, so that callers can compare the objects by identity. */
 export const findSharing = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
   // the list has all combinations
   ALL_SHARINGS.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing;

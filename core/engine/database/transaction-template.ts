@@ -300,6 +300,7 @@ const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSourc
     statements.reduce((bytes, { text }) => bytes + text.length * 2 + BYTES_PER_STATEMENT, settingsText.length * 2),
 });
 
+/** Creates the cache of templates. The answers to questions about an execution are the key of its template. */
 export const createTemplates = (
   caches: Caches,
   sessions: readonly SessionSpec[],

@@ -69,6 +69,7 @@ export interface Transactions {
   build(execution: Execution, sending: SendOptions): Transaction;
 }
 
+/** Creates the builder of transactions: it fills the values of an execution into a cached template. */
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
   const templates = createTemplates(caches, sessions);
   const getSessionSettings = memoize((session: Session) => buildSessionSettings(session, sessions));

@@ -16,6 +16,7 @@ const shortenAlias = (name: string): string => {
   return text;
 };
 
+/** Creates a compiler for one statement, with its own aliases and dependencies. */
 export const createCompiler = (parts: {
   readonly model: Model;
   readonly hooks: RelApiHooks;

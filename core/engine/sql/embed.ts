@@ -23,6 +23,8 @@ import {
   type Scope,
 } from "./scope.ts";
 
+/** Compiles an embed for its parent row. The SQL of the rows is compiled only if the parent shows the embed or sorts by
+ *  it. Otherwise the result has only the condition `exists`. @throws Error if no plugin compiles the embedding mode */
 export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
   const { via } = embed;
   const { row: shown, limit, offset, cap } = embed.read;

@@ -73,6 +73,8 @@ export const compileLocation = (
   return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
 };
 
+/** Compiles the number of rows that the write has inserted, as text. The number is NULL if no row was counted. @rule
+ *  R-UPS-4 R-PUT-4 */
 export const compileInsertedCount = (): EnvelopeColumn => ({
   name: "inserted",
   sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')`,

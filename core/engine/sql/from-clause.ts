@@ -38,6 +38,8 @@ export interface FromClause {
   readonly on: Sql | undefined;
 }
 
+/** Compiles the FROM item of a relation, a call, a relationship or written rows. If `options` has `related`
+ *  or `from`, that item replaces `source`. @throws Error for a read of written rows without a write */
 export const compileFromClause = (compiler: Compiler, source: ReadFrom, options: ReadOptions): FromClause => {
   if (options.related !== undefined)
     return { from: options.related.from, scope: options.related.scope, on: options.related.on };

@@ -13,6 +13,7 @@ export interface RelatedRows {
   readonly on: Sql;
 }
 
+/** Returns the relationship of the scope's relation. @throws Error if the relation has no relationship with that id */
 export const requireRelationship = (scope: Scope, id: string): Relationship => {
   const relationship = scope.relation === undefined ? undefined : relationshipOf(scope.relation, id);
   if (relationship === undefined) throw badPlan(`no relationship "${id}"`);

@@ -8,9 +8,12 @@ import type { ReadOptions } from "./from-clause.ts";
 import { createProgram, type Program, type ProgramCheck, type ProgramStatement } from "./program.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 
+/** Compiles `… as "name"` for each column, separated by commas. */
 export const compileSelectList = (columns: readonly EnvelopeColumn[]): Sql =>
   join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
 
+/** Builds a program with the dependencies that the compiler has found. `main` is the index of the statement whose row is
+ *  the result. */
 export const buildProgram = (
   compiler: Compiler,
   statements: readonly ProgramStatement[],
@@ -18,12 +21,15 @@ export const buildProgram = (
   checks: readonly ProgramCheck[] = [],
 ): Program => createProgram(statements, { ...compiler.dependencies, main, checks });
 
+/** Builds a statement from a complete fragment, whose result columns have the names of `columns`. */
 export const buildStatement = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
   ...toStatement(fragment),
   columns: columns.map((column) => column.name),
   fragment,
 });
 
+/** Compiles a program of one statement: `head`, the select list, and `from`. Each fragment may be
+ *  empty. `head` ends with a blank, and `from` begins with one. */
 export const compileSingleStatement = (
   compiler: Compiler,
   columns: readonly EnvelopeColumn[],
@@ -48,6 +54,8 @@ export const wrapStatement = (
   return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
+/** Compiles a scalar subquery with the JSON of a read: an aggregate object, one row as an object, or an array of all
+ *  rows. `affected` is the number of written rows, for aggregates. */
 export const compileReadJson = (
   compiler: Compiler,
   read: Read,

@@ -20,9 +20,11 @@ const findOrderedEmbed = (by: Expression): string | undefined => {
   return by.kind === "embedded" ? by.embed : undefined;
 };
 
+/** Returns whether a term of the order refers to the embed with that id. */
 export const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
   orderBy !== undefined && orderBy.some(({ by }) => findOrderedEmbed(by) === id);
 
+/** Returns whether a condition, at any depth, tests the embed with that id. */
 export const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
   if (predicate === undefined) return false;
   if (predicate.kind === "and" || predicate.kind === "or") return predicate.of.some((part) => testsEmbed(part, id));

@@ -435,6 +435,7 @@ const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
   return compileFound(compiler, relation, ident(compiler.alias("_written")), plan.where);
 };
 
+/** Compiles the write of a plan, or the read of a sequence step, to a CTE. @throws Error if the relation is unknown */
 export const compileWrite = (compiler: Compiler, plan: SequenceStep["write"], use: WriteUse): CompiledWrite => {
   if (plan.kind === "read") return compileFind(compiler, plan);
   if (plan.kind === "insert") return compileInsert(compiler, plan, use);

@@ -97,6 +97,9 @@ const sections: readonly Section[] = [
       "guides/look-up-callers",
       "guides/write-a-change-source",
       "guides/write-sql",
+      "guides/declare-built-in-sql",
+      "guides/order-plugins",
+      "guides/share-between-plugins",
     ],
   },
   {

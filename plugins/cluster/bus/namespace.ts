@@ -1,6 +1,6 @@
 /** Names that the processes of one database share on a server with other users. */
 import { createHash } from "node:crypto";
-import { isRelApiError, type PluginContext } from "../../../core/index.ts";
+import { RelApiError, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
 
 /** The identifier of the cluster stays the same when a standby is promoted. */
@@ -18,7 +18,7 @@ export const loadNamespace = async (context: PluginContext): Promise<string> => 
   }
   // some hosts do not allow reading the cluster's identifier
   const [row] = await context.query<Row>(NAME_AND_CLUSTER).catch((error: unknown) => {
-    if (isRelApiError(error) && MISSING_RIGHT_STATES.has(error.code)) return context.query<Row>(NAME_ONLY);
+    if (error instanceof RelApiError && MISSING_RIGHT_STATES.has(error.code)) return context.query<Row>(NAME_ONLY);
     throw error;
   });
   const database = createHash("sha256")

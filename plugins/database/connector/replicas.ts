@@ -1,6 +1,6 @@
 /** Determines which replicas may answer reads. The position of each is checked regularly on a separate connection, and
  *  replicas that are unreachable, slow or behind are excluded. */
-import { isRelApiError, type Logger } from "../../../core/index.ts";
+import { RelApiError, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
@@ -60,7 +60,7 @@ const createWatch = (
     try {
       void (await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" })).end();
     } catch (error) {
-      const hasAnswered = isRelApiError(error) && isPgError(error.cause);
+      const hasAnswered = error instanceof RelApiError && isPgError(error.cause);
       if (!isClosed && answers === before && !hasAnswered) onFailure(error, true);
     }
   };
@@ -184,7 +184,7 @@ export const createReplicas = ({
 };
 
 const describeError = (error: unknown): string => {
-  if (isRelApiError(error) && typeof error.details === "string") return error.details;
+  if (error instanceof RelApiError && typeof error.details === "string") return error.details;
   const text = error instanceof Error ? error.message : String(error);
   return text === "Connection terminated" ? `it took longer than ${ANSWER_TIMEOUT_MS} ms to answer` : text;
 };

@@ -39,7 +39,7 @@ const PREFIX = "PGRST_";
 const indexStorableSettings = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
   new Map(
     settings
-      .filter(({ isOption, isFixed }) => isOption && isFixed !== true)
+      .filter(({ isFixed }) => isFixed !== true)
       .flatMap((setting) =>
         (setting.environment ?? [])
           .filter((name) => name.startsWith(PREFIX))

@@ -1,7 +1,7 @@
 /** Fields that a plugin's function resolves: the request to the function, and the selection on its result.
  *  @rule X-GQL-4 */
 import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutputType } from "graphql";
-import { isRelApiError, type Json } from "../../../core/index.ts";
+import { RelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -124,7 +124,7 @@ const buildLiveCall = (field: FunctionField, { program, read, convertError }: Gq
   text: (body) => field.text(read(body ?? "null")),
   convertError: (error) => {
     const known = convertError(error);
-    return isRelApiError(known) ? functionRefused(known, field.path) : known;
+    return known instanceof RelApiError ? functionRefused(known, field.path) : known;
   },
 });
 

@@ -4,7 +4,7 @@
 import { getNamedType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
 import {
   createJsonArray,
-  isRelApiError,
+  RelApiError,
   MAX_LIST_LENGTH,
   type Column,
   type Json,
@@ -99,7 +99,7 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
         const list = json.length > MAX_LIST_LENGTH ? json : { json: json.toString("utf8"), rows: () => rows };
         return { list, valueCount };
       } catch (error) {
-        if (isRelApiError(error)) return undefined;
+        if (error instanceof RelApiError) return undefined;
         throw error;
       }
     },

@@ -1,5 +1,5 @@
 /** The interface between the shared reader of changes and its plugin. */
-import { isRelApiError, type PluginContext } from "../../../core/index.ts";
+import { RelApiError, type PluginContext } from "../../../core/index.ts";
 import type { Bus } from "../../cluster/api.ts";
 import type { TableChanges } from "../api.ts";
 
@@ -39,15 +39,16 @@ export interface SharedChangesParts {
 /** Returns whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server
  *  starts or is full. An error without a state means that the server was not reached. */
 export const isTemporary = (error: unknown): boolean => {
-  if (!isRelApiError(error)) return false;
+  if (!(error instanceof RelApiError)) return false;
   const { sqlstate } = error.facts;
   return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
 };
 
 /** Returns whether a hot standby refused. The standby may be promoted later. */
-export const isStandbyError = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
+export const isStandbyError = (error: unknown): boolean =>
+  error instanceof RelApiError && error.facts["sqlstate"] === "25006";
 
 export const describeError = (error: unknown): string => {
-  if (!isRelApiError(error)) return String(error);
+  if (!(error instanceof RelApiError)) return String(error);
   return typeof error.details === "string" && error.code === "connection-failed" ? error.details : error.message;
 };

@@ -1,6 +1,6 @@
 /** Verifies the credentials of open sockets and streams again when keys, secrets or other settings have changed.
  *  Connections with credentials that are no longer valid are closed. @rule R-AUT-15 */
-import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
+import { RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { credentialsChangedSignal } from "../../auth/api.ts";
 
 export interface CredentialWatch {
@@ -34,7 +34,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
     try {
       await context.authorize(each.credentials);
     } catch (error) {
-      if (!isRelApiError(error) || error.status >= 500) return false;
+      if (!(error instanceof RelApiError) || error.status >= 500) return false;
       if (watched.delete(each)) each.refused(error);
     }
     return true;

@@ -1,5 +1,5 @@
 /** Decides which subscribers an error of a run affects. */
-import { isRelApiError } from "../../../core/index.ts";
+import { RelApiError } from "../../../core/index.ts";
 
 /** The errors of an unreachable or temporarily failing database. They are not results, because the query runs again. */
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
@@ -19,13 +19,13 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
 /** Returns whether the database is unavailable, so that the query runs again. An error that a function raises on
  *  purpose is a result, whatever its code. */
 export const isUnavailable = (error: unknown): boolean =>
-  isRelApiError(error) &&
+  error instanceof RelApiError &&
   error.facts["isRaised"] !== true &&
   (UNAVAILABLE_CODES.has(error.code) || error.code.startsWith("08"));
 
 /** Returns whether the statement exceeded its time limit. Running it again would fail in the same way. */
 export const isStatementTimeout = (error: unknown): boolean =>
-  isRelApiError(error) && error.code === "57014" && error.facts["isRaised"] !== true;
+  error instanceof RelApiError && error.code === "57014" && error.facts["isRaised"] !== true;
 
 /** The errors about names and rights, which are the same for every subscriber and all values. */
 const SHARED_FAILURE_CODES: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
@@ -33,4 +33,4 @@ const SHARED_FAILURE_CODES: ReadonlySet<string> = new Set(["42501", "42P01", "42
 /** Returns whether the error affects all subscribers. An error within a function does not, because a row or a value may
  *  be the cause. */
 export const isSharedFailure = (error: unknown): boolean =>
-  isRelApiError(error) && SHARED_FAILURE_CODES.has(error.code) && error.facts["isWithin"] !== true;
+  error instanceof RelApiError && SHARED_FAILURE_CODES.has(error.code) && error.facts["isWithin"] !== true;

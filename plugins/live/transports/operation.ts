@@ -1,5 +1,5 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
+import { RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
@@ -129,7 +129,7 @@ const createReport = ({ context, request }: Connection, session: Session): Repor
         surface: "graphql",
         operation: report.operation,
         status: error === undefined ? OK : FAILED,
-        errorCode: error === undefined ? undefined : isRelApiError(error) ? error.code : "internal",
+        errorCode: error === undefined ? undefined : error instanceof RelApiError ? error.code : "internal",
         bytes,
         durationMs: performance.now() - startedAtMs,
         session,

@@ -1,7 +1,7 @@
 /** Serves the protocol `graphql-transport-ws`: `{"id":"1","type":"subscribe","payload":{"query":"subscription { album {
  *  id } }"}}`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
-import { definePlugin, isRelApiError, type Json } from "../../../core/index.ts";
+import { definePlugin, RelApiError, type Json } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { encodePayload } from "./live-directive.ts";
@@ -134,7 +134,7 @@ class WebsocketConversation implements Conversation {
     try {
       await this.caller.authorize(payload);
     } catch (error) {
-      if (isRelApiError(error) && error.status < 500)
+      if (error instanceof RelApiError && error.status < 500)
         connection.close(4403, buildForbiddenReason(connection.engine, error));
       else connection.close(4500, "Internal server error");
     }

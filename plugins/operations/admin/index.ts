@@ -37,7 +37,7 @@ interface Reply {
 // --- settings -------------------------------------------------------------------------------------------------------
 
 /** The options that are not settings, or are too large for a line. */
-const HIDDEN_OPTIONS = new Set(["database", "logger", "settings", "metadata"]);
+const HIDDEN_OPTIONS = new Set(["database", "logger", "metadata"]);
 
 /** Converts the name of an option: `dbPool` becomes `db-pool`. */
 const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -49,7 +49,7 @@ const settingText = (setting: unknown): string =>
 const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
   // An option that no plugin declares may contain a secret, so its value is hidden.
   const shownNames = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
-  return Object.entries({ ...options, ...options.settings })
+  return Object.entries(options)
     .filter(([name, setting]) => setting !== undefined && !HIDDEN_OPTIONS.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, setting]) => `${settingName(name)} = ${shownNames.has(name) ? settingText(setting) : '"***"'}\n`)

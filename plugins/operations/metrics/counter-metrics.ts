@@ -110,7 +110,7 @@ const buildRefusalMetric = (settings: readonly Setting[]): Metric => ({
   help: "Requests beyond a limit of the settings",
   labels: ["limit"],
   samples: settings
-    .filter(({ isLimit }) => isLimit)
+    .filter(({ isLimit }) => isLimit === true)
     .map(({ name }) => [{ limit: name }, (get) => get(nameRefusalCounter(name))]),
 });
 

@@ -3,7 +3,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import {
   definePlugin,
-  isRelApiError,
+  RelApiError,
   findMountPath,
   sql,
   trimEndCharacter,
@@ -47,7 +47,7 @@ const findAnonymousSession = async (
   try {
     return await authorize(buildAnonymousCredentials(surface, rules));
   } catch (error) {
-    if (isRelApiError(error) && error.status < 500) return undefined;
+    if (error instanceof RelApiError && error.status < 500) return undefined;
     throw error;
   }
 };

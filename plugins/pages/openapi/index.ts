@@ -64,7 +64,6 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   return {
     name: "openapi-page",
     isPage: true,
-    paths: () => findRoots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
     methods: ["GET", "HEAD"],
     match: (path, method, request) => {
       if (parseAssetName(path) !== undefined) return isDescribed();
@@ -73,6 +72,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({ status: error.status, headers: [["Content-Length", "0"]] }),
+    paths: () => findRoots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
   };
 };
 

@@ -3,7 +3,7 @@
  * @rule P-HAS-2
  */
 import {
-  isRelApiError,
+  RelApiError,
   writeJson,
   type Answer,
   type Exchange,
@@ -68,7 +68,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
     const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
     const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
-    const headers = isRelApiError(error) ? error.headers : [];
+    const headers = error instanceof RelApiError ? error.headers : [];
     return buildJsonAnswer(
       encoded.status,
       JSON.stringify({ path: place, error: first?.message, code, internal }),

@@ -6,7 +6,6 @@ import {
   isJsonObject,
   definePlugin,
   explainProgram,
-  createCallerSession,
   type BundleField,
   type Json,
   type PluginContext,
@@ -17,7 +16,7 @@ import { createAdminSurface } from "./admin-surface.ts";
 import { readEntry } from "./document.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 
-const DIALECT_PREFIX = /^x-hasura-/i;
+const VARIABLE_PREFIX = /^(?:x-(?:hasura|session)-)?/i;
 
 /** The session of the role and the session variables in `user`; that of an administrator if `user` names no role. */
 const buildSession = (user: Json | undefined, context: PluginContext): Session => {
@@ -25,14 +24,19 @@ const buildSession = (user: Json | undefined, context: PluginContext): Session =
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(readEntry(user))) {
     if (typeof value !== "string") throw wrongKind(name, "a string", "$.user");
-    variables[name.toLowerCase().replace(DIALECT_PREFIX, "x-session-")] = value;
+    variables[name.toLowerCase().replace(VARIABLE_PREFIX, "x-session-")] = value;
   }
-  const { "x-session-role": role = "admin", ...own } = variables;
-  const session = createCallerSession({ role, isAdmin: role === "admin", variables: own });
-  if (context.model().loginRoles?.get("graphql")?.has(role) !== true) return session;
-  // metadata grants the rights of this role, so it is not a database role
-  const { databaseRole: _, ...asLogin } = session;
-  return asLogin;
+  const { "x-session-role": role = "admin" } = variables;
+  const isAdmin = role === "admin";
+  // if metadata grants the rights of a role, it is not a database role
+  const isLogin = isAdmin || context.model().loginRoles?.get("graphql")?.has(role) === true;
+  return {
+    role,
+    ...(isLogin ? {} : { databaseRole: role }),
+    isAdmin,
+    claims: { role },
+    variables: { ...variables, "x-session-role": role },
+  };
 };
 
 /** One root field. It runs no statement if it has no step. */

@@ -1,5 +1,5 @@
 /** Writes metadata as the files of a folder, in the layout of Hasura's command line, or as one file. @rule P-HAS-5 */
-import { isJsonObject, holdsRawNumber, isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
+import { isJsonObject, numberText, writeJson, type Json } from "../../../core/index.ts";
 import { readEntry, readList, readQualifiedName, omitKeys, type Entry } from "./document.ts";
 import { metadataReadOnly, metadataError } from "./errors.ts";
 
@@ -34,7 +34,7 @@ const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...
 const refuseIncludes = (value: Json): void => {
   if (typeof value === "string" && /^!include\s/.test(value))
     throw metadataError("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
-  if (typeof value === "object" && value !== null && !isRawNumber(value)) Object.values(value).forEach(refuseIncludes);
+  if (Array.isArray(value) || isJsonObject(value)) Object.values(value).forEach(refuseIncludes);
 };
 
 /** Makes a name safe for a path, so that every table's file stays inside the folder. */
@@ -88,7 +88,7 @@ const toYaml = (yaml: Yaml, value: Json): string => {
   const rawNumber = {
     tag: "tag:yaml.org,2002:float",
     default: true,
-    identify: isRawNumber,
+    identify: (item: unknown) => typeof item === "object" && numberText(item) !== undefined,
     resolve: (text: string) => text,
     test: /^$/,
     stringify: (item: { readonly value: unknown }) => numberText(item.value) ?? "null",
@@ -123,7 +123,7 @@ export const buildFolderFiles = async (document: Entry, current: Files): Promise
 };
 
 const isSameValue = (read: Json | undefined, value: Json): boolean =>
-  read !== undefined && JSON.stringify(read) === JSON.stringify(JSON.parse(writeJson(value))) && !holdsRawNumber(value);
+  read !== undefined && JSON.stringify(read) === writeJson(value);
 
 /** The content of a single metadata file, in its current format. @throws RelApiError */
 export const buildFileText = async (document: Entry, current: string): Promise<string> => {

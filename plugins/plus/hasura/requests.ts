@@ -1,5 +1,5 @@
 /** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
-import { isJsonObject, isRelApiError, numberText, type Json } from "../../../core/index.ts";
+import { isJsonObject, RelApiError, numberText, type Json } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
 import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
@@ -52,7 +52,7 @@ const SUCCESS: Json = { message: "success" };
 /** Adds the command to errors about unreadable arguments of a database command. @rule P-HAS-9 */
 const toCommandError = (error: unknown, type: string): unknown => {
   const command = /^pg_(.*)$/.exec(type)?.[1];
-  if (command === undefined || !isRelApiError(error) || error.code !== "parse-failed") return error;
+  if (command === undefined || !(error instanceof RelApiError) || error.code !== "parse-failed") return error;
   const message = `Error when parsing command ${command}.\nInternal error message: ${error.message}`;
   return metadataError("parse-failed", message, error.path ?? "$.args");
 };
@@ -194,7 +194,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
         return items.map(() => SUCCESS);
       } catch (error) {
         // each request then runs by itself
-        if (!keepsGoing || !isRelApiError(error)) throw error;
+        if (!keepsGoing || !(error instanceof RelApiError)) throw error;
       }
     }
     if (request.type === "bulk_atomic" && changes === undefined)
@@ -204,7 +204,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
       try {
         answers.push(await runRequest(item, depth - 1));
       } catch (error) {
-        if (!keepsGoing || !isRelApiError(error)) throw error;
+        if (!keepsGoing || !(error instanceof RelApiError)) throw error;
         answers.push(encode(error));
       }
     }

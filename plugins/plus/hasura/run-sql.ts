@@ -5,7 +5,7 @@ import {
   isJsonObject,
   catalogText,
   definePlugin,
-  isRelApiError,
+  RelApiError,
   type Exchange,
   type Json,
   type PluginContext,
@@ -63,7 +63,7 @@ const runScript = async (context: PluginContext, exchange: Exchange, from: Argum
     if (columns.length === 0) return { result_type: "CommandOk", result: null };
     return { result_type: "TuplesOk", result: [columns, ...rows.map((row) => row.map((value) => value ?? "NULL"))] };
   } catch (error) {
-    if (!isRelApiError(error) || !SQLSTATE.test(error.code)) throw error;
+    if (!(error instanceof RelApiError) || !SQLSTATE.test(error.code)) throw error;
     const { message, details, hint, code } = error;
     throw metadataError("postgres-error", "query execution failed", path, {
       error: { exec_status: "FatalError", message, description: details, hint, status_code: code },

@@ -1,8 +1,8 @@
 /** Settings of the administrator operations. */
-import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const runSqlSettings = [
-  defineOption({
+  defineSetting({
     name: "runSql",
     environment: ["RUN_SQL"],
     kind: settingKinds.flag,

@@ -3,7 +3,7 @@
  */
 import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { isRelApiError } from "../../../core/index.ts";
+import { RelApiError } from "../../../core/index.ts";
 import type { Entry } from "./document.ts";
 import { metadataReadOnly, metadataError } from "./errors.ts";
 import { buildFileText, buildFolderFiles, type Files } from "./files.ts";
@@ -41,7 +41,7 @@ const withWriteErrors = async <Result>(work: () => Promise<Result>): Promise<Res
   try {
     return await work();
   } catch (error) {
-    if (isRelApiError(error) || !WRITE_ERROR_CODES.has(getErrorCode(error))) throw error;
+    if (error instanceof RelApiError || !WRITE_ERROR_CODES.has(getErrorCode(error))) throw error;
     throw metadataReadOnly(`it cannot be written where it was read from (${getErrorCode(error)})`);
   }
 };

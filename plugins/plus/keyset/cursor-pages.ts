@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import {
   definePlugin,
   ident,
-  isSameName,
+  nameKey,
   join,
   literal,
   parseJson,
@@ -103,7 +103,7 @@ const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest |
   const order = readSingleValue(pairs, "order") ?? "";
   const limit = readSingleValue(pairs, "limit");
   const cursor = given[1] === "" ? undefined : decodeCursor(given[1]);
-  if (cursor !== undefined && (!isSameName(cursor.relation, relation) || cursor.order !== order))
+  if (cursor !== undefined && (nameKey(cursor.relation) !== nameKey(relation) || cursor.order !== order))
     throw cursorInvalid("It belongs to another table or order");
   return {
     pairs,

@@ -3,7 +3,7 @@
  * 9728).
  * @rule P-MCP-10
  */
-import { bearerChallenge, presetError, type Answer, type Exchange, type ResolvedOptions } from "../../../core/index.ts";
+import { presetError, type Answer, type Exchange, type ResolvedOptions } from "../../../core/index.ts";
 
 type Options = Pick<ResolvedOptions, "mcpAuthorizationServers" | "mcpResourceUrl">;
 
@@ -22,6 +22,9 @@ export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: 
     if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is no URL`);
 };
 
+/** Quotes the value of a header parameter. */
+const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
 /**
  * The challenge header of a 401: the reason of the refusal, and the URL of the metadata. `path` is the resource below
  * the mount.
@@ -31,10 +34,14 @@ export const buildChallenge = (
   path: string,
   reason?: string,
 ): readonly [string, string] => {
-  if (mcpResourceUrl === undefined) return bearerChallenge(reason);
-  const url = new URL(mcpResourceUrl);
-  url.pathname = url.pathname.slice(0, -path.length) + WELL_KNOWN + path;
-  return bearerChallenge(reason, url.href);
+  const parameters: string[] = [];
+  if (mcpResourceUrl !== undefined) {
+    const url = new URL(mcpResourceUrl);
+    url.pathname = url.pathname.slice(0, -path.length) + WELL_KNOWN + path;
+    parameters.push(`resource_metadata=${quote(url.href)}`);
+  }
+  if (reason !== undefined) parameters.push('error="invalid_token"', `error_description=${quote(reason)}`);
+  return ["WWW-Authenticate", parameters.length === 0 ? "Bearer" : `Bearer ${parameters.join(", ")}`];
 };
 
 /** The metadata document, which is public. Undefined if none is configured. */

@@ -1,5 +1,5 @@
 /** Builds the REST requests of tools: names are quoted, and each value has its own parameter. */
-import { findColumn, isJsonObject, isRelApiError, RelApiError, type Json, type Relation } from "../../../core/index.ts";
+import { findColumn, isJsonObject, RelApiError, type Json, type Relation } from "../../../core/index.ts";
 
 const ARGUMENTS = "mcp-arguments";
 
@@ -8,7 +8,7 @@ export const wrongArguments = (message: string): RelApiError =>
   new RelApiError({ code: ARGUMENTS, status: 400, message });
 
 export const isArgumentsError = (error: unknown): error is RelApiError =>
-  isRelApiError(error) && error.code === ARGUMENTS;
+  error instanceof RelApiError && error.code === ARGUMENTS;
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import {
   findRelation,
   findRoutines,
-  isSameName,
+  nameKey,
   getVisibility,
   type Column,
   type Model,
@@ -171,7 +171,7 @@ const encodeLabels = (model: Model, column: Column): object => {
 const nameEmbed = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
   const others = relation.relationships.filter(
-    (other) => isSameName(other.target, target) && other.routine === undefined,
+    (other) => nameKey(other.target) === nameKey(target) && other.routine === undefined,
   );
   const hint = junction?.relation.name ?? constraint;
   return others.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;

@@ -4,7 +4,7 @@
  */
 import {
   CallError,
-  isRawNumber,
+  isJsonObject,
   findClosestNames,
   numberText,
   parseJson,
@@ -77,11 +77,10 @@ const SECOND_MS = 1000;
 
 /** Converts a number to a string if parsing it would lose digits. */
 const toPlainJson = (value: Json): unknown => {
-  if (isRawNumber(value)) return numberText(value);
   if (Array.isArray(value)) return value.map(toPlainJson);
-  return typeof value === "object" && value !== null
-    ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toPlainJson(part)]))
-    : value;
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toPlainJson(part)]));
+  return typeof value === "object" ? (numberText(value) ?? null) : value;
 };
 
 interface ToolRequest {

@@ -5,9 +5,8 @@
 import {
   isJsonObject,
   definePlugin,
-  isRelApiError,
-  memoize,
   RelApiError,
+  memoize,
   sql,
   type IntrospectContext,
   type Json,
@@ -36,7 +35,7 @@ const getQueries = (model: Model): readonly NativeQuery[] => (model.pluginFacts[
 
 /** Errors about values are the client's and keep their message. Other messages reveal the SQL and are hidden. */
 const toClientError = (error: unknown): unknown => {
-  if (!isRelApiError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
+  if (!(error instanceof RelApiError) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
   return error.code.startsWith("22")
     ? new RelApiError({ code: "data-exception", status: 400, message: error.message, cause: error })
     : new RelApiError({ code: "postgres-error", status: 400, message: "database query error", cause: error });
@@ -126,7 +125,7 @@ const buildLiveField = (
       return rows;
     },
     convertError: (error) => {
-      if (isRelApiError(error))
+      if (error instanceof RelApiError)
         context.logger.warn(`native query ${query.name} failed`, { code: error.code, reason: error.message });
       return toClientError(error);
     },

@@ -7,7 +7,6 @@ import {
   isJsonObject,
   arrayLiteral,
   catalogText,
-  empty,
   ident,
   join,
   matchesType,
@@ -74,17 +73,17 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     column,
     type: field.type,
     declared: undefined,
-    operand: empty,
+    operand: sql``,
     field: () => undefined,
     keyword: undefined,
     option: undefined,
     quantifier: undefined,
-    compileOperand: () => empty,
+    compileOperand: () => sql``,
     ...more,
   });
   if (spec?.operand === "keyword" && typeof spec.graphql === "object") {
     const keyword = spec.graphql.keywords[String(operand)];
-    if (keyword !== undefined) return spec.compile(column, empty, buildContext({ keyword }));
+    if (keyword !== undefined) return spec.compile(column, sql``, buildContext({ keyword }));
   }
   const given = resolveValue(operand);
   if (spec !== undefined && given !== null && (spec.operand === "scalar" || spec.operand === "list")) {
@@ -156,13 +155,13 @@ const compileOrder = (args: Arguments, fields: readonly NativeField[], alias: st
       return written === undefined || !isKnown ? [] : [sql`${ident(alias, column)} ${written}`];
     }),
   );
-  return terms.length === 0 ? empty : sql` order by ${join(terms)}`;
+  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`;
 };
 
 const compileWindow = (args: Arguments): Sql => {
   const { limit, offset } = args;
   const compilePart = (word: Sql, given: Json | undefined): Sql =>
-    given === undefined || given === null ? empty : sql` ${word} ${value(encodeValue(given), "text")}::bigint`;
+    given === undefined || given === null ? sql`` : sql` ${word} ${value(encodeValue(given), "text")}::bigint`;
   return sql`${compilePart(sql`limit`, limit)}${compilePart(sql`offset`, offset)}`;
 };
 
@@ -257,7 +256,7 @@ const compileRows = (
   });
   const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
   const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
-  const on = distinct.length === 0 ? empty : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
+  const on = distinct.length === 0 ? sql`` : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
   const native = readObject(args["args"]);
   const row = ident(`_r${depth}`);
   const rows = sql`(select ${on}${output} from (${compileCode(query, native)}

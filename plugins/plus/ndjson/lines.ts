@@ -1,10 +1,11 @@
 /** Reads bodies of JSON lines, each of them an object. */
 import { isUtf8 } from "node:buffer";
-import { byteOrderMarkBytes, RelApiError } from "../../../core/index.ts";
+import { RelApiError } from "../../../core/index.ts";
 import type { BodyReader } from "../../rest/api.ts";
 
 const LF = 0x0a;
 const COMMA = 0x2c;
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
 
 /** Describes where a text stops being valid JSON. */
@@ -36,7 +37,8 @@ const isObject = (line: string): boolean => {
 const convertToArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
   const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
   const end = bytes.length - 1;
-  let from = 1 + byteOrderMarkBytes(bytes.subarray(1, end));
+  let from = 1;
+  if (bytes.subarray(from, from + BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) from += BYTE_ORDER_MARK.length;
   bytes.fill(" ", 1, from);
   let isFirst = true;
   for (let number = 1; from < end; number++) {

@@ -8,7 +8,7 @@ import {
   CallError,
   definePlugin,
   isNestedDeeper,
-  isRelApiError,
+  RelApiError,
   nameKey,
   parseJson,
   Stage,
@@ -21,7 +21,6 @@ import {
   type Json,
   type OpenExchange,
   type PluginContext,
-  type RelApiError,
 } from "../../../core/index.ts";
 import { restGuideService, type RestGuide } from "../../rest/api.ts";
 import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
@@ -212,7 +211,7 @@ export const restBatch = definePlugin({
               (error instanceof BadReference || error instanceof URIError ? batchRefused(error.message, i + 1) : error);
             if (refusal instanceof CallError)
               failed = buildErrorAnswer(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
-            else if (isRelApiError(refusal)) failed = buildErrorAnswer(part, i + 1, encodeError(refusal));
+            else if (refusal instanceof RelApiError) failed = buildErrorAnswer(part, i + 1, encodeError(refusal));
             throw refusal;
           }
         }
@@ -244,7 +243,7 @@ export const restBatch = definePlugin({
             parts.indexOf(currentPart) + 1,
             encodeError(batchTimedOut(batchTimeout)),
           );
-        if (failed === undefined || (isRelApiError(error) && error.code === CANCELLED)) throw error;
+        if (failed === undefined || (error instanceof RelApiError && error.code === CANCELLED)) throw error;
         return failed;
       } finally {
         batches.delete(id);

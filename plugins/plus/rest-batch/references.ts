@@ -1,5 +1,5 @@
 /** `$1.id`, `$album[0].title`, `$1[*].id`: values of earlier responses in the bodies and filters of later requests. */
-import { isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
+import { isJsonObject, numberText, writeJson, type Json } from "../../../core/index.ts";
 
 /** Reports a missing value, or a reference where none is allowed. */
 export class BadReference extends Error {}
@@ -46,8 +46,7 @@ const followKeys = (written: string, from: Json, keys: readonly (string | number
   for (const key of keys) {
     // without an index, a list means its first row
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
-    const isHolder = typeof value === "object" && value !== null && !isRawNumber(value);
-    if (!isHolder || !Object.hasOwn(value as object, key)) throw missingValue(written);
+    if (!(Array.isArray(value) || isJsonObject(value)) || !Object.hasOwn(value, key)) throw missingValue(written);
     value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition above has found it
   }
   return value;
@@ -99,8 +98,8 @@ export const fillBody = (body: Json, answered: AnswerLookup, room: ByteBudget): 
       takeBytes(room, text.length);
       return text;
     }
-    if (typeof value !== "object" || value === null || isRawNumber(value)) return writeJson(value);
     if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
+    if (!isJsonObject(value)) return writeJson(value);
     return `{${Object.entries(value)
       .map(([key, part]) => `${JSON.stringify(key)}:${write(part)}`)
       .join(",")}}`;

@@ -1,17 +1,17 @@
 /** Settings of `rest-batch`. */
-import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 const MAX_SECONDS = 2_000_000; // timers accept no longer delay
 
 export const batchSettings = [
-  defineOption({
+  defineSetting({
     name: "maxBatchRequests",
     environment: ["MAX_BATCH_REQUESTS"],
     kind: settingKinds.wholeNumber(1),
     default: 50,
     description: "requests of one REST batch (P-BAT-6)",
   }),
-  defineOption({
+  defineSetting({
     name: "batchTimeout",
     environment: ["BATCH_TIMEOUT"],
     kind: settingKinds.wholeNumber(1, MAX_SECONDS),

@@ -3,10 +3,9 @@ import {
   findColumn,
   compareColumn,
   definePlugin,
-  isRelApiError,
+  RelApiError,
   mapPlan,
   findRelation,
-  RelApiError,
   restrictRows,
   sql,
   Stage,
@@ -130,7 +129,7 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
       } catch (error) {
         const ran = execution.programs.find(({ program }) => findPutInsert(program) !== undefined);
         const put = ran && findPutInsert(ran.program);
-        if (put === undefined || !isRelApiError(error) || error.code !== "put-key-mismatch") throw error;
+        if (put === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch") throw error;
         const relation = findRelation(context.model(), put.into);
         if (relation === undefined || findColumn(relation, column) === undefined) throw error;
         // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata

@@ -1,8 +1,8 @@
 /** Settings of `soft-delete`. */
-import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const softDeleteSettings = [
-  defineOption({
+  defineSetting({
     name: "softDeleteColumn",
     environment: ["SOFT_DELETE_COLUMN"],
     kind: settingKinds.text,
@@ -11,7 +11,7 @@ export const softDeleteSettings = [
       "a time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1)",
     isFixed: true,
   }),
-  defineOption({
+  defineSetting({
     name: "softDeleteRoles",
     environment: ["SOFT_DELETE_ROLES"],
     kind: settingKinds.listOf("roles"),

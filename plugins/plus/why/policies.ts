@@ -2,7 +2,7 @@
 import {
   catalogText,
   ident,
-  isRelApiError,
+  RelApiError,
   join,
   sql,
   toStatement,
@@ -181,7 +181,7 @@ export const findRowSecurity = async (
       total: counted.total,
     };
   } catch (error) {
-    if (!isRelApiError(error)) throw error;
+    if (!(error instanceof RelApiError)) throw error;
     return { policies, forOthers, note: `not counted: ${error.message}` };
   }
 };

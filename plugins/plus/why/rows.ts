@@ -1,6 +1,6 @@
 /** Finds the conditions of a request that remove rows, and counts the rows. */
 import {
-  isRelApiError,
+  RelApiError,
   nameKey,
   findRelation,
   visitPlan,
@@ -220,7 +220,7 @@ const chooseFirstKind = (
 
 /** Explains an error. A condition of an embed may refer to the outer row and cannot be compiled without it. */
 const formatNote = (error: unknown): string => {
-  if (isRelApiError(error)) return `not counted: ${error.message}`;
+  if (error instanceof RelApiError) return `not counted: ${error.message}`;
   if (error instanceof Error && error.message.startsWith("bad plan: "))
     return "not counted: a condition needs the row around it";
   throw error;

@@ -1,8 +1,8 @@
 /** The setting of `why-empty`. */
-import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const whySettings = [
-  defineOption({
+  defineSetting({
     name: "explainEmpty",
     environment: ["EXPLAIN_EMPTY"],
     kind: settingKinds.oneOf(["off", "admin", "roles"]),

@@ -1,6 +1,5 @@
 /** Encodes errors in the format of the REST surface: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
 import {
-  bearerChallenge,
   RelApiError,
   getVisibility,
   type Answer,
@@ -160,5 +159,9 @@ const findStatus = (error: RelApiError, code: string, { session }: ErrorContext)
 };
 
 /** Builds the header `WWW-Authenticate` of a response with status 401. @rule R-AUT-9 */
-const buildChallenge = (status: number, code: string, message: string): Headers =>
-  status === 401 ? [bearerChallenge(REFUSED_TOKEN_CODES.has(code) ? encodeHeaderText(message) : undefined)] : [];
+const buildChallenge = (status: number, code: string, message: string): Headers => {
+  if (status !== 401) return [];
+  if (!REFUSED_TOKEN_CODES.has(code)) return [["WWW-Authenticate", "Bearer"]];
+  const reason = encodeHeaderText(message).replace(/["\\]/g, "\\$&");
+  return [["WWW-Authenticate", `Bearer error="invalid_token", error_description="${reason}"`]];
+};

@@ -2,15 +2,15 @@
 import { definePlugin, literal, sql, type MediaContext, type Sql } from "../../../core/index.ts";
 import { chooseMediaHook } from "../api.ts";
 
-/** The column name for a function that returns values. */
+/** The name of the only column if a function returns values. */
 const VALUE_COLUMN = "pgrst_scalar";
 
-/** Quotes a name that would otherwise be read as more than one field. */
+/** Quotes a column name that CSV readers would otherwise split into several fields or lines. */
 const quoteHeaderField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.replace(_key, '"', '""') || '"' else _key end`;
 
-/** The header line. If the statement does not name its columns, the names come from the first row. The table may have
- *  changed since its columns were read. */
+/** Compiles the header line. The names come from the first row if the statement does not name its columns. The
+ *  table may have changed since its columns were read. */
 const compileHeader = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
   const names = returns === "value" || returns === "values" ? [VALUE_COLUMN] : areOutputsNamed ? outputs : [];
   if (names.length > 0)
@@ -19,8 +19,9 @@ const compileHeader = ({ row, returns, outputs, areOutputsNamed }: MediaContext)
   return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };
 
-/** A row's text without its parentheses, with backslashes unescaped. A field with the text `NULL` is quoted, because an
- *  unquoted one means NULL. For the same reason, an empty line of one field becomes `NULL`. @rule R-MED-2 R-BODY-6 */
+/** Compiles a line that can be written back unchanged. `line` is the text of a row without its parentheses. Backslashes
+ *  are unescaped, and the text `NULL` is quoted, because an unquoted `NULL` is a null value. An empty line is the null
+ *  value of a single column. @rule R-MED-2 R-BODY-6 */
 const compilePlainLine = (line: Sql): Sql => sql`(
   select case
       when _l.line = '' then 'NULL'
@@ -33,18 +34,18 @@ const compilePlainLine = (line: Sql): Sql => sql`(
   from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line) as _l
 )`;
 
-/** @rule R-MED-2 */
+/** Outside of the compatibility mode, values with a JSON representation are written as its text. @rule R-MED-2 */
 export const csvMedia = definePlugin({
   name: "csv-media",
   requires: ["rest"],
   apply: (hooks, { options, use }) => {
-    // runs after the handlers that the database declares
+    // the stage gives precedence to handlers that the database declares
     if (!options.compatMode)
       use(chooseMediaHook).tap({ name: "csv-media", stage: 1 }, ({ name }) =>
         name === "text/csv" ? { envelope: { media: "text/csv", domains: "text" } } : undefined,
       );
     hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", "~", "||"] }, (context) => {
-      // the row's text without its parentheses
+      // PostgreSQL prints a row in parentheses
       const text = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
       const line = options.compatMode ? text : compilePlainLine(text);
       return sql`${compileHeader(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;

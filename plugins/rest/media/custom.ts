@@ -14,6 +14,7 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import { chooseMediaHook, type ChosenMedia, type MediaType, type MediaNegotiation as Wanted } from "../api.ts";
+import { ANY_MEDIA_TYPE } from "../syntax/media-type.ts";
 
 interface HandlerOptions {
   readonly schema: string;
@@ -21,15 +22,16 @@ interface HandlerOptions {
   readonly isBytea: boolean;
 }
 
-// `buildHandlerMedia` wrote the options
+// `buildHandlerMedia` writes the options
 const readHandlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions;
 
-/** Bytes are transferred as base64, other values as their type prints them, because a cast to text would keep parts
- *  that `xml` omits. A null value is an empty body (R-MED-6). */
+/** Compiles the body: bytes as base64, and other values as `concat` prints them, because a cast of `xml` to text would
+ *  keep its declaration. A null value is an empty body. @rule R-MED-6 */
 const compileBody = (body: Sql, isBytea: boolean): Sql =>
   isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`pg_catalog.concat(${body})`;
 
-/** The argument of the aggregate. The rows of a statement have lost the row type of the relation. */
+/** Compiles the argument of the aggregate. The row is cast to the row type of the relation, because the rows of a
+ *  statement lose that type. */
 const compileHandlerArgument = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
   if (returns === "value" || returns === "values") return ident(rowAlias, "value");
   return relation !== undefined && envelope.domains === "stored"
@@ -37,16 +39,17 @@ const compileHandlerArgument = ({ row, rowAlias, relation, returns, envelope }: 
     : row;
 };
 
-/** The names under which handlers are compiled, for every media type. */
+/** The keys of `compileMedia` for handlers of all media types. */
 const AGGREGATE = "custom-aggregate";
 const VALUE = "custom-value";
 
-/** Chooses a handler that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
+/** Chooses an aggregate or function whose return type is a domain with the name of the media type.
+ *  @rule R-MED-4 R-MED-5 R-MED-6 */
 const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): ChosenMedia | undefined => {
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
     const served = routine === undefined ? undefined : findValueHandler(model, routine);
-    for (const name of type.name === "*/*" ? ["*/*"] : ["*/*", type.name]) {
+    for (const name of type.name === ANY_MEDIA_TYPE ? [ANY_MEDIA_TYPE] : [ANY_MEDIA_TYPE, type.name]) {
       if (served?.mediaType === name) return buildHandlerMedia(name, VALUE, { isBytea: served.isBytea });
       const own =
         relation &&
@@ -68,17 +71,19 @@ const chooseAggregate = (name: string, { aggregate, relation, isBytea }: MediaHa
   return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, domains: "stored" } };
 };
 
-/** A response of a handler for any type has the generic content type. */
+/** Builds the choice of a handler. A handler for all media types returns bytes of an unknown type, so the content type
+ *  is the generic one. */
 const buildHandlerMedia = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): ChosenMedia => ({
   envelope: { media, mediaOptions },
-  ...(name === "*/*" ? { contentType: "application/octet-stream" } : {}),
+  ...(name === ANY_MEDIA_TYPE ? { contentType: "application/octet-stream" } : {}),
   isBinary: mediaOptions.isBytea === true,
 });
 
-/** Matches domain names that are media types: `text/html`, `application/vnd.x-y+json`, `*` + `/*`. */
+/** Matches domain names that are media types: `text/html`, `application/vnd.x-y+json`, and the range of all types. */
 const MEDIA_NAME = /^(?:[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+|\*\/\*)$/;
 
-/** The media type of a function's result, from the name of its domain. */
+/** Returns the media type of a function's result, which is the name of its domain. Returns undefined if the function
+ *  returns rows, or a type that is not such a domain. */
 const findValueHandler = (
   model: Model,
   routine: Routine,
@@ -89,7 +94,7 @@ const findValueHandler = (
   return { mediaType: type.name.toLowerCase(), isBytea: findBaseType(model, type.oid)?.name === "bytea" };
 };
 
-/** @rule R-MED-4 R-MED-5 R-MED-6 */
+/** Compiles the bodies of handlers that the database declares. @rule R-MED-4 R-MED-5 R-MED-6 */
 export const customMedia = definePlugin({
   name: "custom-media",
   requires: ["rest"],

@@ -11,13 +11,14 @@ interface ExplainOptions {
 
 const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
 
-/** Only options of this list become keywords of EXPLAIN. */
+/** Returns the option, which becomes a keyword of EXPLAIN and so must not be other text. @throws TypeError for an option
+ *  that is not in the list */
 const checkOption = (option: string): string => {
   if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
   return option;
 };
 
-/** @rule R-MED-7 */
+/** Offers plans to callers that may see them, if `dbPlanEnabled` is set. @rule R-MED-7 */
 export const explainMedia = definePlugin({
   name: "explain-media",
   settings: explainSettings,
@@ -27,7 +28,7 @@ export const explainMedia = definePlugin({
       name: "explain",
       builtIn: [],
       compile: (statement, given) => {
-        const { format, options } = given as unknown as ExplainOptions; // the tap below writes it
+        const { format, options } = given as unknown as ExplainOptions; // the tap in this file writes the options
         const words = [
           ...options.map((option) => sql`${catalogText(checkOption(option))}`),
           sql`format ${catalogText(format === "json" ? "json" : "text")}`,

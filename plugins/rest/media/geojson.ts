@@ -9,7 +9,8 @@ const postgisMissing = (): RelApiError =>
     details: "The database has no PostGIS extension",
   });
 
-/** Restores the empty key, for which the column has a placeholder name. @rule R-SEL-5 */
+/** Compiles the feature with its empty key. SQL allows no empty column name, so the column has a placeholder name.
+ *  @rule R-SEL-5 */
 const restoreEmptyKey = (feature: Sql): Sql => sql`(
   select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
     select pg_catalog.json_object_agg(case _p.key when ${literal(UNNAMED)} then '' else _p.key end, _p.value)
@@ -18,7 +19,7 @@ const restoreEmptyKey = (feature: Sql): Sql => sql`(
   from pg_catalog.json_each(${feature}) as _m
 )`;
 
-/** @rule R-MED-1 */
+/** Refuses the media type if the database has no PostGIS. @throws RelApiError `media-type-unavailable`  @rule R-MED-1 */
 export const geojsonMedia = definePlugin({
   name: "geojson-media",
   apply: (hooks) => {

@@ -2,25 +2,26 @@
  *  `json_agg` produces the bytes, because serializing them again would lose digits and key order. */
 import { definePlugin, ident, sql, type MediaContext, type Sql } from "../../../core/index.ts";
 
-/** The value of a row: the row itself, or its only column for functions that return values. */
+/** Compiles one row as an element: the row itself, or its only column if a function returns values. */
 const compileElement = ({ row, object = row, rowAlias, returns }: MediaContext): Sql =>
   returns === "value" || returns === "values" ? ident(rowAlias, "value") : object;
 
-/** One json value: an array of rows or values, or a single row or value. NULL if there are no rows. @rule R-SQL-2
- *  R-FMT-1 */
+/** Compiles an array of rows or values, or a single row or value, as `json`. The result is NULL if there are no rows.
+ *  @rule R-SQL-2 R-FMT-1 */
 const compileJsonRows = (context: MediaContext): Sql =>
   context.returns === "rows" || context.returns === "values"
     ? sql`pg_catalog.json_agg(${compileElement(context)})`
     : sql`(pg_catalog.json_agg(${compileElement(context)})->0)`;
 
-/** The first row as a JSON value. A value of a set is wrapped in an object. @rule R-RPC-13 */
+/** Compiles the first row as `json`. If a function returns a set of values, an object contains the first value.
+ *  @rule R-RPC-13 */
 const compileJsonObject = (context: MediaContext): Sql => {
   if (context.returns !== "values") return sql`(pg_catalog.json_agg(${compileElement(context)})->0)`;
   const named = sql`(select pg_catalog.row_to_json(_scalar) from (select ${compileElement(context)} as pgrst_scalar) as _scalar)`;
   return sql`(pg_catalog.json_agg(${named})->0)`;
 };
 
-/** The body of a result without rows. */
+/** Compiles the body of a result without rows. */
 const compileEmptyBody = ({ returns }: MediaContext): Sql =>
   returns === "rows" || returns === "values" ? sql`'[]'` : sql`'null'`;
 
@@ -38,8 +39,8 @@ export const jsonMedia = definePlugin({
   },
 });
 
-/** Returns a single row as an object: `Accept: application/vnd.pgrst.object+json`. The surface checks that there is
- *  exactly one. @rule R-MED-1 R-RPC-13 */
+/** Returns a single row as an object: `Accept: application/vnd.pgrst.object+json`. The surface checks that the
+ *  result has exactly one row. @rule R-MED-1 R-RPC-13 */
 export const singularMedia = definePlugin({
   name: "singular-media",
   apply: (hooks) => {

@@ -1,4 +1,4 @@
-/** The description of a schema for one role, independent of the OpenAPI version. */
+/** Finds the relations and functions that a document describes for one role, for each version of OpenAPI. */
 import {
   findRelation,
   findRoutines,
@@ -18,16 +18,16 @@ export interface Description {
   readonly visibility: Visibility | undefined;
   readonly hasSecurity: boolean;
   readonly version: string;
-  /** The methods that plugins serve for a target. */
+  /** Returns the methods that plugins serve for a target. */
   readonly findMethods: (target: RestTarget) => ReadonlyMap<string, unknown>;
-  /** Whether a relation or function is left out. */
+  /** Returns whether the document leaves out a relation or function. */
   readonly isLeftOut?: (member: Relation | Routine) => boolean;
 }
 
 /** A JSON object. Undefined members are not written. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The members of the document. Undefined items mark points at which other work may run. */
+/** Yields the members of a JSON object. An undefined item marks a point at which other work may run. */
 export type MemberGenerator = Generator<readonly [string, unknown] | undefined, void, void>;
 
 /** Splits a comment into the first line and the rest without leading line ends. @rule R-OAS-3 */
@@ -54,7 +54,7 @@ export const buildObjectSchema = (
 const compareNames = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-/** The relations with their visible columns, sorted by name. @rule R-OAS-2 R-NAM-3 */
+/** Returns the visible relations with only their visible columns, sorted by name. @rule R-OAS-2 R-NAM-3 */
 export const findDescribedRelations = function* ({
   model,
   schema,
@@ -72,7 +72,8 @@ export const findDescribedRelations = function* ({
   return relations.sort(compareNames);
 };
 
-/** One function per name, because overloads share a path. */
+/** Returns the visible functions, sorted by name. Overloads share a path, so only the first one is
+ *  returned. */
 const findDescribedRoutines = ({ model, schema, visibility, isLeftOut }: Description): readonly Routine[] =>
   [...model.routines.values()]
     .flatMap(
@@ -87,7 +88,7 @@ const findDescribedRoutines = ({ model, schema, visibility, isLeftOut }: Descrip
     )
     .sort(compareNames);
 
-/** The path with the operations that plugins serve. Undefined if they serve none of them. */
+/** Returns the path with the operations that plugins serve, or undefined if plugins serve no operation. */
 const buildPath = (
   path: string,
   operations: JsonObject,
@@ -97,7 +98,7 @@ const buildPath = (
   return served.length === 0 ? undefined : [path, Object.fromEntries(served)];
 };
 
-/** The paths of relations. `buildOperations` has a member for each method. */
+/** Yields the paths of relations. The result of `buildOperations` has a member for each method, such as `get`. */
 export const buildRelationPaths = function* (
   { model, findMethods }: Description,
   relations: readonly Relation[],
@@ -111,10 +112,10 @@ export const buildRelationPaths = function* (
     );
 };
 
-/** How a function is called. */
+/** A function and its arguments. */
 export interface DescribedCall {
   readonly routine: Routine;
-  /** Whether the whole body is the only argument. */
+  /** True if the whole body is the only argument. */
   readonly takesBody: boolean;
   readonly parameters: readonly RoutineParameter[];
   /** The names of parameters without a default. */
@@ -128,7 +129,7 @@ const buildCall = (routine: Routine): DescribedCall => {
   return { routine, takesBody, parameters, required };
 };
 
-/** The paths of functions. A function that may write has only POST. */
+/** Yields the paths of functions. A volatile function, which may write, has only POST. */
 export const buildRoutinePaths = function* (
   description: Description,
   buildOperations: (call: DescribedCall) => { readonly get: JsonObject; readonly post: JsonObject },

@@ -1,17 +1,17 @@
-/** The text of a JSON document, piece by piece. */
+/** Writes the text of a JSON document in pieces, because a large schema would block the process for too long. */
 
-/** A JSON object whose members are built while they are written. A repeated name is written twice, and readers use the
- *  second. */
+/** A JSON object whose members are built while the object is written. A name that occurs twice is written twice, and
+ *  readers of JSON use the second member. */
 export class DocumentMembers {
   readonly members: Iterable<readonly [name: string, value: unknown] | undefined>;
 
-  /** An `undefined` in place of a member lets other work interrupt the writing. */
+  /** An item that is undefined marks a point at which other work may run. */
   constructor(of: DocumentMembers["members"]) {
     this.members = of;
   }
 }
 
-/** Members that are undefined are left out, as JSON does. Pieces may be empty. */
+/** Yields the pieces of the text, which may be empty. Undefined members are left out, as `JSON.stringify` does. */
 export const writeText = function* ({ members }: DocumentMembers): Generator<string> {
   let before = "{";
   for (const member of members) {

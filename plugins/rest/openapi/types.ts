@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, TypeSchema>> = {
   jsonb: {},
 };
 
-/** The `type` and `items` of a type. The caller adds the format. */
+/** Builds `type` and `items` of a type. The caller adds `format`. */
 const buildTypeSchema = (model: Model, type: PgType): TypeSchema => {
   if (type.kind !== "array")
     return type.schema === "pg_catalog" ? (TYPES[type.name] ?? { type: "string" }) : { type: "string" };
@@ -31,13 +31,13 @@ const buildTypeSchema = (model: Model, type: PgType): TypeSchema => {
   return { type: "array", items: items.type === undefined ? {} : { type: items.type } };
 };
 
-/** The type below all domains if it is in `pg_catalog`, otherwise the type itself. */
+/** Returns the base type of a domain if that type is in `pg_catalog`, otherwise the type itself. */
 const findShownType = (model: Model, oid: number): PgType | undefined => {
   const base = findBaseType(model, oid);
   return base?.schema === "pg_catalog" ? base : model.types.get(oid);
 };
 
-/** @rule R-OAS-4 */
+/** Builds the schema of a column, with the labels of an enum. @rule R-OAS-4 */
 export const buildColumnSchema = (model: Model, column: Column): TypeSchema => {
   const type = findShownType(model, column.type);
   if (type === undefined) return { type: "string" };
@@ -47,27 +47,24 @@ export const buildColumnSchema = (model: Model, column: Column): TypeSchema => {
   return { format: buildDeclaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
-/** Whether a cast to json represents the domain, so that its JSON may be of any kind. @rule R-REP-2 */
+/** Returns whether the domain has a cast to `json`, whose result may be any JSON value. @rule R-REP-2 */
 const isRepresented = (model: Model, oid: number): boolean => model.representations.get(oid)?.toJson !== undefined;
 
-/** The schema of a value that is not a column. */
+/** Builds the schema of a value that is not a column, without `format`. */
 export const buildValueSchema = (model: Model, oid: number): TypeSchema => {
   if (isRepresented(model, oid)) return {};
   const type = findShownType(model, oid);
   return type === undefined ? { type: "string" } : buildTypeSchema(model, type);
 };
 
-/** The type's name without its schema. */
+/** Returns the name of a type without its schema, with `[]` for an array. */
 const findPlainName = (model: Model, type: PgType): string => {
   if (type.schema === "pg_catalog") return buildDeclaredName(type);
   const element = type.element === undefined ? undefined : model.types.get(type.element);
   return element === undefined ? type.name : `${findPlainName(model, element)}[]`;
 };
 
-/**
- * A parameter as a property of the arguments' object, with its declared type.
- * @rule R-OAS-4
- */
+/** Builds the schema of a parameter as a property of the body, with the declared type. @rule R-OAS-4 */
 export const buildParameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
   const type = model.types.get(parameter.type);
   return type === undefined
@@ -75,11 +72,12 @@ export const buildParameterSchema = (model: Model, parameter: RoutineParameter):
     : { format: findPlainName(model, type), ...buildTypeSchema(model, type) };
 };
 
-/** The type in a query string, where arrays and documents are strings. */
+/** Returns the type of a parameter in a query string, where arrays and JSON documents are strings. */
 export const findQueryType = ({ type }: TypeSchema): string =>
   type === undefined || type === "array" ? "string" : type;
 
-/** A parameter as a string in a query string. */
+/** Builds the schema of a parameter in a query string. A variadic parameter is an array, whose name is repeated
+ *  for each item. */
 export const buildQueryParameterSchema = (
   model: Model,
   parameter: RoutineParameter,
@@ -95,10 +93,10 @@ export const buildQueryParameterSchema = (
   return { type: "array", items: { ...items, type: items.type ?? "string" }, collectionFormat: "multi" };
 };
 
-/** A constant of a string type as the catalog prints it: `'text'::type`. */
+/** Matches a constant of a string type as the catalog prints it: `'text'::type`. */
 const TEXT_CONSTANT = /^'((?:[^']|'')*)'::[^']+$/;
 
-/** The default as a JSON value, if it is a literal. @rule R-OAS-6 */
+/** Returns the default as a JSON value. Returns undefined if the default is not a constant. @rule R-OAS-6 */
 export const parseDefault = (text: string | undefined, type: string | undefined): unknown => {
   if (text === undefined) return undefined;
   if (type === "string") return TEXT_CONSTANT.exec(text)?.[1]?.replaceAll("''", "'");

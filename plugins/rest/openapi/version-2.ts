@@ -1,4 +1,4 @@
-/** The Swagger 2.0 document of one schema for one role (docs/reference/rest/openapi.md). */
+/** Writes the Swagger 2.0 document of one schema for one role (docs/reference/rest/openapi.md). */
 import {
   findColumn,
   findRelation,
@@ -41,7 +41,7 @@ const escapeReference = (name: string): string => encodeURIComponent(name.replac
 const parameterReference = (name: string): JsonObject => ({ $ref: `#/parameters/${escapeReference(name)}` });
 const definitionReference = (name: string): JsonObject => ({ $ref: `#/definitions/${escapeReference(name)}` });
 
-/** @rule R-OAS-1 R-OAS-2 R-OAS-3 */
+/** Builds the members of the document. @rule R-OAS-1 R-OAS-2 R-OAS-3 */
 export const buildVersion2 = (description: Description, address: DocumentAddress): DocumentMembers =>
   new DocumentMembers(writeDocumentMembers(description, address));
 
@@ -218,7 +218,7 @@ const buildRoutineOperations = (
   };
 };
 
-/** The visible column that a foreign key on only this column references. Tables come before views over them. */
+/** Returns the visible column that a foreign key of only this column references. Tables take precedence over views. */
 const findForeignKeyTarget = (
   model: Model,
   relation: Relation,
@@ -243,7 +243,7 @@ const findForeignKeyTarget = (
   return targets.find((target) => !target.isView) ?? targets[0];
 };
 
-/** @rule R-OAS-5 */
+/** Returns the comment of a column with notes about its keys. @rule R-OAS-5 */
 const describeColumn = (
   model: Model,
   relation: Relation,
@@ -276,7 +276,7 @@ const buildProperty = (
   };
 };
 
-/** @rule R-OAS-3 R-OAS-5 */
+/** Builds the schema of the rows of a relation. @rule R-OAS-3 R-OAS-5 */
 const buildRelationDefinition = (model: Model, relation: Relation, visibility: Visibility | undefined): JsonObject =>
   buildObjectSchema(
     relation.columns.map((column) => [column.name, buildProperty(model, relation, column, visibility)]),

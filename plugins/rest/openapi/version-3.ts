@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of one schema for one role, made for generators of typed clients. */
+/** Writes the OpenAPI 3.1 document of one schema for one role. Generators of typed clients read it. */
 import { findRelation, type Column, type Relation, type Routine } from "../../../core/index.ts";
 import {
   findDescribedRelations,
@@ -20,17 +20,17 @@ interface Version3Input {
   readonly server: string;
   /** The REST names of the operators. */
   readonly operators: readonly string[];
-  /** Whether the preset contains the plugin, which may add parameters to reads. */
+  /** Returns whether the preset contains the plugin, which may add parameters to reads. */
   readonly hasPlugin: (plugin: string) => boolean;
 }
 
-/** The state of writing a document. */
+/** The input of a document, and the names that its parts share. */
 interface Writer extends Version3Input {
-  /** The component name of each relation's rows. */
+  /** The component name for the rows of each relation, by the relation's name. */
   readonly components: ReadonlyMap<string, string>;
 }
 
-/** Makes names that OpenAPI allows for components. */
+/** Returns a unique component name for each name. OpenAPI allows letters, digits, `.`, `_` and `-`. */
 const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
   const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
   return new Map(
@@ -70,20 +70,20 @@ const buildQueryParameter = (
 const COUNT = { type: "integer", minimum: 0 };
 
 const SHARED_PARAMETERS: JsonObject = {
-  select: buildQueryParameter("select", "Columns and related rows to answer: `id,title,artist(name)`"),
-  order: buildQueryParameter("order", "`year.desc,title.asc.nullslast`"),
-  limit: buildQueryParameter("limit", "Rows to answer", COUNT),
-  offset: buildQueryParameter("offset", "Rows to skip", COUNT),
+  select: buildQueryParameter("select", "The returned columns and related rows: `id,title,artist(name)`"),
+  order: buildQueryParameter("order", "The order of the rows: `year.desc,title.asc.nullslast`"),
+  limit: buildQueryParameter("limit", "The maximum number of rows", COUNT),
+  offset: buildQueryParameter("offset", "The number of rows to skip", COUNT),
   and: buildQueryParameter("and", "Conditions that all hold: `(year.gte.1990,year.lt.2000)`", {
     type: "string",
     pattern: "^\\(.*\\)$",
   }),
-  or: buildQueryParameter("or", "Conditions of which one holds: `(year.lt.1970,title.like.A*)`", {
+  or: buildQueryParameter("or", "Conditions of which at least one holds: `(year.lt.1970,title.like.A*)`", {
     type: "string",
     pattern: "^\\(.*\\)$",
   }),
-  on_conflict: buildQueryParameter("on_conflict", "Columns whose unique key decides about a conflict"),
-  columns: buildQueryParameter("columns", "Columns of the body that count"),
+  on_conflict: buildQueryParameter("on_conflict", "The columns of the unique key that an upsert compares"),
+  columns: buildQueryParameter("columns", "The columns of the body that are written"),
   prefer: {
     name: "Prefer",
     in: "header",
@@ -92,12 +92,12 @@ const SHARED_PARAMETERS: JsonObject = {
   },
 };
 
-/** The parameters that plugins add to reads, by plugin. @rule R-OAS-10 */
+/** The parameters that plugins add to reads, by the name of the plugin. @rule R-OAS-10 */
 const PLUGIN_PARAMETERS: Readonly<Record<string, Readonly<Record<string, JsonObject>>>> = {
   "cursor-pages": {
     cursor: buildQueryParameter(
       "cursor",
-      "A page by cursor: empty for the first, else that of a `Link` of the page before",
+      "The cursor of a page: empty for the first page, otherwise from the `Link` header of the previous page",
     ),
   },
   "rest-having": {
@@ -129,7 +129,10 @@ const BATCH: JsonObject = {
     properties: {
       id: { type: "string" },
       method: { enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] },
-      path: { type: "string", description: "Below the root, with its query: `/album?id=eq.$1.id`" },
+      path: {
+        type: "string",
+        description: "The path below the REST root, with its query string: `/album?id=eq.$1.id`",
+      },
       headers: HEADERS,
       body: {},
     },
@@ -150,7 +153,7 @@ const buildBatchPath = (): JsonObject => ({
     "batch",
     "Several requests in one transaction",
     { parameters: [parameterReference("prefer")], requestBody: { required: true, ...buildJsonContent(BATCH) } },
-    { 200: buildResponse(BATCH_ANSWERS, "An answer for each request") },
+    { 200: buildResponse(BATCH_ANSWERS, "The response to each request") },
   ),
 });
 
@@ -179,10 +182,11 @@ const buildOperation = (
   tags: [tag],
   summary: splitComment(comment).summary,
   ...request,
-  responses: { ...responses, default: buildResponse(schemaReference("error.response"), "What is wrong") },
+  responses: { ...responses, default: buildResponse(schemaReference("error.response"), "The error") },
 });
 
-/** The properties of embedded rows, under the name of their relation if that identifies the relationship. */
+/** Builds a property for each relation that exactly one relationship reaches, because such a
+ *  relation is embedded by its name. */
 const buildEmbedProperties = (
   { description: { model }, components }: Writer,
   relation: Relation,
@@ -249,7 +253,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
       responses,
     );
   };
-  const written = buildResponse(rows, "The rows written, with `Prefer: return=representation`");
+  const written = buildResponse(rows, "The written rows, with `Prefer: return=representation`");
   const done = { 200: written, 204: { description: "Done" } };
   const inserted = schemaReference(`${name}.insert`);
   const updated = schemaReference(`${name}.update`);
@@ -296,7 +300,7 @@ const buildRoutineOperations = (
   const { model } = writer.description;
   const buildRoutineOperation = (request: JsonObject): JsonObject =>
     buildOperation(`(rpc) ${routine.name}`, routine.comment, request, {
-      200: buildResponse(buildReturnSchema(writer, routine), "What the function returns"),
+      200: buildResponse(buildReturnSchema(writer, routine), "The result of the function"),
     });
   const properties = parameters.map((each): [string, JsonObject] => [
     each.name,
@@ -322,7 +326,7 @@ const buildRoutineOperations = (
 
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** @rule R-OAS-7 R-OAS-8 */
+/** Builds the members of the document. @rule R-OAS-7 R-OAS-8 */
 export const buildVersion3 = (version: Version3Input): DocumentMembers =>
   new DocumentMembers(writeDocumentMembers(version));
 

@@ -4,7 +4,7 @@ import type { Envelope } from "../../../core/index.ts";
 import { chooseMediaHook, type ChosenMedia, type MediaNegotiation, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
 import type { MediaChoice } from "../request.ts";
-import { ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED } from "../syntax/media-type.ts";
+import { ANY_MEDIA_TYPE, ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED } from "../syntax/media-type.ts";
 import type { PlanInput } from "./planning.ts";
 
 const WITH_CHARSET = new Set([
@@ -54,7 +54,7 @@ export const chooseMedia = (planning: MediaPlanning, wanted: MediaRequest): Medi
 const DESCRIPTION = parseMediaType("application/openapi+json");
 
 const chooseRootMedia = (type: MediaType): ChosenMedia | undefined =>
-  [DESCRIPTION.name, "application/json", "*/*"].includes(type.name)
+  [DESCRIPTION.name, "application/json", ANY_MEDIA_TYPE].includes(type.name)
     ? { envelope: {}, contentType: buildContentType(DESCRIPTION) }
     : undefined;
 
@@ -64,14 +64,15 @@ const createMediaChooser = (planning: MediaPlanning, wanted: MediaRequest): Medi
   const chooseBuiltIn = (type: MediaType, media: string): ChosenMedia | undefined => {
     // names without a slash are internal, so clients cannot request them
     if (!media.includes("/") || hooks.compileMedia.get(media) === undefined) return undefined;
-    if (type.name === "*/*") return { envelope: { media }, contentType: "application/json; charset=utf-8" };
+    if (type.name === ANY_MEDIA_TYPE) return { envelope: { media }, contentType: "application/json; charset=utf-8" };
     return { envelope: { media }, isSingular: type.name === OBJECT };
   };
   const choose = (type: MediaType): ChosenMedia | undefined => {
     if (type.name === OBJECT || type.name === ARRAY)
       return chooseBuiltIn(type, type.isStripped ? type.name + STRIPPED : type.name);
     return (
-      chooseMediaTaps.call(type, context) ?? chooseBuiltIn(type, type.name === "*/*" ? "application/json" : type.name)
+      chooseMediaTaps.call(type, context) ??
+      chooseBuiltIn(type, type.name === ANY_MEDIA_TYPE ? "application/json" : type.name)
     );
   };
   const context: MediaNegotiation = {

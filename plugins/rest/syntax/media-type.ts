@@ -5,12 +5,13 @@ import type { MediaType } from "../api.ts";
 export const ARRAY = "application/vnd.pgrst.array+json";
 export const OBJECT = "application/vnd.pgrst.object+json";
 const PLAN = "application/vnd.pgrst.plan";
+export const ANY_MEDIA_TYPE = "*/*";
 /** The suffix of the names under which the stripped variants are compiled. */
 export const STRIPPED = ";nulls=stripped";
 
 /** Types whose unknown parameters are dropped, in requests and in messages. */
 const KNOWN = new Set([
-  "*/*",
+  ANY_MEDIA_TYPE,
   "application/json",
   "text/csv",
   "application/geo+json",
@@ -107,14 +108,14 @@ const parseWeightedType = (item: string): WeightedType => {
   };
 };
 
-const ANY_TYPE: readonly MediaType[] = [parseMediaType("*/*")];
+const ANY_TYPE: readonly MediaType[] = [parseMediaType(ANY_MEDIA_TYPE)];
 
 /**
  * Parses the first `Accept` header, the best type first. `header` is undefined if there is no such header.
  * @rule R-MED-1
  */
 export const parseAccept = (header: string | undefined): readonly MediaType[] => {
-  if (header === undefined || header === "*/*") return ANY_TYPE;
+  if (header === undefined || header === ANY_MEDIA_TYPE) return ANY_TYPE;
   return splitUnquoted(decodeUtf8Header(header).replace(/ /g, ""), ",")
     .map(parseWeightedType)
     .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal types keep their order

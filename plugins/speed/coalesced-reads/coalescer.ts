@@ -3,7 +3,7 @@
  *  whether its proof still holds. A read without a result runs again on its own, because reads have no effect. */
 import {
   isFatal,
-  isRelApiError,
+  RelApiError,
   isTimedOut,
   isUnreachable,
   memoize,
@@ -112,7 +112,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         connection = acquired instanceof Promise ? await acquired : acquired;
       } catch (error) {
         take();
-        const isFinal = isTimedOut(error) || (isRelApiError(error) && error.code === "pool-timeout");
+        const isFinal = isTimedOut(error) || (error instanceof RelApiError && error.code === "pool-timeout");
         return isFinal ? { ...NO_RESULT, error } : NO_RESULT;
       }
       const release = (isReusable: boolean): void => transactionSender.pool.release(connection, isReusable);

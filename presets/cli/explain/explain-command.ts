@@ -1,5 +1,5 @@
 /** `relapi explain`: prints the statements of a request as a role, their execution plans, and what removes rows. */
-import { CallError, isRelApiError, type Caller, type RelApi } from "../../../core/index.ts";
+import { CallError, RelApiError, type Caller, type RelApi } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../server/environment.ts";
 import { reportExecution, type RelationReport } from "../../../plugins/plus/why/index.ts";
 import { withApi } from "../open-api.ts";
@@ -27,7 +27,7 @@ const runRequest = async (api: RelApi, request: ExplainRequest, session: Caller)
     const { errors } = await api.graphql({ ...call, session });
     return errors?.map(({ message }) => message).join("\n");
   } catch (error) {
-    if (!(error instanceof CallError) && !isRelApiError(error)) throw error;
+    if (!(error instanceof CallError) && !(error instanceof RelApiError)) throw error;
     return error.message;
   }
 };

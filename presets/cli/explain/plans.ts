@@ -1,5 +1,5 @@
 /** Finds the execution plan of each statement of a request by EXPLAIN, with the request's values. */
-import { getBoundValue, explainProgram, fillSlots, isRelApiError, type Execution } from "../../../core/index.ts";
+import { getBoundValue, explainProgram, fillSlots, RelApiError, type Execution } from "../../../core/index.ts";
 import type { Recording } from "./recording.ts";
 
 export interface ExplainedStatement {
@@ -34,7 +34,7 @@ export const explainStatements = async (
     const rows = await run({ ...rest, programs });
     findPlan = (program, statement) => rows[program]?.[namePlanColumn(statement)] ?? "";
   } catch (error) {
-    if (!isRelApiError(error)) throw error;
+    if (!(error instanceof RelApiError)) throw error;
     findPlan = () => `no plan: ${error.message}`;
   }
   return execution.programs.flatMap(({ program, values }, i) =>

@@ -4,7 +4,7 @@ import type { GqlField, GqlFieldContext, GqlFields } from "../../../plugins/grap
 
 const TIMES = new Set(["date", "timestamp", "timestamptz"]);
 
-/** `{ artist { born born_epoch } }`: each time of a row as seconds since 1970 too. */
+/** `{ employee { hire_date hire_date_epoch } }`: each time of a row, also in seconds since 1970. */
 export const epochFields = definePlugin({
   name: "epoch-fields",
   requires: ["graphql-queries"],

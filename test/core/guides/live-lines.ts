@@ -14,7 +14,7 @@ export const liveLines = definePlugin({
       return found;
     };
     context.addSurface({
-      name: "graphql", // whose permissions count
+      name: "graphql", // the permissions of this surface apply
       get credentialRules() {
         return engine().credentialRules;
       },
@@ -30,7 +30,7 @@ export const liveLines = definePlugin({
           });
         const live = context.use(liveQueriesService)!; // this plugin requires it
         const source = live.graphqlSource(engine(), request, exchange.session);
-        await source.plan(); // what is wrong with the request is answered before the lines begin
+        await source.plan(); // an error of the request is sent before the lines begin
         return {
           status: 200,
           headers: [["Content-Type", "application/x-ndjson"]],

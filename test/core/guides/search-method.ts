@@ -1,7 +1,7 @@
 import { definePlugin, type Exchange } from "../../../core/index.ts";
 import type { RestHandler } from "../../../plugins/rest/api.ts";
 
-/** `SEARCH /vessels` with the query string as its body: for filters that are too long for a URL. */
+/** `SEARCH /artist` with the query string as its body, for filters that are too long for a URL. */
 export const searchMethod = definePlugin({
   name: "search-method",
   requires: ["rest"],
