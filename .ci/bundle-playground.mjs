@@ -23,8 +23,13 @@ const common = {
   target: "es2022",
   define: { "process.env.NODE_ENV": '"production"' },
   loader: { ".ttf": "file" },
-  // two names of one module
-  alias: { "prettier/parser-graphql": "prettier/plugins/graphql" },
+  alias: {
+    "editor-worker": ofEditor("monaco-editor/esm/vs/editor/editor.worker.js"),
+    "json-worker": ofEditor("monaco-editor/esm/vs/language/json/json.worker.js"),
+    "graphql-worker": ofEditor("monaco-graphql/esm/graphql.worker.js"),
+    // two names of one module
+    "prettier/parser-graphql": "prettier/plugins/graphql",
+  },
   assetNames: "[name]",
   legalComments: "none",
   logLevel: "warning",
@@ -37,9 +42,7 @@ const { metafile } = await build({
   metafile: true,
   entryPoints: {
     main: join(root, "plugins", "pages", "playground", "app", "main.mjs"),
-    "editor.worker": ofEditor("monaco-editor/esm/vs/editor/editor.worker.js"),
-    "json.worker": ofEditor("monaco-editor/esm/vs/language/json/json.worker.js"),
-    "graphql.worker": ofEditor("monaco-graphql/esm/graphql.worker.js"),
+    worker: join(root, "plugins", "pages", "playground", "app", "worker.mjs"),
   },
   format: "iife",
 });

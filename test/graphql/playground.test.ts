@@ -81,7 +81,7 @@ test("G-HTTP-12 the page loads nothing from other servers", () => {
 });
 
 test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async () => {
-  for (const name of ["main.js", "editor.worker.js", "json.worker.js", "graphql.worker.js"]) {
+  for (const name of ["main.js", "worker.js"]) {
     const packed = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
     expect(packed.headers).toMatchObject({
       "content-encoding": "gzip",

@@ -29,9 +29,7 @@ type AnyExchange = Omit<Exchange, "session">;
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "main.js": "text/javascript; charset=utf-8",
   "main.css": "text/css; charset=utf-8",
-  "editor.worker.js": "text/javascript; charset=utf-8",
-  "json.worker.js": "text/javascript; charset=utf-8",
-  "graphql.worker.js": "text/javascript; charset=utf-8",
+  "worker.js": "text/javascript; charset=utf-8",
   "codicon.ttf": "font/ttf",
   "LICENSES.txt": "text/plain; charset=utf-8",
 };

@@ -13,10 +13,8 @@ import { createRoot } from "react-dom/client";
 /** The server writes this configuration into the page. */
 const { assets } = JSON.parse(document.getElementById("config").textContent);
 
-const WORKERS = { json: "json.worker.js", graphql: "graphql.worker.js" };
-
 globalThis.MonacoEnvironment = {
-  getWorker: (_id, label) => new Worker(`${assets}/${WORKERS[label] ?? "editor.worker.js"}`),
+  getWorker: (_id, label) => new Worker(`${assets}/worker.js`, { name: label }),
 };
 
 /** The key of the editor's headers. They contain secrets, so they are stored only until the tab is closed. */
