@@ -29,4 +29,7 @@ if (canBuild) {
   if ([".ci", "core", "plugins", "presets"].some(isNewer)) run("build");
   else if (process.argv.slice(2).some(isNewer)) ["build:ts", "build:bundle"].forEach(run);
   else if (statSync(SERVER).mtimeMs > builtAtMs) run("build:bundle"); // `npm run build:ts` leaves its modules apart
+} else if (!existsSync(SERVER)) {
+  console.error("relapi is not built: run npm install without --omit=dev, which builds it");
+  process.exit(1);
 }

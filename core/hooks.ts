@@ -1,7 +1,7 @@
 /** The hooks of core, and the contexts that their taps receive. */
 import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
 import type { Column, Model, PgType, Relation } from "./engine/model/model.ts";
-import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } from "./engine/plan/plan.ts";
+import type { Comparison, Embed, Envelope, Json, Output, Plan, Read } from "./engine/plan/plan.ts";
 import type { ResolvedOptions } from "./kernel/options.ts";
 import type { Route, RouteContext } from "./route.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
@@ -91,8 +91,6 @@ export interface FilterContext {
   readonly keyword: string | undefined;
   readonly option: Sql | undefined;
   readonly quantifier: "any" | "all" | undefined;
-  /** Compiles an operand that the plan builds from other parts. */
-  readonly compileOperand: (operand: Operand) => Sql;
 }
 
 /** The properties that a tap of `transformPlan` may declare besides its name. */
@@ -141,8 +139,6 @@ export interface EmbedContext {
   object(read?: Read): Sql;
   /** Returns the aggregate read as one JSON object. */
   aggregate(read?: Read): Sql;
-  /** Returns a JSON array of `element` over the joined rows; NULL over no rows. */
-  buildArray(element: Sql): Sql;
   /** Returns `left join lateral (…) as alias on true`, or `join`, depending on `embed.join`. */
   lateral(rows: Sql, alias: string): Sql;
   /** Returns the outputs with `*` expanded, including those of nested embeds of the same mode. */

@@ -46,6 +46,7 @@ export {
   defineHook,
   defineService,
   defineSignal,
+  requireService,
   type ServiceToken,
   type Signal,
   type Token,
@@ -64,6 +65,7 @@ export {
 export { isOwnCall } from "./http/call.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
+export { buildJsonAnswer } from "./http/respond.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";
 export { findCookie, parseCookies, listFirstHeaders, findMountPath, decodeUtf8Header } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
@@ -84,7 +86,6 @@ export {
   isFloatLiteral,
   isJsonObject,
   isRawNumber,
-  RAW_NUMBER,
   numberText,
   parseJson,
   createRawNumber,

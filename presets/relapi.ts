@@ -18,6 +18,7 @@ export {
   defineService,
   defineSetting,
   defineSignal,
+  requireService,
   settingKinds,
   buildSettingRows,
   // functions that make errors
@@ -30,6 +31,7 @@ export {
   tokenRefused,
   urlTooLong,
   // requests and responses
+  buildJsonAnswer,
   createCurrentOriginPolicy,
   createFieldsLogger,
   requestSignal,

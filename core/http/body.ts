@@ -17,7 +17,7 @@ import {
 import type { PendingBody, UploadWatch } from "./slow-uploads.ts";
 
 /** A request whose body the application may have parsed before. */
-export type ParsedRequest = IncomingMessage & { readonly body?: unknown };
+type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const EMPTY_BODY = Buffer.alloc(0);
 

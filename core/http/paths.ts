@@ -4,7 +4,7 @@ import { buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 
 /** A path prefix of a surface. */
-export interface PathPrefix {
+interface PathPrefix {
   readonly prefix: string;
   readonly surface: AddedSurface;
 }

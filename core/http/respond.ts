@@ -6,6 +6,13 @@ import type { SendBacklog } from "./send-backlog.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
+/** Builds a response whose body is JSON text. `more` are further headers. */
+export const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
+  status,
+  headers: [["Content-Type", "application/json; charset=utf-8"], ...more],
+  body,
+});
+
 /** Writes a response and returns the length of its body. `extra` are headers of the pipeline; those of the answer win.
  *  Content-Length is always set here. @throws Error from Node for headers that it refuses, before anything is written
  *  @rule R-HDR-2 R-HDR-12 R-HDR-13 */

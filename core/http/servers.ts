@@ -4,7 +4,7 @@ import type { Server as HttpsServer } from "node:https";
 
 export type AnyServer = Server | HttpsServer;
 
-export interface Servers {
+interface Servers {
   /** Adds a server; a second call has no effect on its listeners. */
   add(server: AnyServer): void;
   has(server: AnyServer): boolean;

@@ -23,7 +23,7 @@ interface WatchedUpload {
 
 /** A body that arrives at this average rate may take any time. This is slower than any connection on which people
  *  upload large bodies. */
-export const MIN_BYTES_PER_SECOND = 8 * 1024;
+const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const CHECK_MS = 1000;
 

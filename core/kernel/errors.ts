@@ -96,7 +96,7 @@ export const connectionLost = (details: string, cause?: unknown, facts?: RelApiE
   });
 
 /** `seconds` is the time until the next attempt. @rule R-SC-6 */
-export const modelNotLoaded = (seconds = 1): RelApiError =>
+export const modelNotLoaded = (seconds: number): RelApiError =>
   new RelApiError({
     code: "model-not-loaded",
     status: 503,
@@ -189,7 +189,7 @@ export const orderingUnknown = (ordering: string, type: string, types: Iterable<
 
 /** A column of a conflict target does not exist; the database omits the relation in this error. @rule R-NAM-1
  *  R-UPS-1 */
-export const targetColumnUnknown = (relation: string, name: string, near: readonly string[] = []): RelApiError =>
+export const targetColumnUnknown = (relation: string, name: string, near: readonly string[]): RelApiError =>
   new RelApiError({
     code: "42703",
     status: 400,
@@ -271,8 +271,8 @@ export const internalError = (cause: unknown): RelApiError =>
 // --- callers --------------------------------------------------------------------------------------------------------
 
 /** The caller's credentials were read and refused. @rule R-AUT-9 */
-export const tokenRefused = (message: string, details: string | null = null, code = "token-refused"): RelApiError =>
-  new RelApiError({ code, status: 401, message, details });
+export const tokenRefused = (message: string, details: string | null = null): RelApiError =>
+  new RelApiError({ code: "token-refused", status: 401, message, details });
 
 /** No auth scheme identified the caller. @rule R-AUT-6, G-AUTH-5 */
 export const anonymousRefused = (): RelApiError =>

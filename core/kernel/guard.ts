@@ -5,7 +5,7 @@ import { presetError } from "./errors.ts";
 import { withPluginName, withPluginNameInCallback } from "./plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 
-export interface HookGuard {
+interface HookGuard {
   /** The plugin that is being applied. */
   plugin: string;
   /** Guards a hook of a plugin. @rule X-SVC-3 */

@@ -4,7 +4,7 @@ import type { FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
 /** Returns whether the log writes messages of level `of`. */
-export const isLogged = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
+const isLogged = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
 
 /** Returns the lowest status that the access log includes. @rule R-ADM-3 */
 export const findLowestLoggedStatus = (level: LogLevel): number =>

@@ -38,6 +38,8 @@ export interface DatabaseSource {
 
 /** The options whose values no environment variable can hold. */
 interface ObjectOptions {
+  /** A database in place of `databaseUrl`, such as `embedded()` of `relapi/plugins/database`. `api.close()` closes it.
+   *  Unset: `databaseUrl` is required, except in the standalone server. */
   readonly database?: DatabaseSource | undefined;
   readonly logger?: Logger | undefined;
   /** Returns the current connection string of an option. It is called for each connection, so passwords can rotate.

@@ -23,7 +23,7 @@ export interface Preset {
   readonly removed?: ReadonlyMap<string, number>;
 }
 
-export interface Without {
+interface Without {
   readonly without: string;
 }
 

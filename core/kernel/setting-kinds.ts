@@ -133,7 +133,7 @@ export const settingKinds = {
 };
 
 /** Returns an error of one line: the setting, its value unless it is a secret, and the expected values. */
-const settingInvalid = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
+const settingInvalid = (name: string, given: unknown, accepts: string, isSecret: boolean): RelApiError =>
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */

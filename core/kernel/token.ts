@@ -31,6 +31,16 @@ export interface Signal<Event> {
 /** Defines a service that one plugin offers to others: `defineService<Tides>("tides")`. */
 export const defineService = <Service>(name: string): ServiceToken<Service> => ({ kind: "service", name });
 
+/** Returns the service of a plugin that the caller requires. @throws Error if no plugin offers the service */
+export const requireService = <Service>(
+  { use }: { use<Value>(token: Token<Value>): Value },
+  token: ServiceToken<Service>,
+): Service => {
+  const service = use(token);
+  if (service === undefined) throw new Error(`no plugin offers the service "${token.name}"`);
+  return service;
+};
+
 /** Defines a hook that the plugin `owner` calls and others tap. */
 export const defineHook = <Hook extends object>(name: string, owner: string, make: () => Hook): Token<Hook> => ({
   kind: "hook",

@@ -4,7 +4,7 @@ import { buildVariables, DEFAULT_ROLE, readSessionClaims, type ClaimsConfigurati
 import { createFixedKeys } from "./key-ring.ts";
 import { parseTokenSettings } from "./token-settings.ts";
 
-export interface ClaimedCaller {
+interface ClaimedCaller {
   /** The role that the claims name, if any. */
   readonly role: string | undefined;
   /** Session variables of the claims, for that role. */

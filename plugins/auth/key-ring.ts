@@ -56,7 +56,7 @@ const MIN_AGE_MS = 5 * SECOND_MS;
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_JWKS_BYTES = 1024 * 1024;
 
-export interface RemoteKeysParts {
+interface RemoteKeysParts {
   readonly url: URL;
   readonly logger: Pick<Logger, "error" | "info">;
   /** Called when the keys have changed. */

@@ -4,7 +4,7 @@ import type { Json } from "../../core/index.ts";
 import { roleClaimKeyError } from "./errors.ts";
 
 /** Returns the first result, or undefined without a result. */
-export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
+type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
 
 /** Accepts RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` if it is neither @rule
  *  R-AUT-7 */

@@ -57,7 +57,7 @@ export interface TokenConfiguration {
 }
 
 /** Opens the key ring of a `jwk_url`. */
-export type OpenKeys = (url: URL) => KeyRing;
+type OpenKeys = (url: URL) => KeyRing;
 
 type Settings = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
   Pick<ResolvedOptions, "jwtSecretIsBase64" | "maxJsonDepth">;

@@ -6,7 +6,7 @@ import { isNestedDeeper, type Json, isJsonObject, type JsonObject } from "../../
 import { parseClaims } from "./claims.ts";
 import { ALGORITHMS, type VerificationKey } from "./keys.ts";
 
-export interface SignedClaims {
+interface SignedClaims {
   /** The claims as JavaScript values. */
   readonly claims: JsonObject;
   /** The claims with all digits of their numbers. */
@@ -27,7 +27,7 @@ export type TokenFailure =
   /** The payload is not a JSON object. */
   | { readonly kind: "no-claims"; readonly reason: string };
 
-export type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
+type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
 
 /** More than Node allows for all headers together. Tokens of sockets would otherwise have no limit. */
 export const MAX_TOKEN_CHARACTERS = 32_768;

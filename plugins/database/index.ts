@@ -1,6 +1,6 @@
 /** The model from the catalogs, its reloads, stored settings, and the embedded database. */
 export { connector } from "./connector/connector.ts";
-export { startEmbeddedDatabase, type EmbeddedDatabase, type EmbeddedOptions } from "./embedded/index.ts";
+export { embedded, type EmbeddedDatabase, type EmbeddedOptions } from "./embedded/index.ts";
 export { catalogIntrospection } from "./introspect/catalog.ts";
 export { computedRelationships } from "./introspect/computed.ts";
 export { relationships } from "./introspect/relationships.ts";

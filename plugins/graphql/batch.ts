@@ -5,7 +5,7 @@ import { limitExceeded, writePart, type PluginContext } from "../../core/index.t
 import type { GqlRequest } from "./operations.ts";
 
 /** The responses of a batch so far. */
-export type Batch =
+type Batch =
   /** The text of all responses. */
   | { readonly body: string }
   /** The batch is too large to buffer: streams the array, each response after the previous one. */

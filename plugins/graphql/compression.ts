@@ -4,7 +4,7 @@ import { gzip, gzipSync } from "node:zlib";
 import type { Answer, Exchange, Headers } from "../../core/index.ts";
 
 /** The minimum size of bodies that are compressed. */
-export const MIN_GZIP_BYTES = 700;
+const MIN_GZIP_BYTES = 700;
 
 /** The maximum size of bodies that are compressed synchronously. Handing the work to another thread would take
  *  longer. */

@@ -3,6 +3,7 @@ import { parse, type TypeNode } from "graphql";
 import {
   definePlugin,
   RelApiError,
+  requireService,
   limitExceeded,
   type Answer,
   type Exchange,
@@ -130,11 +131,7 @@ interface GqlErrorBody {
 }
 
 const createSurface = (context: PluginContext, endpoints: () => readonly Endpoint[]): Surface => {
-  const getEngine = (): GqlEngine => {
-    const engine = context.use(graphqlService);
-    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
-    return engine;
-  };
+  const getEngine = (): GqlEngine => requireService(context, graphqlService);
 
   /** Finds the endpoint of a path. Literal segments take precedence over captures. @rule G-RES-1 */
   const findEndpoint = (

@@ -67,7 +67,7 @@ const assembleFields = (outputs: readonly GqlOutput[], texts: Texts): string => 
 };
 
 /** Assembles the text of `data` from the bodies and calls. @rule G-HTTP-13 G-DOC-11 */
-export const assemble = (
+const assemble = (
   { outputs }: Pick<GqlOperation, "outputs">,
   bodies: readonly (string | null)[],
   calls: readonly string[] = [],
@@ -88,7 +88,7 @@ const findBodyFrame = ([only, ...others]: readonly GqlOutput[]):
 };
 
 /** The hooks through which plugins take part in reading requests. */
-export interface DocumentHooks {
+interface DocumentHooks {
   readonly find: ValueOf<typeof findGqlDocumentHook>;
   readonly check: ValueOf<typeof checkGqlDocumentHook>;
 }

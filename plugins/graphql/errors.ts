@@ -107,8 +107,7 @@ export const unexpectedValue = (expected: string, type: string, found: string, p
   validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
 
 /** @rule G-COE-6 */
-export const expectedList = (found: string, path: string): RelApiError =>
-  validationFailed(`expected a list, but found ${found}`, path);
+export const expectedList = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
 
 /** @rule G-COE-7 */
 export const invalidEnumValue = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
@@ -152,7 +151,7 @@ export const functionFailed = (path: string): RelApiError =>
 // --- errors of the database -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface sees it. */
-export interface TranslatedError {
+interface TranslatedError {
   readonly code: string;
   readonly message: string;
   /** The status of the error on `/v1alpha1/graphql` (G-HTTP-3). */

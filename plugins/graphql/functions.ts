@@ -6,7 +6,7 @@ import { findSpans, splice } from "./splice.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
-export interface FunctionRunner {
+interface FunctionRunner {
   /** Runs the calls of an operation, concurrently for queries and sequentially for mutations, and returns their texts
    *  in order. If a call fails, the others are aborted. @throws RelApiError of the first call that fails */
   call(operation: GqlOperation, session: Session, running: FunctionRunOptions): Promise<readonly string[]>;

@@ -3,6 +3,7 @@
 import {
   definePlugin,
   RelApiError,
+  requireService,
   type Answer,
   type Exchange,
   type Headers,
@@ -50,11 +51,7 @@ const parseUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlReque
 };
 
 const createSurface = (context: PluginContext): Surface => {
-  const getEngine = (): GqlEngine => {
-    const engine = context.use(graphqlService);
-    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
-    return engine;
-  };
+  const getEngine = (): GqlEngine => requireService(context, graphqlService);
 
   const runner = createRequestRunner(context, getEngine, DATA_MEMBER);
 

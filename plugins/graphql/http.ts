@@ -90,7 +90,7 @@ interface PostRequest {
 export const chooseStatus = (
   exchange: AnyExchange,
   encoded: EncodedErrors,
-  form: ResponseForm = DIALECT_FORM,
+  form: ResponseForm,
   isRequestError = false,
 ): number => {
   const usual = exchange.path === LEGACY_PATH || encoded.keepsStatus ? encoded.status : 200;

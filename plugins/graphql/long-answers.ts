@@ -16,7 +16,7 @@ const LONG_BYTES = 1024 * 1024;
 /** The body of a long answer, streamed or whole. */
 export type LongAnswer = { readonly streamed: StreamedBody; readonly around: BodyFrame } | Buffer | PackedBody;
 
-export interface RequestRunner {
+interface RequestRunner {
   /** Runs the only operation of an exchange. If a long result is lost on its way, the operation runs once more. */
   run(
     exchange: Exchange,

@@ -182,7 +182,7 @@ const fillOperation = (
 
 /** Returns the validated document. @throws RelApiError for syntax, the choice of the operation, fragments, the root and
  *  declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
-export type Prepare = (
+type Prepare = (
   request: GqlRequest,
   session: Session,
   model: Model,

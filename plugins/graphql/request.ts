@@ -95,7 +95,7 @@ export const parseRequestJson = (text: string | undefined, limits: Limits, at = 
 
 /** Parses a body. `text` is undefined if the body is not UTF-8. `isStrict` applies GraphQL over HTTP. @throws
  *  RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
-export const parseBody = (text: string | undefined, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
+export const parseBody = (text: string | undefined, limits: Limits, find: FindDocument, isStrict: boolean): GqlBody => {
   const body = parseRequestJson(text, limits);
   const requests = Array.isArray(body)
     ? readBatch(body as readonly Json[], limits, find, isStrict)

@@ -3,7 +3,7 @@ import { findStringEnd, findValueEnd } from "../../core/index.ts";
 import type { GqlLoadTree } from "./operations.ts";
 
 /** The position of a value in the text: `text.slice(start, end)`. */
-export interface Span {
+interface Span {
   readonly start: number;
   readonly end: number;
   readonly load: number;

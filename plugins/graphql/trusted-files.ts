@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { presetError } from "../../core/index.ts";
 
-export interface TrustedFile {
+interface TrustedFile {
   readonly text: string;
   /** The location of the file in log lines. */
   readonly place: string;

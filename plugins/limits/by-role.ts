@@ -3,7 +3,7 @@ import type { Json, Model, PluginContext, ResolvedOptions, Session } from "../..
 import type { MetadataLimits } from "../metadata/api.ts";
 
 /** Limits the requests of all callers with equal values of `by`. */
-export interface RateLimit {
+interface RateLimit {
   readonly perMinute: number;
   readonly by: readonly string[];
 }
@@ -135,7 +135,7 @@ const NO_LIMITS: RoleLimits = {};
 /** Returns whether the caller is an administrator without another role. No limits apply to such a caller. */
 const isUnlimited = ({ isAdmin, role }: Session): boolean => isAdmin && role === "admin";
 
-export interface LimitsByRole {
+interface LimitsByRole {
   getLimits(session: Session): RoleLimits;
   /** Whether any role may have a limit of these kinds. */
   readonly isUsed: boolean;

@@ -126,7 +126,7 @@ export const logUnknownKeys = (
 
 /** Reads the metadata of any version. `served` lists the keys that other plugins of the preset handle. @throws
  *  RelApiError on an unsupported version @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
-export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[] = []): MetadataDocument => {
+export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[]): MetadataDocument => {
   const envelope = readObject(loaded);
   const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);

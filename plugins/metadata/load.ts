@@ -31,7 +31,7 @@ interface FileLocation {
 }
 
 /** The loaded metadata. `files` lists the files that were read. */
-export interface LoadedMetadata {
+interface LoadedMetadata {
   readonly raw: Raw;
   readonly files: readonly string[];
 }

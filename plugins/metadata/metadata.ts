@@ -43,7 +43,7 @@ import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
 import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw.ts";
 
 /** The part of the model that the metadata plugins share. */
-export interface MetadataPart extends GqlMetadata {
+interface MetadataPart extends GqlMetadata {
   readonly permissions: Permissions;
   readonly functionRights: FunctionRights;
   readonly isNamed: (relationship: Relationship) => boolean;

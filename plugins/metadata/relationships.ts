@@ -11,14 +11,14 @@ import {
 } from "../../core/index.ts";
 import { readObject, readQualifiedName, readText, type Raw, type RawObject } from "./raw.ts";
 
-export interface MatchedRelationship {
+interface MatchedRelationship {
   readonly relationship: Relationship;
   readonly isNew: boolean;
   readonly isWrittenAfterParent: boolean;
 }
 
 /** The reason why no relationship matches. */
-export interface Mismatch {
+interface Mismatch {
   readonly reason: string;
   /** The reason in the wording of the dialect, if the dialect has one. */
   readonly detail?: string;

@@ -39,7 +39,7 @@ const NO_ROWS: Predicate = { kind: "or", of: [] };
 
 const isAlwaysTrue = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.of.length === 0;
 
-export interface PermissionScope {
+interface PermissionScope {
   readonly model: Model;
   readonly findPermissions: (name: QualifiedName) => Readonly<TablePermissions> | undefined;
   readonly isBackend: boolean;

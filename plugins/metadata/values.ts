@@ -35,7 +35,7 @@ const isJson = (type: PgType): boolean => type.name === "json" || type.name === 
 const encodeScalar = (raw: Raw): string | null =>
   raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw));
 
-export interface ValueReader {
+interface ValueReader {
   /** Finds a type by its name in the catalog. An unknown name is passed on, and PostgreSQL reports an error for it. */
   findType(name: string): PgType;
   readValue(raw: Raw, type: PgType): ValueRef;

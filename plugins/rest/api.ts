@@ -251,6 +251,23 @@ export const exposeRestHeadersHook = defineHook(
   () => new SyncWaterfallHook<[names: readonly string[]]>(["names"]),
 );
 
+/** The additions of plugins to the document of OpenAPI 3.1. */
+export interface OpenapiAdditions {
+  /** Descriptions of the parameters of reads, by name. A column of that name takes precedence. */
+  readonly readParameters: Readonly<Record<string, string>>;
+  /** Path items by path below the root (`/batch`). A relation of that name takes precedence. They may refer to the
+   *  parameter `prefer` and the schema `error.response`. */
+  readonly paths: Readonly<Record<string, object>>;
+}
+
+/** Declared by the plugin `rest`: adds to the document of OpenAPI 3.1. It is called for each document that is built.
+ *  @rule R-OAS-10 */
+export const describeAdditionsHook = defineHook(
+  "describeAdditions",
+  "rest",
+  () => new SyncWaterfallHook<[additions: OpenapiAdditions]>(["additions"]),
+);
+
 /** A query string parameter of a read, for the plugin that parses it. The plan is cached by the parameter's text. */
 export interface ReadParameter {
   /** The decoded text after `=`. */
@@ -328,6 +345,10 @@ declare module "../../core/index.ts" {
     readonly rest?: string | false;
     /** Rewrites the operand's text before it is bound in REST (`*` to `%`). */
     readonly restOperand?: (text: string) => string;
+  }
+  interface PreferenceSpec {
+    /** An example that the document of OpenAPI 3.1 shows: `as-of=2024-05-01`. */
+    readonly example?: string;
   }
   interface EmbedSpec {
     /** The embed syntax in REST: `~vessels(name)`; with `takesAlias` also `biggest:~vessels(name)`. */

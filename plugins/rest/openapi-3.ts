@@ -9,13 +9,14 @@ import {
   type Exchange,
   type Model,
   type PluginContext,
+  type Registry,
   type Relation,
   type ResolvedOptions,
   type Routine,
   type Surface,
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
-import type { RestHandler } from "./api.ts";
+import { describeAdditionsHook, type RestHandler } from "./api.ts";
 import { rootDisabled } from "./errors.ts";
 import type { DocumentAddress } from "./openapi/version-2.ts";
 import { buildVersion3 } from "./openapi/version-3.ts";
@@ -59,6 +60,10 @@ const findServer = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: Do
 
 const EXTENSION_OBJECTS_PART = "openapi-of-extensions";
 
+/** The examples of the declared preferences, sorted. */
+const findPreferences = ({ preferences }: Registry): readonly string[] =>
+  [...preferences.values()].flatMap(({ example }) => example ?? []).sort();
+
 const buildDocument: BuildDocument = (description, address, { grammar, context }) => {
   // only this plugin writes the fact
   const extensionObjects = (description.model.pluginFacts[EXTENSION_OBJECTS_PART] ?? new Set()) as ReadonlySet<number>;
@@ -66,7 +71,8 @@ const buildDocument: BuildDocument = (description, address, { grammar, context }
     description: { ...description, isLeftOut: ({ oid }: Relation | Routine) => extensionObjects.has(oid) },
     server: findServer(context.options, address),
     operators: [...grammar.operators.keys()],
-    hasPlugin: context.registry.has,
+    additions: context.use(describeAdditionsHook).call({ readParameters: {}, paths: {} }),
+    preferences: findPreferences(context.registry),
   });
 };
 

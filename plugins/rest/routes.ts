@@ -1,6 +1,7 @@
 /** Finds the route of a target: the methods of the surface, changed by taps of `buildRestRoute`. */
 import {
   defineService,
+  requireService,
   type Answer,
   type Exchange,
   type PluginContext,
@@ -18,11 +19,7 @@ export const RELATION_METHODS: readonly string[] = ["OPTIONS", "GET", "HEAD", "P
 export const restService = defineService<RestSurface>("rest");
 
 /** Returns the surface for a plugin that lists `rest` in `requires`. */
-export const requireRest = (context: PluginContext): RestSurface => {
-  const rest = context.use(restService);
-  if (rest === undefined) throw new Error('the plugin "rest" is missing');
-  return rest;
-};
+export const requireRest = (context: PluginContext): RestSurface => requireService(context, restService);
 
 /** A handler of requests that are not planned. */
 export const createTargetHandler =

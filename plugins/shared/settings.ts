@@ -144,7 +144,7 @@ const maxPathKeys = defineSetting({
 });
 
 /** The limits that both surfaces read. */
-export const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
+const surfaceLimits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
 /** The settings that both surfaces read. */
 export const surfaceSettings = [compatMode, dbMaxRows, dbTxEnd, ...surfaceLimits] as const;

@@ -5,6 +5,7 @@ import {
   findColumn,
   CORE_MEDIA,
   definePlugin,
+  FIRST_USER_OID,
   KEYSET_COMPARISONS,
   memoize,
   findRelation,
@@ -55,9 +56,6 @@ const WRITTEN_BY_CORE: readonly string[] = [
   "row_to_json",
   "to_json",
 ];
-
-/** Oids from here on belong to objects created after the database. */
-const FIRST_USER_OID = 16_384;
 
 /** Type names of SQL's grammar. All others are names of the catalog. */
 const GRAMMAR: readonly string[] = ["int", "decimal", "float"];

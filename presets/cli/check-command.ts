@@ -13,7 +13,7 @@ import type { ServerSettings } from "../server/server-settings.ts";
 import { withApi } from "./open-api.ts";
 import { write, type Terminal } from "./terminal.ts";
 
-export interface CheckResult {
+interface CheckResult {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
   readonly summary: string;

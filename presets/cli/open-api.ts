@@ -18,7 +18,7 @@ import type { EnvironmentSettings } from "../server/environment.ts";
 import { getPreset } from "../preset-names.ts";
 import { addEmbeddedDatabase } from "../server/serve.ts";
 
-export interface CommandApi {
+interface CommandApi {
   readonly api: RelApi;
   readonly context: PluginContext;
   readonly model: Model;

@@ -17,6 +17,10 @@ interface ServeOptions {
   readonly port?: string;
 }
 
+interface InitOptions {
+  readonly js?: boolean;
+}
+
 /** The context of one command line. */
 interface CommandContext {
   readonly program: Command;
@@ -73,11 +77,12 @@ const addCommands = (run: CommandContext): void => {
   addDocumentCommands(run);
   program
     .command("init")
-    .description("write an Express project: a preset, a plugin, a test, a Dockerfile")
-    .argument("<folder>", "an empty or new folder")
-    .action(async (folder: string) => {
+    .description("write an Express project in TypeScript: a preset, a plugin, a test, a Dockerfile")
+    .argument("[folder]", "an empty or new folder", ".")
+    .option("--js", "write JavaScript")
+    .action(async (folder: string, { js = false }: InitOptions) => {
       const { initProject } = await import("./init-command.ts");
-      await print(terminal, initProject(folder));
+      await print(terminal, initProject(folder, js ? "js" : "ts"));
     });
 };
 

@@ -171,7 +171,7 @@ export const checkNamedObjects = async (context: PluginContext): Promise<readonl
   ...(await checkNamedFunctions(context)),
 ];
 
-export interface PolicyFinding {
+interface PolicyFinding {
   readonly isError: boolean;
   readonly text: string;
 }

@@ -36,7 +36,7 @@ export const readSecretFile = ({ variable, path }: SecretFile): string => {
 const CHECK_MS = 1000;
 const PROBLEM_NAME = "secret files";
 
-export interface SecretFiles {
+interface SecretFiles {
   readonly options: Pick<RelApiOptions, "freshUrl">;
   readonly plugin: Plugin;
 }

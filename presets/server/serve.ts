@@ -17,7 +17,7 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import { adminServer, metrics } from "../../plugins/operations/index.ts";
-import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
+import { embedded } from "../../plugins/database/index.ts";
 import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { checkNamedObjects } from "./checks.ts";
@@ -158,7 +158,7 @@ export const addEmbeddedDatabase = async ({
   server: { dataDir },
 }: EnvironmentSettings): Promise<RelApiOptions> => {
   if (options.databaseUrl !== undefined || options.database !== undefined) return options;
-  const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
+  const database: DatabaseSource = embedded({ image: "demo", dataDir });
   // nothing works if the database cannot start
   await database.ready;
   return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };

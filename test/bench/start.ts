@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
+import { embedded } from "../../plugins/database/index.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const rounds = Number(process.argv[2] ?? 11);
@@ -40,9 +40,9 @@ const firstAnswer = async (program: string, words: readonly string[]): Promise<n
 const ENDLESS = "select count(*) from generate_series(1, 1000000000000000) as n";
 
 /** Milliseconds until the first query is answered, and the longest block of the event loop. */
-const embedded = async (): Promise<readonly [number, number]> => {
+const measureEmbedded = async (): Promise<readonly [number, number]> => {
   const startedAtMs = performance.now();
-  const database = startEmbeddedDatabase({ image: "demo" });
+  const database = embedded({ image: "demo" });
   const client = new pg.Client({ stream: database.stream });
   client.on("error", () => undefined);
   await client.connect();
@@ -78,7 +78,7 @@ print(
 );
 const gaps: number[] = [];
 const questions = await measure(async () => {
-  const [tookMs, gapMs] = await embedded();
+  const [tookMs, gapMs] = await measureEmbedded();
   gaps.push(gapMs);
   return tookMs;
 });

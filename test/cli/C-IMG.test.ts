@@ -64,15 +64,15 @@ test("C-IMG-1 the files that the stages copy and run exist", () => {
 });
 
 test("C-IMG-1 an application of init gets an image of the same kind", () => {
-  const files = buildProjectFiles("shop");
+  const files = buildProjectFiles("shop", "ts");
   const own = readDockerfile(files["Dockerfile"] ?? "");
-  expect(own.map(({ image }) => image)).toEqual([stages[1]?.image, final.image]);
-  const last = own.at(-1) as Stage; // it has two
+  expect(own.map(({ image }) => image)).toEqual(stages.map(({ image }) => image));
+  const last = own.at(-1) as Stage; // it has three
   for (const name of ["USER", "EXPOSE"]) expect(textsOf(last, name)).toEqual(textsOf(final, name));
   expect(textsOf(last, "RUN")).toEqual(textsOf(final, "RUN"));
-  expect(wordsOf(textsOf(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("server.js");
-  expect(Object.keys(files)).toContain("server.js");
-  expect(files["app.js"]).toContain('app.get("/health"');
+  expect(wordsOf(textsOf(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("dist/server.js");
+  expect(Object.keys(files)).toContain("src/server.ts");
+  expect(files["src/app.ts"]).toContain('app.get("/health"');
   expect(textsOf(last, "HEALTHCHECK")[0]).toContain(`:${environmentOf(last)["PORT"]}/health`);
 });
 

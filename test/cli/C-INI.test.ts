@@ -3,13 +3,13 @@
  * requests.
  */
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFolder, type Ended } from "./run.ts";
+import { program, relapi, temporaryFolder, type Ended, type Environment } from "./run.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = join(temporaryFolder(), "My Shop");
@@ -24,53 +24,96 @@ const install = (into: string, dependencies: readonly string[]): void => {
   mkdirSync(modules);
   execFileSync("sh", ["-c", `tar -xzf ${packed}/relapi-*.tgz -C "$1"`, "sh", modules]);
   renameSync(join(modules, "package"), join(modules, "relapi"));
-  const manifest = JSON.parse(readFileSync(join(modules, "relapi/package.json"), "utf8"));
-  for (const name of new Set([...Object.keys(manifest.dependencies), ...dependencies])) {
+  const relapiManifest = JSON.parse(readFileSync(join(modules, "relapi/package.json"), "utf8"));
+  for (const name of new Set([...Object.keys(relapiManifest.dependencies), ...dependencies, ".bin/tsc"])) {
     if (name === "relapi") continue;
-    mkdirSync(dirname(join(into, "node_modules", name)), { recursive: true });
-    symlinkSync(join(root, "node_modules", name), join(into, "node_modules", name));
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
   }
 };
 
-let made: Ended;
+const runNpmTest = (project: string): Promise<{ readonly stdout: string }> =>
+  promisify(execFile)("npm", ["test"], { cwd: project, env: environment });
+
+/** Starts the server of a project, and returns its address once it listens and has loaded the schema. */
+const startServer = async (cwd: string, script: string, settings: Environment) => {
+  const child = spawn(process.execPath, [script], { cwd, env: { PATH: environment["PATH"], PORT: "0", ...settings } });
+  let output = "";
+  const started = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        output += String(chunk);
+        if (output.includes("schema loaded") && output.includes("listening")) resolve();
+      });
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const failed = ended.then((code) => {
+    throw new Error(`it ended with ${code}: ${output}`);
+  });
+  failed.catch(() => {}); // a server that has started ends later
+  await Promise.race([started, failed]);
+  const [, address = ""] = /listening on (\S+)/.exec(output) ?? [];
+  const stop = (): Promise<number | null> => {
+    child.kill("SIGTERM");
+    return ended;
+  };
+  return { address: address.replace("localhost", "127.0.0.1"), stop };
+};
+
+let created: Ended;
+let tested: { readonly stdout: string };
 let manifest: { readonly name: string; readonly dependencies: object; readonly devDependencies: object };
 
 beforeAll(async () => {
-  made = await relapi(["init", folder]);
+  created = await relapi(["init", folder]);
   manifest = JSON.parse(read("package.json"));
   install(folder, [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
+  tested = await runNpmTest(folder);
 });
 
-test("C-INI-1 writes a project and prints the next steps", () => {
-  expect([made.code, made.stderr]).toEqual([0, ""]);
-  expect(made.stdout).toContain(`Next: cd ${folder} && npm install && npm test`);
+test("C-INI-1 writes a project in TypeScript and prints the next steps", () => {
+  expect([created.code, created.stderr]).toEqual([0, ""]);
+  expect(created.stdout).toContain(`Next: cd '${folder}' && npm install && npm test, then npm start`);
   expect(manifest.name).toBe("my-shop");
-  for (const file of ["Dockerfile", ".dockerignore", "plugins/starts-with.js", ".env.example", "README.md"])
-    expect(existsSync(join(folder, file))).toBe(true);
+  for (const file of ["tsconfig.json", "Dockerfile", ".dockerignore", ".gitignore", ".env", "README.md", "schema.sql"])
+    expect(existsSync(join(folder, file)), file).toBe(true);
 });
 
-test("C-INI-1 the project's test passes with the packed package", async () => {
-  // later versions of Node report in another format by default
-  const run = await promisify(execFile)(process.execPath, ["--test", "--test-reporter=tap"], {
-    cwd: folder,
-    env: environment,
-  });
-  expect(run.stdout).toMatch(/# pass 3\n# fail 0/);
+test("C-INI-1a npm test compiles the project, and its tests pass with the packed package", () => {
+  expect(tested.stdout).toMatch(/ pass 3\n. fail 0/);
+});
+
+test("C-INI-1 --js writes the same project in JavaScript", async () => {
+  const other = join(temporaryFolder(), "shop");
+  expect(await relapi(["init", "--js", other])).toMatchObject({ code: 0, stderr: "" });
+  symlinkSync(join(folder, "node_modules"), join(other, "node_modules"));
+  expect((await runNpmTest(other)).stdout).toMatch(/ pass 3\n. fail 0/);
+  const { address, stop } = await startServer(other, "src/server.js", {});
+  expect(await (await fetch(`${address}/health`)).text()).toBe("fine");
+  expect(await stop()).toBe(0);
+});
+
+test("C-INI-1a without a database, the server serves the project's schema with the settings of .env", async () => {
+  const { address, stop } = await startServer(folder, "dist/server.js", {});
+  expect(await (await fetch(`${address}/api/city?select=name&name=starts.Ab`)).json()).toEqual([{ name: "Abuja" }]);
+  expect(await stop()).toBe(0);
 });
 
 test("C-INI-3 the image has several stages, does not run as root, and has a health check on an existing page", () => {
   const lines = read("Dockerfile").split("\n");
   const of = (word: string): readonly string[] =>
     lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
-  expect(of("FROM").length).toBeGreaterThan(1);
+  expect(of("FROM")).toHaveLength(3);
   expect(of("USER")).toEqual(["10001:10001"]);
   expect(of("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
   expect(of("ENV")[0]).toContain("PORT=3000");
-  expect(of("ENTRYPOINT")).toEqual(['["node", "server.js"]']);
+  expect(of("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
   // every copied file exists, except the lock file that npm install writes
   const copied = of("COPY").filter((line) => !line.startsWith("--from="));
   const sources = copied.flatMap((line) => line.split(" ").slice(0, -1));
-  expect(sources.filter((source) => !existsSync(join(folder, source)))).toEqual(["package-lock.json"]);
+  expect(new Set(sources.filter((source) => !existsSync(join(folder, source))))).toEqual(
+    new Set(["package-lock.json"]),
+  );
   expect(read(".dockerignore").split("\n")).toEqual(expect.arrayContaining(["node_modules", ".env"]));
 });
 
@@ -80,43 +123,18 @@ describe.skipIf(!capabilities.realServer)("started as by the image", async () =>
 
   test("C-INI-3 the tree of the image answers, and ends on SIGTERM", async () => {
     mkdirSync(image);
-    for (const name of ["package.json", "app.js", "server.js", "plugins", "node_modules"])
+    for (const name of ["package.json", "dist", "node_modules"])
       cpSync(join(folder, name), join(image, name), { recursive: true, verbatimSymlinks: true });
     for (const name of Object.keys(manifest.devDependencies)) rmSync(join(image, "node_modules", name));
-    const child = spawn(process.execPath, ["server.js"], {
-      cwd: image,
-      env: {
-        PATH: environment["PATH"],
-        NODE_ENV: "production",
-        PORT: "0",
-        DATABASE_URL: databaseUrl,
-        ANON_ROLE: "sea_anon",
-      },
-    });
-    let said = "";
-    const started = new Promise<void>((resolve) => {
-      for (const stream of [child.stdout, child.stderr])
-        stream.on("data", (chunk) => {
-          said += String(chunk);
-          if (said.includes("schema loaded") && said.includes("listening")) resolve();
-        });
-    });
-    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    const settings = { NODE_ENV: "production", DATABASE_URL: databaseUrl, ANON_ROLE: "sea_anon" };
+    const { address, stop } = await startServer(image, "dist/server.js", settings);
     try {
-      await Promise.race([
-        started,
-        ended.then((code) => {
-          throw new Error(`it ended with ${code}: ${said}`);
-        }),
-      ]);
-      const [, address = ""] = /listening on (\S+)/.exec(said) ?? [];
       expect(await (await fetch(`${address}/health`)).text()).toBe("fine");
       const answer = await fetch(`${address}/api/artist?select=name&name=starts.Ab`);
       expect(await answer.json()).toEqual([{ name: "Abba" }]);
     } finally {
-      child.kill("SIGTERM");
+      expect(await stop()).toBe(0);
     }
-    expect(await ended).toBe(0);
   });
 
   test("C-INI-3 the project's commands check and types work", async () => {
@@ -134,17 +152,46 @@ describe.skipIf(!capabilities.realServer)("started as by the image", async () =>
   });
 });
 
-test("C-INI-3 without a database its server ends with one line", async () => {
-  const run = promisify(execFile)(process.execPath, ["server.js"], { cwd: folder, env: { PATH: environment["PATH"] } });
-  await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr: "set DATABASE_URL, as in .env.example\n" });
+test("C-INI-3 in production, the server ends with one line if it has no database", async () => {
+  const run = promisify(execFile)(process.execPath, ["dist/server.js"], {
+    cwd: folder,
+    env: { PATH: environment["PATH"], NODE_ENV: "production" },
+  });
+  await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr: "set DATABASE_URL\n" });
 });
 
-test("C-INI-2 init overwrites no file", async () => {
-  expect(await relapi(["init", folder])).toEqual({
+test("C-INI-2 init overwrites no file, and says what is wrong with a folder", async () => {
+  const before = read("package.json");
+  const refuse = async (name: string, message: string): Promise<void> =>
+    expect(await relapi(["init", name])).toEqual({ code: 1, stdout: "", stderr: `relapi: "${name}" ${message}\n` });
+  await refuse(folder, "is not empty: name a folder that is, or that does not exist");
+  for (const name of [join(folder, "schema.sql"), join(folder, "schema.sql", "inner")])
+    await refuse(name, "is, or is in, a file: name a folder");
+  const long = join(folder, "n".repeat(300));
+  await refuse(long, `cannot be written: ENAMETOOLONG: name too long, mkdir '${long}'`);
+  expect(read("package.json")).toBe(before);
+});
+
+test("C-INI-2 the folder is the current one by default, and may have a .git", async () => {
+  const own = temporaryFolder();
+  mkdirSync(join(own, ".git"));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "init"], { cwd: own, env: environment });
+  expect(stdout).toContain("\nNext: npm install && npm test, then npm start\n");
+  expect(existsSync(join(own, "src/preset.ts"))).toBe(true);
+});
+
+test.skipIf(process.getuid?.() === 0)("C-INI-2 init says that a folder may not be written", async () => {
+  const closed = temporaryFolder();
+  chmodSync(closed, 0o555);
+  const name = join(closed, "shop");
+  expect(await relapi(["init", name])).toEqual({
     code: 1,
     stdout: "",
-    stderr: `relapi: "${folder}" is not empty: name a folder that is, or that does not exist\n`,
+    stderr: `relapi: "${name}" may not be written by this user: name another folder\n`,
   });
-  expect(await relapi(["init", join(folder, "app.js")])).toMatchObject({ code: 1, stdout: "" });
-  expect(await relapi(["init"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("C-INI-2 init refuses what it does not know", async () => {
+  expect(await relapi(["init", "--python", "shop"])).toMatchObject({ code: 2, stdout: "" });
+  expect(await relapi(["init", "one", "two"])).toMatchObject({ code: 2, stdout: "" });
 });

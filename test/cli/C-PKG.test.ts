@@ -72,11 +72,18 @@ test.skipIf(!hasPsql || !asksRegistry)(
     text = replaced(text, "localhost:3000", `127.0.0.1:${port}`);
     text = replaced(text, "web_anon", role);
     const wrong = `sed s/title,/titel,/ client.mts > wrong.mts && node_modules/.bin/tsc --strict --module nodenext --target es2022 --skipLibCheck --noEmit wrong.mts`;
-    const child = spawn("bash", ["-c", `set -e\n${text}\necho --- wrong\n${wrong} && exit 9 || echo refused`], {
-      cwd: folder,
-      detached: true, // a group of its own, with the server that it leaves running
-      env: { ...environment, PORT: String(port), LOG_LEVEL: "error" },
-    });
+    const child = spawn(
+      "bash",
+      [
+        "-c",
+        `set -em\ntrap 'kill %1 2>/dev/null || true' EXIT\n${text}\necho --- wrong\n${wrong} && exit 9 || echo refused`,
+      ],
+      {
+        cwd: folder,
+        detached: true, // a group of its own, with the server that it leaves running
+        env: { ...environment, PORT: String(port), LOG_LEVEL: "error" },
+      },
+    );
     atFileEnd(async () => {
       try {
         process.kill(-(child.pid as number), "SIGKILL");
@@ -94,6 +101,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
     const [right = "", refused = ""] = output.split("--- wrong");
     expect(right).toMatch(/^fine: \d+ relations, /m);
     expect(right).toMatch(/^\[ 'Vagabond' \]$/m);
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
     expect(refused).toMatch(/wrong\.mts\(\d+,\d+\): error TS\d+:.*'?title'?/);
   },
 );

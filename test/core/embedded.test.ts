@@ -7,7 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { relApi, type RelApiOptions } from "../../core/index.ts";
 import { buildImages } from "../../plugins/database/embedded/build-image.ts";
-import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
+import { embedded } from "../../plugins/database/index.ts";
 import type { EmbeddedDatabase, EmbeddedOptions } from "../../plugins/database/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { until } from "../support/until.ts";
@@ -23,7 +23,7 @@ const sharedLines: string[] = [];
 beforeAll(async () => {
   await buildImages();
   folder = mkdtempSync(join(tmpdir(), "relapi-embedded-"));
-  shared = startEmbeddedDatabase({ image: "empty", extensions: ["pg_trgm"], log: (line) => sharedLines.push(line) });
+  shared = embedded({ image: "empty", extensions: ["pg_trgm"], log: (line) => sharedLines.push(line) });
   pool = openPool(shared);
 });
 
@@ -43,7 +43,7 @@ function openPool(database: EmbeddedDatabase): pg.Pool {
 function start(options: EmbeddedOptions = {}): { database: EmbeddedDatabase; pool: pg.Pool; lines: string[] } {
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
-  const database = startEmbeddedDatabase({ image: "empty", statementTimeout: 0, log, ...options });
+  const database = embedded({ image: "empty", statementTimeout: 0, log, ...options });
   const own = openPool(database);
   onTestFinished(async () => {
     await own.end().catch(() => {});
@@ -339,7 +339,7 @@ describe("embedded: life of a database", () => {
     writeFileSync(join(dataDir, "relapi.lock"), JSON.stringify({ pid: 2 ** 22 + 1, startedAt: "1", isFilled: false }));
     const first = start({ dataDir, loadScript: "create table kept (id int)" });
     await first.pool.query("insert into kept values (1)");
-    expect(() => startEmbeddedDatabase({ dataDir })).toThrow(/is in use by process/);
+    expect(() => embedded({ dataDir })).toThrow(/is in use by process/);
     await first.pool.end();
     await first.database.close();
     expect(existsSync(join(dataDir, "relapi.lock"))).toBe(false);
@@ -381,10 +381,17 @@ describe("embedded: life of a database", () => {
     ]);
   });
 
+  it("embedded: each database of a process is fresh, also after another one that has compiled PostgreSQL", async () => {
+    const loadScript = "create table note (id int primary key); insert into note values (1)";
+    for (const expected of [[{ id: 1 }], [{ id: 1 }]]) {
+      const { pool: own } = start({ loadScript });
+      expect((await own.query("select id from note order by id")).rows).toEqual(expected);
+      await own.query("insert into note values (2)");
+    }
+  });
+
   it("embedded: a failed start reports its cause", async () => {
-    expect(() => startEmbeddedDatabase({ image: join(folder, "none.image") })).toThrow(
-      /there is no database image .*none\.image/,
-    );
+    expect(() => embedded({ image: join(folder, "none.image") })).toThrow(/there is no database image .*none\.image/);
     await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(
       /extension "no_such_thing" is not part of PGlite/,
     );
@@ -440,7 +447,7 @@ describe("embedded: behind an API", () => {
   }
 
   it("embedded: an endless request of an anonymous caller ends, and others, live queries and writes continue (ci 14)", async () => {
-    const database = startEmbeddedDatabase({ image: "demo", log: () => {} });
+    const database = embedded({ image: "demo", log: () => {} });
     const own = openPool(database);
     onTestFinished(() => own.end());
     const { url, ask, gql } = await serve({ database, anonStatementTimeout: 5, dbPoolAcquisitionTimeout: 600 });
@@ -492,7 +499,7 @@ describe("embedded: the demo database", () => {
   const lines: string[] = [];
 
   beforeAll(async () => {
-    const database = startEmbeddedDatabase({ image: "demo", log: (line) => lines.push(line) });
+    const database = embedded({ image: "demo", log: (line) => lines.push(line) });
     own = openPool(database);
     return async () => {
       await own.end();

@@ -185,6 +185,20 @@ test("C-PKG-5 without development dependencies an install builds nothing and doe
   }
 });
 
+test("C-PKG-5 npm start in a clone that is not built says in one line what to run", () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-unbuilt-"));
+  try {
+    const run = spawnSync(process.execPath, [join(root, ".ci/build-if-stale.mjs")], { cwd: folder, encoding: "utf8" });
+    expect([run.status, run.stdout, run.stderr]).toEqual([
+      1,
+      "",
+      "relapi is not built: run npm install without --omit=dev, which builds it\n",
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("C-PKG-8 the server is bundled into a few files with the licences of their content, and answers", async () => {
   const program = join(root, "dist/presets/standalone.js");
   const chunks = join(root, "dist/chunks");

@@ -480,7 +480,7 @@ describe("start-up errors", () => {
   });
 
   test("a preset without a database is refused", () => {
-    expect(() => relApi(compose(connector))).toThrow("the preset has no database");
+    expect(() => relApi(compose(connector))).toThrow("database: embedded() from relapi/plugins/database");
   });
 
   test("X-CON-1 a preset in which no plugin connects, or two plugins do, is refused", () => {

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { capabilities, openDatabase } from "../support/database.ts";
 import { sendRequest, type RequestParts } from "../support/http.ts";
 import { blocksOf, readPage } from "../support/pages/pages.ts";
 
@@ -16,7 +17,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "relapi-apps-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-for (const name of ["express", "graphql", "vitest", "esbuild", "@electric-sql/pglite"]) {
+for (const name of ["express", "graphql", "vitest", "esbuild", "pg", "@electric-sql/pglite"]) {
   const path = join(folder, "node_modules", name);
   mkdirSync(dirname(path), { recursive: true });
   symlinkSync(join(root, "node_modules", name), path);
@@ -27,7 +28,7 @@ writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 /** Each block of code names its file in its first line. */
 for (const page of ["test-your-app", "bundle-your-app"])
   for (const { text } of blocksOf(readPage(`guides/${page}.md`))) {
-    const [, name] = /^\/\/ (\S+\.js)\n/.exec(text) ?? [];
+    const [, name] = /^(?:\/\/|--) (\S+\.(?:js|sql))\n/.exec(text) ?? [];
     if (name !== undefined) writeFileSync(join(folder, name), text);
   }
 
@@ -35,6 +36,10 @@ const environment = { PATH: process.env["PATH"] };
 
 const run = (...words: readonly string[]) =>
   promisify(execFile)(process.execPath, words, { cwd: folder, env: environment });
+
+test("X-CALL-1 the first block of the guide about tests reads the demo", async () => {
+  expect((await run("first.js")).stdout).toContain("[ { name: 'AC/DC' } ]\n");
+});
 
 test("X-CALL-1 the tests of the guide pass with vitest", async () => {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
@@ -46,6 +51,27 @@ test("X-CALL-1 the tests of the guide pass with vitest", async () => {
 test("C-INI-1 the tests of the guide pass with node:test", async () => {
   const { stdout } = await run("--test", "--test-reporter=tap", "film.test.js");
   expect(stdout).toContain("# pass 2\n# fail 0\n");
+});
+
+test.skipIf(!capabilities.realServer)("X-CALL-1 a test on a server has a copy of a database", async () => {
+  const { options, close } = await openDatabase();
+  const program = `import pg from "pg";
+    import { relApi } from "relapi";
+    import { fullCompat } from "relapi/presets";
+    import { copyDatabase } from "./server-database.js";
+    const { databaseUrl, drop } = await copyDatabase(process.argv[1], "template0");
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query("create table film (id int); insert into film values (7)");
+    await client.end();
+    const api = relApi(fullCompat({ databaseUrl, logLevel: "error" }));
+    const answer = await api.rest({ path: "/film", session: { role: new URL(databaseUrl).username } });
+    console.log(answer.body.toString());
+    await api.close();
+    await drop();`;
+  const { stdout } = await run("--input-type=module", "--eval", program, String(options.databaseUrl));
+  await close();
+  expect(stdout).toBe('[{"id":7}]\n');
 });
 
 test("C-PKG-2 an application in a bundle serves both APIs and their pages", async () => {

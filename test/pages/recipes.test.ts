@@ -129,7 +129,7 @@ describe("tokens", async () => {
 describe("containers", () => {
   test("the Dockerfile is the one that `relapi init` writes", () => {
     const [block] = recipe("docker").filter(({ language }) => language === "dockerfile");
-    expect(block?.text).toBe(buildProjectFiles("my-api")["Dockerfile"]);
+    expect(block?.text).toBe(buildProjectFiles("my-api", "ts")["Dockerfile"]);
   });
 
   test("the files name only settings that exist", () => {

@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document. test/clients/openapi-typescript.test.ts tests generated clients. */
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { definePlugin, without } from "../../core/index.ts";
+import { describeAdditionsHook } from "../../plugins/rest/api.ts";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
@@ -17,6 +18,25 @@ const secured = await startApi({
   openapiMode: "ignore-privileges",
   openapiSecurityActive: true,
   openapiServerProxyUri: "https://shop.example/data",
+});
+
+const described = await startApi({
+  on: api.database,
+  parts: [
+    definePlugin({
+      name: "described",
+      requires: ["rest"],
+      preferences: [
+        { name: "tone", values: ["loud"], example: "tone=loud" },
+        { name: "pace", values: ["slow"], example: "pace=slow" },
+      ],
+      apply: (_hooks, { use }) =>
+        use(describeAdditionsHook).tap("described", ({ readParameters, paths }) => ({
+          readParameters: { ...readParameters, near: "A place", name: "A column of ports" },
+          paths: { ...paths, "/tides": { get: { responses: {} } }, "/ports": { get: { summary: "not this" } } },
+        })),
+    }),
+  ],
 });
 
 const document = (await api.get("/api/openapi.json")).json();
@@ -146,5 +166,31 @@ describe("the document", () => {
   test("R-OAS-8 names that a component's name must not contain", () => {
     expect(document.paths).toHaveProperty(["/Deck Plans"]);
     expect(document.components.schemas).toHaveProperty("Deck_Plans");
+  });
+});
+
+describe("additions of plugins", async () => {
+  const { paths, components } = (await described.get("/api/openapi.json")).json();
+  const isNamed = (path: string, parameter: string): boolean =>
+    paths[path].get.parameters.some(({ $ref }: { $ref: string }) => $ref === `#/components/parameters/${parameter}`);
+
+  test("X-OAS-1 parameters of reads, except those with the name of a column", () => {
+    expect(components.parameters.near).toEqual({
+      name: "near",
+      in: "query",
+      description: "A place",
+      schema: { type: "string" },
+    });
+    expect(isNamed("/ports", "near")).toBe(true);
+    expect(isNamed("/ports", "name")).toBe(false);
+  });
+
+  test("X-OAS-1 paths, except those of relations", () => {
+    expect(paths["/tides"]).toEqual({ get: { responses: {} } });
+    expect(paths["/ports"].get.summary).not.toBe("not this");
+  });
+
+  test("X-OAS-1a examples of preferences, sorted", () => {
+    expect(components.parameters.prefer.description).toMatch(/^`pace=slow`, `tone=loud`, /);
   });
 });

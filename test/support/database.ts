@@ -119,10 +119,10 @@ const openOnServer = async (plan: ServerPlan): Promise<TestDatabase> => {
 };
 
 const openEmbedded = async (
-  options: Parameters<typeof import("../../plugins/database/index.ts").startEmbeddedDatabase>[0],
+  options: Parameters<typeof import("../../plugins/database/index.ts").embedded>[0],
 ): Promise<TestDatabase> => {
-  const { startEmbeddedDatabase } = await import("../../plugins/database/index.ts"); // not loaded for a server
-  const database = startEmbeddedDatabase({ statementTimeout: 0, ...options });
+  const { embedded } = await import("../../plugins/database/index.ts"); // not loaded for a server
+  const database = embedded({ statementTimeout: 0, ...options });
   await database.ready;
   const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
   const pool = new pg.Pool({ ...config, max: 2 });

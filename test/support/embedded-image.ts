@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
+import { embedded } from "../../plugins/database/index.ts";
 import { loadCapabilities, type Capabilities } from "./capabilities.ts";
 import { databaseScripts, embeddedExtensions, fixtureDigest, rolesScript, sessionSettings } from "./fixtures.ts";
 import type { DatabasePlan } from "./global-setup.ts";
@@ -48,7 +48,7 @@ const removeOld = async (folder: string): Promise<void> => {
 
 const buildImage = async (imagePath: string, factsPath: string): Promise<void> => {
   console.log("preparing the embedded database with the fixtures, once, about 10 s");
-  const database = startEmbeddedDatabase({ image: "empty", extensions: embeddedExtensions, statementTimeout: 0 });
+  const database = embedded({ image: "empty", extensions: embeddedExtensions, statementTimeout: 0 });
   try {
     await database.ready;
     const client = new pg.Client({ user: "postgres", database: "postgres", stream: () => database.stream() });

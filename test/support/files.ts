@@ -32,7 +32,6 @@ const NO_DATABASE = new Set([
   "core/walk",
   "core/without",
   "core/words",
-  "pages/apps",
   "pages/links",
   "production/faults",
 ]);

@@ -1,5 +1,5 @@
 /** The pauses between attempts: one second, doubling to 32. @rule R-SC-4 R-SC-5 */
-export interface Backoff {
+interface Backoff {
   /** Returns the milliseconds to wait now. The next pause is longer. */
   next(): number;
   reset(): void;

@@ -38,7 +38,7 @@ interface RawConnection {
 }
 
 /** Adds the members that pg's types omit. */
-export type Client = Pg.Client & {
+type Client = Pg.Client & {
   readonly processID: number | null;
   readonly readyForQuery?: boolean;
   readonly secretKey: number | null;

@@ -24,7 +24,7 @@ import { createTransactions, mergeRows, type Transaction } from "./transaction.t
 import type { SendOptions } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
-export interface ExecutorParts {
+interface ExecutorParts {
   readonly caches: Caches;
   readonly current: CurrentState;
   readonly primary: Pool;

@@ -2,11 +2,7 @@
 import type { Address, Connection, ConnectionOptions } from "./connection.ts";
 
 /** Opens a connection to the address. @throws the error of connecting */
-export const openConnection = async (
-  to: Address,
-  timeoutMs: number,
-  kind: ConnectionOptions = {},
-): Promise<Connection> => {
+export const openConnection = async (to: Address, timeoutMs: number, kind: ConnectionOptions): Promise<Connection> => {
   // this import also loads pg, which is not needed before the first connection
   const [{ createClient, wrapClient: wrap }] = await Promise.all([
     import("./client.ts"),

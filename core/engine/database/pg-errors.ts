@@ -168,7 +168,7 @@ export const isInFunction = (error: unknown): boolean =>
   isPgError(error) && (isRaised(error) || error.where !== undefined);
 
 /** Returns whether PL/pgSQL's RAISE reported the error, so that user code chose the message. */
-export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
+const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 
 /** Returns whether the hint may name columns or tables that the caller may not see. The server suggests such names for
  *  an unknown name inside a function. @rule R-NAM-3 */

@@ -6,7 +6,7 @@ import type { PlanOwner } from "./prepared.ts";
 import { planUnprepared } from "./wire.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly server: DatabaseServer;
   readonly maxCount: number;
   readonly acquisitionMs: number;

@@ -70,7 +70,7 @@ export class PreparedStatements {
  *  keeps the type of each row that it has built for the lifetime of the connection. @rule R-BND-6 */
 export const PARSED_MULTIPLE = 16;
 
-export interface PreparedLimits {
+interface PreparedLimits {
   readonly maxCount: number;
   readonly maxBytes: number;
 }
@@ -81,7 +81,7 @@ const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 /** Plans the messages of a batch, and records the statements that the batch prepares. Call `recordFailure` after a
  *  failure. `firstEffect` is the index of the first statement that must not be repeated. Before that statement runs,
  *  all later ones must be known to be prepared. */
-export type PlanBatch = (
+type PlanBatch = (
   prepared: PreparedStatements,
   statements: readonly WireStatement[],
   prepares: boolean,

@@ -12,7 +12,7 @@ export interface Attempts {
   readonly pauseMs: number;
 }
 
-export interface ConnectionLoss {
+interface ConnectionLoss {
   readonly error: unknown;
   /** True if the connection could not be opened. */
   readonly isOpening: boolean;

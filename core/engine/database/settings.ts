@@ -10,7 +10,7 @@ import { rejectNul } from "../values/nul.ts";
 export type DatabaseSetting = readonly [name: string, value: string];
 
 /** The settings of a session before and after its role. */
-export interface SessionSettings {
+interface SessionSettings {
   /** The names in one text, which `splitNames` reads. */
   readonly names: string;
   readonly values: readonly string[];

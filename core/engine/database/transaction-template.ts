@@ -50,7 +50,7 @@ export interface SendOptions {
 }
 
 /** The facts that a template depends on. */
-export interface TemplateSource {
+interface TemplateSource {
   readonly model: Model | undefined;
   readonly options: ResolvedOptions;
   readonly execution: Execution;
@@ -61,7 +61,7 @@ export interface TemplateSource {
 }
 
 /** A statement of a program without its values. */
-export interface TemplateStatement extends WireStatement {
+interface TemplateStatement extends WireStatement {
   /** The index of the program that the statement belongs to. Undefined for a statement without parameters. */
   readonly program?: number;
   /** The sources of the statement's values. */

@@ -58,7 +58,7 @@ const readRequestSettings = ({ requestSettings, settings = [] }: Execution): rea
 ];
 
 /** The parts of core from which transactions are built. */
-export interface TransactionParts {
+interface TransactionParts {
   readonly current: CurrentState;
   readonly caches: Caches;
   readonly sessions: readonly SessionSpec[];

@@ -6,7 +6,7 @@ import { memoize } from "../../kernel/memoize.ts";
 type ComputedFields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 
 /** The row types of a relation and its ancestors, or a composite type that a function returns. */
-export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
+type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 
 const indexComputedFields = memoize((model: Model): ComputedFields => {
   const fields = new Map<number, Map<string, Routine[]>>();

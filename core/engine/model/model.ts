@@ -96,6 +96,9 @@ const indexRelationships = memoize(
 export const relationshipOf = (relation: Relation, id: string): Relationship | undefined =>
   indexRelationships(relation).get(id);
 
+/** The first oid of objects that users create. All objects of PostgreSQL itself have smaller ones. */
+export const FIRST_USER_OID = 16_384;
+
 /** Returns the base type of a type: the type itself, or the type under all domains. */
 export const findBaseType = (model: Model, oid: number): PgType | undefined => {
   let type = model.types.get(oid);

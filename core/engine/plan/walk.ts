@@ -61,7 +61,7 @@ export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
 type StatementField = Extract<BundleField, { readonly statement: string }>;
 
 /** Functions that replace nodes. Each function is called after the parts of its node have been mapped. */
-export interface PlanMapper<Scope extends PlanScope = PlanScope> {
+interface PlanMapper<Scope extends PlanScope = PlanScope> {
   /** Extends the scope of the rows that a node reads, before they are traversed. `around` is the scope of the node
    *  itself. Undefined for outermost reads and writes. Required if `Scope` extends `PlanScope`. */
   readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
@@ -81,7 +81,7 @@ export interface PlanMapper<Scope extends PlanScope = PlanScope> {
 }
 
 /** Functions that inspect nodes, without replacing them as those of `PlanMapper` do. */
-export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
+type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
   readonly [Node in Exclude<keyof PlanMapper, "extendScope">]?: (
     ...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>
   ) => void;

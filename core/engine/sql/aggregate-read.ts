@@ -33,12 +33,7 @@ const buildUnpagedRead = ({ from, row, where, distinctOn }: Read): Read => ({
 /** Returns a scalar subquery with the object as `json`. The subquery has three levels: the rows, with the columns that
  *  aggregates and node lists need; the aggregates over these rows; the object. `affected` is the number of written
  *  rows. Undefined if that number is the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
-export const compileAggregateRead = (
-  compiler: Compiler,
-  read: Read,
-  options: ReadOptions = {},
-  affected?: Sql,
-): Sql => {
+export const compileAggregateRead = (compiler: Compiler, read: Read, options: ReadOptions, affected?: Sql): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
   const perRow: Output[] = [];

@@ -36,7 +36,7 @@ import {
 import { compileValue } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
-export interface CompileParts {
+interface CompileParts {
   readonly model: Model;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
@@ -47,9 +47,9 @@ export interface CompileParts {
 
 /** A media type that core compiles itself: the rows, or the aggregate object, as compact JSON that surfaces can
  *  splice. */
-export const DOCUMENT = "document";
+const DOCUMENT = "document";
 /** A media type that core compiles itself: the first row as compact JSON, or null. */
-export const DOCUMENT_ONE = "document-one";
+const DOCUMENT_ONE = "document-one";
 /** The media types that core compiles itself. */
 export const CORE_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 

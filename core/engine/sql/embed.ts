@@ -7,7 +7,6 @@ import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileRoutineArguments } from "./call.ts";
 import { compileExists } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { compileArray } from "./json.ts";
 import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { convertToShownValue, compileRows, expandAll } from "./read.ts";
@@ -93,7 +92,6 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     array: (read = embed.read) => compileArrayQuery(compiler, read, createReadOptions()),
     object: (read = embed.read) => compileObjectQuery(compiler, read, createReadOptions()),
     aggregate: (read = embed.read) => compileAggregateRead(compiler, read, createReadOptions()),
-    buildArray: (element) => compileArray(compiler.style, element),
     lateral: (rowsOf, alias) => {
       const kind = embed.join === "inner" ? sql`join lateral` : sql`left join lateral`;
       return sql`${kind} (${rowsOf}) as ${ident(alias)} on true`;

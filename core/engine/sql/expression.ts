@@ -20,7 +20,7 @@ import { rejectColumn } from "./names.ts";
 import { compileRoutineArguments } from "./call.ts";
 import { compileRelatedRows, type RelatedRows } from "./related.ts";
 import {
-  lookUpRelation,
+  openScope,
   badPlan,
   quoteQualifiedName,
   compileRow,
@@ -199,15 +199,13 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "computed-aggregate": {
       compiler.dependencies.isOpenEnded = true;
-      const row = compiler.alias(expression.target.name);
-      const relation = lookUpRelation(compiler, expression.target);
-      const inner: Scope = { row, relation, root: scope.root ?? scope };
+      const inner = openScope(compiler, scope, expression.target);
       const of = expression.of.map((one) => compileExpression(compiler, one, inner).sql);
       const call = compileAggregateCall(compiler, expression.fn, of, false);
       const where =
         expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
       return {
-        sql: sql`(select ${call} from ${quoteQualifiedName(expression.routine)}(${compileRoutineArguments(compiler, expression.arguments ?? [], compileRow(scope))}) as ${ident(row)}${where})`,
+        sql: sql`(select ${call} from ${quoteQualifiedName(expression.routine)}(${compileRoutineArguments(compiler, expression.arguments ?? [], compileRow(scope))}) as ${ident(inner.row)}${where})`,
         type: undefined,
         column: undefined,
       };

@@ -32,7 +32,7 @@ export interface ReadOptions {
 }
 
 /** A FROM item, the scope of its row, and the condition that selects its rows. */
-export interface FromClause {
+interface FromClause {
   readonly from: Sql;
   readonly scope: Scope;
   readonly on: Sql | undefined;

@@ -6,7 +6,7 @@ import type { ReadOptions } from "./from-clause.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
-export interface JsonRows {
+interface JsonRows {
   /** The FROM item of the rows. */
   readonly from: Sql;
   /** One row as an argument of an aggregate or of row_to_json. */
@@ -17,7 +17,7 @@ export interface JsonRows {
 
 /** Compiles the rows of a read for JSON. If a key is not a valid identifier, the object of each row is built from its
  *  members. */
-export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): JsonRows => {
+const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
     // directives have skipped every field (G-DOC-12), but the rows remain
@@ -47,13 +47,13 @@ export const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOpt
 };
 
 /** Compiles `[…]` of all rows, as a scalar subquery. */
-export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOptions): Sql => {
   const rows = compileJsonRows(compiler, read, place);
   return sql`(select coalesce(${compileArray(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
 /** Compiles the first row as an object, as a scalar subquery that is NULL without rows. */
-export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions): Sql => {
   const rows = compileJsonRows(compiler, read, place);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;
 };

@@ -12,7 +12,7 @@ export const UNNAMED = "?column?";
 export const isInvalidName = (name: string): boolean => name === "" || isLongName(name);
 
 /** Returns whether the name is too long for an identifier. */
-export const isLongName = (name: string): boolean =>
+const isLongName = (name: string): boolean =>
   name.length > MAX_NAME_BYTES / 4 && Buffer.byteLength(name) > MAX_NAME_BYTES;
 
 /** Builds an array of `element` over all rows, which is NULL without rows. The style `compact` uses array_to_json,

@@ -9,7 +9,7 @@ import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromText } from "./hstore.ts";
 import { compileRelatedRows } from "./related.ts";
 import {
-  lookUpRelation,
+  openScope,
   badPlan,
   quoteQualifiedName,
   compileRow,
@@ -46,16 +46,11 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       return compileRowsExist(scope, rows.from, rows.on, compiler, predicate.where, rows.scope);
     }
     case "computed-rows": {
-      const row = compiler.alias(predicate.target.name);
-      const inner: Scope = {
-        row,
-        relation: lookUpRelation(compiler, predicate.target),
-        root: scope.root ?? scope,
-      };
+      const inner = openScope(compiler, scope, predicate.target);
       compiler.dependencies.isOpenEnded = true;
       return compileRowsExist(
         scope,
-        sql`${quoteQualifiedName(predicate.routine)}(${compileRoutineArguments(compiler, predicate.arguments ?? [], compileRow(scope))}) as ${ident(row)}`,
+        sql`${quoteQualifiedName(predicate.routine)}(${compileRoutineArguments(compiler, predicate.arguments ?? [], compileRow(scope))}) as ${ident(inner.row)}`,
         undefined,
         compiler,
         predicate.where,
@@ -63,15 +58,10 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       );
     }
     case "exists": {
-      const row = compiler.alias(predicate.from.name);
-      const inner: Scope = {
-        row,
-        relation: lookUpRelation(compiler, predicate.from),
-        root: scope.root ?? scope,
-      };
+      const inner = openScope(compiler, scope, predicate.from);
       return compileRowsExist(
         scope,
-        sql`${quoteQualifiedName(predicate.from)} as ${ident(row)}`,
+        sql`${quoteQualifiedName(predicate.from)} as ${ident(inner.row)}`,
         undefined,
         compiler,
         predicate.where,
@@ -143,7 +133,6 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     keyword: comparison.keyword,
     option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
     quantifier: comparison.quantifier,
-    compileOperand: (other) => compileOperand(compiler, other, scope),
   };
   const fragment = compiler.hooks.compileFilter.for(comparison.operator).call(comparison, context);
   if (fragment === undefined)

@@ -43,7 +43,7 @@ export interface RowSource {
   readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
 }
 
-export interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
+interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
   readonly program: Program;
   /** The number of values that precede the values of the rows. */
   readonly first: number;

@@ -96,7 +96,7 @@ const listColumnTypes =
 export const compileRows = (
   compiler: Compiler,
   read: Read,
-  options: ReadOptions = {},
+  options: ReadOptions,
   isExistence = false,
 ): CompiledRows => {
   const isGroupedRead = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, read.output));

@@ -158,6 +158,13 @@ export const lookUpRelation = (compiler: Compiler, name: QualifiedName): Relatio
   return findRelation(compiler.model, name);
 };
 
+/** Opens the scope of a subquery's row, with a new alias. */
+export const openScope = (compiler: Compiler, outer: Scope, relation: QualifiedName): Scope => ({
+  row: compiler.alias(relation.name),
+  relation: lookUpRelation(compiler, relation),
+  root: outer.root ?? outer,
+});
+
 /** Creates an internal error of a surface or plugin, because plans must be valid before they are compiled. */
 export const badPlan = (message: string): Error => new Error(`bad plan: ${message}`);
 

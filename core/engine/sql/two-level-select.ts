@@ -7,7 +7,7 @@ import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../pla
 import { findNeededColumns } from "./returning-columns.ts";
 import type { Compiler } from "./scope.ts";
 
-export interface Page {
+interface Page {
   /** The rows of the page, with the columns that the second level needs. */
   readonly rows: Read;
   /** The second level, which reads the rows of the page. */

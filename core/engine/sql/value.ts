@@ -11,7 +11,7 @@ const STEP = "relapi.step_";
 export const compileStepSetting = (step: number): Sql => literal(`${STEP}${step}`);
 
 /** Compiles the rows that a step wrote, as an array of the relation's row type. */
-export const compileStepRows = (step: number, relation: QualifiedName): Sql =>
+const compileStepRows = (step: number, relation: QualifiedName): Sql =>
   sql`pg_catalog.current_setting(${compileStepSetting(step)})::${quoteQualifiedName(relation)}[]`;
 
 /** Compiles a FROM item with a row per step, `_n (step)`, and its stored `rows`. The item is one expression, whatever

@@ -35,7 +35,7 @@ export interface CompiledWrite extends WriteChecks {
   readonly before?: Sql;
 }
 
-export interface WriteUse {
+interface WriteUse {
   /** The columns that the result needs besides the columns of `returning`. */
   readonly columns?: readonly string[];
   /** True if the write is a sequence step, so that later steps use whole rows. */

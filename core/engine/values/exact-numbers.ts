@@ -5,10 +5,10 @@ import { findStringEnd } from "../../kernel/json-text.ts";
 import type { Json, JsonObject } from "../plan/plan.ts";
 
 /** The key of a raw number, which no other value has. */
-export const RAW_NUMBER: unique symbol = Symbol("raw number");
+const RAW_NUMBER: unique symbol = Symbol("raw number");
 
 /** The text of a number that a JavaScript number cannot represent exactly. */
-export interface RawNumber {
+interface RawNumber {
   readonly [RAW_NUMBER]: string;
   /** The document writes it as a float, so integer positions refuse it whatever its value (G-TYP-32). */
   readonly isFloatLiteral?: boolean;

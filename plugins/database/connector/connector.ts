@@ -133,7 +133,9 @@ const createServer = (target: Target, connectMs: number, { options, logger }: Co
 const readTarget = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
   if (database !== undefined) return { stream: database.stream, ...(database.ready && { ready: database.ready }) };
   if (databaseUrl === undefined || databaseUrl === "")
-    throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
+    throw presetError(
+      "the preset has no database: set the option databaseUrl, or database: embedded() from relapi/plugins/database",
+    );
   return { url: databaseUrl, pooler: databasePooler };
 };
 

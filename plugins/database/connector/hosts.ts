@@ -16,7 +16,7 @@ const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "
 /** The required kind of session (`target_session_attrs`). */
 export type SessionKind = (typeof SESSION_KINDS)[number];
 
-export interface Hosts {
+interface Hosts {
   /** The URLs of each host, in order. URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
   readonly sessionKind: SessionKind;

@@ -19,7 +19,7 @@ const findHomeFile = (environment: Environment, name: string): string | undefine
   return home === "" ? undefined : join(home, name);
 };
 
-export interface PasswordKey {
+interface PasswordKey {
   /** A name, an address, or the directory of a socket. */
   readonly host: string;
   readonly port: string;

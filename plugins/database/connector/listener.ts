@@ -64,8 +64,8 @@ export const createListener = (
 
   const listEntries = (): readonly ChannelEntry[] => [...channels.values()].flatMap((each) => [...each]);
 
-  const markMissed = (why: Missed): void => {
-    for (const entry of listEntries()) entry.unreportedLoss = why;
+  const markLost = (): void => {
+    for (const entry of listEntries()) entry.unreportedLoss = "lost";
   };
 
   /** Calls `onMissed` after the server has confirmed `LISTEN` for the channel. */
@@ -80,7 +80,7 @@ export const createListener = (
 
   /** Logs the reason once, because the state lasts and is not a failure. */
   const reportProblem = (why: keyof typeof PROBLEMS): void => {
-    markMissed("lost");
+    markLost();
     if (why === "standby") retry(STANDBY_RETRY_MS);
     if (currentProblem === why) return;
     currentProblem = why;
@@ -97,7 +97,7 @@ export const createListener = (
   const onConnectionLost = (): void => {
     if (isClosed) return;
     connection = undefined;
-    markMissed("lost");
+    markLost();
     logger.warn("lost the connection for notifications");
     retry();
   };
@@ -144,7 +144,7 @@ export const createListener = (
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
         });
-      markMissed("lost");
+      markLost();
       retry();
     } finally {
       isConnecting = false;

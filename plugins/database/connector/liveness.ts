@@ -4,7 +4,7 @@ import { connectionLost } from "../../../core/index.ts";
 import type { Connection, WatchedPool } from "../../../core/engine/database/connection.ts";
 import { isPgError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
 
-export interface LivenessParts extends WatchedPool {
+interface LivenessParts extends WatchedPool {
   /** The silence of a statement after which the server is asked. */
   readonly checkMs: number;
   /** The maximum silence of a statement. */

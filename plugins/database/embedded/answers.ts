@@ -6,7 +6,7 @@ const readyForQuery = 0x5a;
 const notification = 0x41;
 
 /** The backend's response to one group. */
-export interface GroupAnswer {
+interface GroupAnswer {
   /** The end of the response after surplus messages were removed. */
   readonly end: number;
   /** The transaction status of the last ReadyForQuery. Undefined without a ReadyForQuery. */

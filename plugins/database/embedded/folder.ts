@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { presetError } from "../../../core/index.ts";
 
-export interface DataFolder {
+interface DataFolder {
   /** The path of the cluster. */
   readonly clusterPath: string;
   /** Whether the folder had no cluster, or an unfinished cluster that was removed. */

@@ -1,5 +1,5 @@
-/** Runs PostgreSQL inside the process, for users without a server: `new pg.Pool({ stream:
- *  startEmbeddedDatabase().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
+/** Runs PostgreSQL inside the process, for users without a server: `fullCompat({ database: embedded() })`, or
+ *  `new pg.Pool({ stream: embedded().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
  *  docs/guides/embedded-database.md lists its limits. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -64,9 +64,9 @@ const requirePglite = (): void => {
   }
 };
 
-/** Starts the database immediately; statements wait until it is ready. @throws Error if the data folder is in use, or
- *  the image or PGlite is missing */
-export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
+/** Starts the embedded database, for the option `database` of a preset. It starts immediately; statements wait until it
+ *  is ready. `api.close()` closes it. @throws Error if the data folder is in use, or the image or PGlite is missing */
+export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
   requirePglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const freshBoot = buildFreshBoot(options);

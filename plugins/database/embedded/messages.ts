@@ -4,7 +4,7 @@ import { serialize } from "pg-protocol";
 
 /** Messages that are passed to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a
  *  Flush. `end` is the offset after the last byte. */
-export interface Group {
+interface Group {
   readonly end: number;
   readonly isSynced: boolean;
 }
@@ -40,7 +40,7 @@ const longestMessageBytes = 0x3fffffff; // the limit of PostgreSQL itself
 const copyFailMessage = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
 
 /** Reads a client's messages, and makes its statement names unique. */
-export interface MessageReader {
+interface MessageReader {
   /** Accepts bytes split anywhere. @throws Error on bytes that are not a message */
   write(chunk: Uint8Array): void;
   /** Returns all complete groups so far, or undefined without one. */

@@ -13,7 +13,7 @@ export interface ClientStream {
   destroy(reason: string): void;
 }
 
-export interface ClientStreamOptions {
+interface ClientStreamOptions {
   /** The prefix of the client's statement names. The prefix is unique among the clients of a database. */
   readonly prefix: string;
   readonly queue: BackendQueue;

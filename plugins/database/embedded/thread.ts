@@ -12,6 +12,8 @@ export interface Boot {
   readonly scriptPaths: readonly string[];
   readonly loadScript?: string;
   readonly extensions: readonly string[];
+  /** PostgreSQL as an earlier thread of the process has compiled it. */
+  readonly engine?: WebAssembly.Module;
 }
 
 export type Request = ({ readonly kind: "run" } & Batch) | { readonly kind: "dump" } | { readonly kind: "stop" };
@@ -26,11 +28,11 @@ export interface Answer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/** `greeting` is the response to a client's startup packet. `alarm` requests a wake-up after this time, to end the
+/** `greeting` is the response to a client's startup packet, and `engine` is the compiled PostgreSQL. `alarm` requests a wake-up after this time, to end the
  *  running statement; 0 cancels it. `failed` means that the database could not start, `died` that it cannot
  *  continue. */
 export type FromThread =
-  | { readonly kind: "ready"; readonly greeting: Uint8Array }
+  | { readonly kind: "ready"; readonly greeting: Uint8Array; readonly engine: WebAssembly.Module }
   | { readonly kind: "alarm"; readonly milliseconds: number }
   | Answer
   | { readonly kind: "failed" | "died"; readonly message: string };

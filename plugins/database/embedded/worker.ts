@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
 import { idleStatus, correctAnswer } from "./answers.ts";
-import { createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./cluster.ts";
+import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./cluster.ts";
 import { buildQuery, startupPacket } from "./messages.ts";
 import type { Batch } from "./messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
@@ -114,7 +114,8 @@ async function findWalFolder(pg: PGlite): Promise<string> {
 
 async function serve(boot: Boot): Promise<void> {
   const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
-  const pg = await openCluster({ ...boot, alarm });
+  const engine = boot.engine ?? (await compileEngine());
+  const pg = await openCluster({ ...boot, engine, alarm });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
   exitOnFatalErrors(pg);
@@ -148,7 +149,7 @@ async function serve(boot: Boot): Promise<void> {
   port.on("message", (request: Request) => {
     last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
   });
-  post({ kind: "ready", greeting });
+  post({ kind: "ready", greeting, engine });
 }
 
 serve(workerData as Boot).catch((error: unknown) => {

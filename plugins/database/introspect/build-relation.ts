@@ -11,7 +11,7 @@ import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type ConflictTargetRow, type RelationRow } from "./relations.ts";
 import { findCharacterLength, type DomainTraits } from "./types.ts";
 
-export interface RelationParts {
+interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
   readonly getDomainTraits: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
@@ -134,7 +134,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
 };
 
 /** A relation with the names of its columns. */
-export interface NamedRow {
+interface NamedRow {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly (readonly [position: number, name: string, ...rest: readonly unknown[]])[] | null;

@@ -28,7 +28,7 @@ export type ColumnRow = readonly [
   isUpdatable: boolean,
 ];
 
-export type KeyRow = readonly [
+type KeyRow = readonly [
   kind: "p" | "u" | "f",
   name: string,
   columns: readonly number[],

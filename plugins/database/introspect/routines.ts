@@ -104,7 +104,7 @@ interface Parameter {
   readonly default: string | undefined;
 }
 
-export interface RoutineParts {
+interface RoutineParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
   readonly types: ReadonlyMap<number, PgType>;
 }

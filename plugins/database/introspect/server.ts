@@ -22,7 +22,7 @@ interface ServerRow {
   readonly shadowedNames: readonly string[] | null;
 }
 
-export interface SchemaFacts {
+interface SchemaFacts {
   readonly name: string;
   readonly owner: string;
   readonly acl: readonly string[];
@@ -45,7 +45,7 @@ interface AggregateFacts {
   readonly isBytea: boolean;
 }
 
-export interface ServerFacts {
+interface ServerFacts {
   readonly serverVersion: number;
   readonly loginRole: string;
   readonly loginPath: readonly string[];

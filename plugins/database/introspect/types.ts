@@ -2,7 +2,7 @@
 import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
 import { loadUserTypes } from "./other-types.ts";
 
-export interface TypeRow {
+interface TypeRow {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface DomainTraits {
   readonly maxLength: number | undefined;
 }
 
-export interface LoadedTypes {
+interface LoadedTypes {
   readonly types: ReadonlyMap<number, PgType>;
   getDomainTraits(oid: number): DomainTraits;
 }
@@ -38,7 +38,7 @@ export interface LoadedTypes {
 const EXTENSION_TYPES = "citext geography geometry hstore lquery ltree ltxtquery raster vector".split(" ");
 
 /** The row types of relations that are already loaded. */
-export interface KnownRows {
+interface KnownRows {
   readonly oids: Iterable<number>;
   /** Called while the database loads the other types. */
   buildRowTypes(): Promise<readonly PgType[]>;

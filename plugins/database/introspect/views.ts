@@ -2,7 +2,7 @@
  *  `vessels.id`. */
 
 /** A column by relation oid and attribute number. */
-export interface Origin {
+interface Origin {
   readonly relation: number;
   readonly position: number;
 }

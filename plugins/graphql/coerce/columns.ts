@@ -164,7 +164,7 @@ export const findInputFunction = (value: GqlValueType): string | undefined => {
 };
 
 /** Returns the name of the type in messages: `Int`, `[String!]`. */
-export const formatType = (value: GqlValueType): string =>
+const formatType = (value: GqlValueType): string =>
   value.element === undefined ? value.scalar : `[${formatType(value.element)}!]`;
 
 /** Returns the text to bind, or null for NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */

@@ -14,7 +14,7 @@ export {
 // --- decimals -------------------------------------------------------------------------------------------------------
 
 /** The number 0.`digits` × 10^`exponent`. Zero has no digits. */
-export interface Decimal {
+interface Decimal {
   readonly isNegative: boolean;
   readonly digits: string;
   readonly exponent: number;
@@ -30,7 +30,7 @@ export const parseDecimal = (text: string): Decimal => {
   return { isNegative, digits, exponent: digits === "" ? 0 : whole.length - leading + Number(power) };
 };
 
-export const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= decimal.digits.length;
+const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= decimal.digits.length;
 
 /** The number of digits that no integer type exceeds. */
 const MAX_INTEGER_DIGITS = 40;

@@ -4,7 +4,7 @@ import { limitExceeded, type Limit, type Limits } from "../../../core/index.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-export interface Size {
+interface Size {
   /** The number of fields in the set itself. */
   readonly own: number;
   /** The number of fields at every level. */

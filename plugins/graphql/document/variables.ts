@@ -17,7 +17,7 @@ import { buildUnknownNameFacts } from "../../shared/hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-export interface Declaration {
+interface Declaration {
   readonly name: string;
   readonly type: TypeNode;
   /** The text of the declared type, such as `[Int!]!`. */
@@ -30,7 +30,7 @@ export type Declarations = ReadonlyMap<string, Declaration>;
 
 /** A variable's value, or the literal of its default. A variable without either is not in the map, and counts as null
  *  (G-VAR-9). */
-export type VariableValue = { readonly json: Json } | { readonly literal: ValueNode };
+type VariableValue = { readonly json: Json } | { readonly literal: ValueNode };
 
 export type VariableValues = ReadonlyMap<string, VariableValue>;
 

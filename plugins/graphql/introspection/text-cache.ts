@@ -23,7 +23,7 @@ const MAX_PLAIN_BYTES = 64 * 1024;
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
-export interface IntrospectionWriter {
+interface IntrospectionWriter {
   /** Returns the outputs with their texts. */
   writeTexts(outputs: readonly GqlOutput[]): Promise<readonly GqlOutput[]>;
   /** Returns the body of a response that contains only this output. The body is undefined if the text is short or there

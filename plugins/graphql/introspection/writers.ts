@@ -24,10 +24,10 @@ import type { Collector, SelectedField } from "./collect-fields.ts";
 type Write<Source> = (source: Source) => string;
 
 /** A text, or the items of a list, which the caller separates with commas. */
-export type Part = string | Iterable<string>;
+type Part = string | Iterable<string>;
 
 /** Writes values in parts, because the text may be long. All sources of a kind have the same number of parts. */
-export interface WriteParts<Source> {
+interface WriteParts<Source> {
   readonly write: Write<Source>;
   readonly parts: (source: Source) => Iterable<Part>;
 }
@@ -127,7 +127,7 @@ const findCommonMember = (
   }
 };
 
-export interface Writers {
+interface Writers {
   /** Returns the writer of a type for the selections. */
   type(nodes: readonly FieldNode[]): WriteParts<GraphQLType>;
   directive(nodes: readonly FieldNode[]): WriteParts<GraphQLDirective>;

@@ -146,7 +146,7 @@ export const bindList = (
 ): ValueRef => {
   rejectStringItems(planner, input, place, item, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
-    if (given === null) throw expectedList("null", path);
+    if (given === null) throw expectedList(path);
     const items = Array.isArray(given) ? given : [given];
     checkCount(planner, items.length, path);
     return arrayLiteral(coerceItems(item, items, path), item.type.name);

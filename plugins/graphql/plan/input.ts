@@ -71,7 +71,7 @@ const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's K
 const NULL: Input = { kind: "literal", node: NULL_NODE };
 
 /** Refuses a variable whose type does not fit the position. @throws RelApiError G-VAR-6 */
-export const checkVariable = (context: InputContext, name: string, place: InputPosition, path: string): void => {
+const checkVariable = (context: InputContext, name: string, place: InputPosition, path: string): void => {
   const declaration = context.declarations.get(name);
   if (declaration !== undefined && !fitsType(declaration, place.type, place.hasDefault))
     throw variableTypeMismatch(name, declaration.typeText, String(place.type), path);
@@ -183,7 +183,7 @@ export const readObject = (
 
 // --- lists ----------------------------------------------------------------------------------------------------------
 
-export interface ItemInput {
+interface ItemInput {
   readonly input: Input;
   readonly path: string;
 }
@@ -203,7 +203,7 @@ export const readList = (
   check = (count: number): void => checkCount(context, count, path),
 ): readonly ItemInput[] => {
   const input = openVariable(context, given, place, path);
-  if (isNull(input)) throw expectedList("null", path);
+  if (isNull(input)) throw expectedList(path);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
     check(nodes.length);
@@ -232,7 +232,7 @@ export const readBoolean = (context: InputContext, given: Input, place: InputPos
 };
 
 /** Reads a String. @rule G-COE-4 */
-export const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
+const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
   const input = openVariable(context, given, place, path);
   const value =
     input.kind === "held" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;

@@ -18,7 +18,7 @@ import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The counters of an operation during its planning. Unless stated otherwise, a counter holds the remaining budget. */
-export interface Budget {
+interface Budget {
   /** The number of fields planned so far. */
   fields: number;
   conditions: number;

@@ -17,7 +17,7 @@ export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
   planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
 /** Wraps values that JSON functions would print in another form than the contract requires. @rule G-TYP-23 G-TYP-34 */
-export const formatForOutput = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
+const formatForOutput = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };

@@ -115,7 +115,7 @@ export interface SelectedField {
   readonly selections: readonly SelectionSetNode[];
 }
 
-export type Selection =
+type Selection =
   | { readonly kind: "typename"; readonly as: string; readonly value: string }
   | ({ readonly kind: "field" } & SelectedField);
 

@@ -23,7 +23,7 @@ export interface LocatedInput {
 }
 
 /** A plugin's own argument. */
-export interface PluginArgument extends LocatedInput {
+interface PluginArgument extends LocatedInput {
   readonly part: Extract<GqlPart, { readonly kind: "further" }>;
 }
 

@@ -46,7 +46,7 @@ import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleAccess } from "../catalog-types.ts";
 
-export interface SchemaParts {
+interface SchemaParts {
   readonly model: Model;
   readonly catalog: Catalog;
   readonly values: ValueTypes;

@@ -14,7 +14,7 @@ interface SurfaceTap {
 /** Returns true for a tap of a plugin outside this surface. */
 export const isPluginTap = (tap: object): boolean => !("isOfSurface" in tap);
 
-export type AddFields = (context: GqlFieldContext) => GqlFields;
+type AddFields = (context: GqlFieldContext) => GqlFields;
 
 /** Adds fields to the given scopes. An existing name is never replaced (G-NAM-3). */
 export const tapFields = (
@@ -72,10 +72,8 @@ export const argument = (
   type: GraphQLInputType,
   part: GqlPart,
   description: string | null = null,
-  defaultValue?: unknown,
 ): GraphQLArgumentConfig => ({
   type,
   description,
   extensions: withPart(part),
-  ...(defaultValue === undefined ? {} : { defaultValue }),
 });

@@ -3,7 +3,7 @@
 import type { QualifiedName } from "../../../core/index.ts";
 import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../catalog-types.ts";
 
-export type NamePart = string | GqlNamePart;
+type NamePart = string | GqlNamePart;
 
 export interface Names {
   /** Returns the name of a table's type, with prefix and suffix. */

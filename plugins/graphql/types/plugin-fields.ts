@@ -120,7 +120,7 @@ const rejectHidden = (
     if (Object.hasOwn(alone, name)) throw duplicateFieldError(name, context, owners, plugin);
 };
 
-export interface FieldBuilder {
+interface FieldBuilder {
   /** True if every tap belongs to this surface. Such taps return the fields of all tables as the union of the fields of
    *  some tables. */
   readonly isByTable: boolean;

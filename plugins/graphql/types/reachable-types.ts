@@ -18,19 +18,14 @@ import type { RoleSchema } from "../role-schema.ts";
 
 /** Replaces `getNamedType`, whose checks for types from other copies of graphql would take longer than the rest of this
  *  file. */
-export const unwrapType = (type: GraphQLType): GraphQLNamedType => {
+const unwrapType = (type: GraphQLType): GraphQLNamedType => {
   let at = type;
   while ("ofType" in at) at = at.ofType;
   return at;
 };
 
 /** The built-in types that introspection always lists. @rule G-INT-7 */
-export const BUILT_IN_TYPES: readonly GraphQLNamedType[] = [
-  GraphQLBoolean,
-  GraphQLInt,
-  GraphQLString,
-  ...introspectionTypes,
-];
+const BUILT_IN_TYPES: readonly GraphQLNamedType[] = [GraphQLBoolean, GraphQLInt, GraphQLString, ...introspectionTypes];
 
 /** The number of fields of a type between two yields. Roots have thousands of fields. */
 const FIELDS_PER_SLICE = 100;

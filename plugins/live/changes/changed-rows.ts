@@ -4,7 +4,7 @@ import type { ChangedRows, RowChange, ChangedKeys, TableChanges } from "../api.t
 /** The largest number of rows that are collected for each relation. Beyond this number, any row counts as changed. */
 const MAX_ROWS = 10_000;
 
-export interface ChangeCollector {
+interface ChangeCollector {
   readonly tables: TableChanges;
   isAny(relation: string): boolean;
   addAny(relation: string): void;

@@ -3,7 +3,7 @@ import type { TableChanges } from "../api.ts";
 import type { ColumnsByRelation } from "./change-messages.ts";
 import { createChangeCollector } from "./changed-rows.ts";
 
-export interface Followers {
+interface Followers {
   readonly count: number;
   /** Records a sign of life, with the columns whose values the follower needs. */
   recordFollower(sender: string, columns: ColumnsByRelation): void;
@@ -41,7 +41,7 @@ export const createFollowers = (): Followers => {
 /** The time within which changes are gathered and sent together. */
 const GATHER_MS = 5;
 
-export interface Gatherer {
+interface Gatherer {
   add(changes: TableChanges): void;
   close(): void;
 }

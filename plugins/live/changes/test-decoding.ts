@@ -1,7 +1,7 @@
 /** Parses the output of the plugin `test_decoding`. */
 import type { Cell, RowChange } from "../api.ts";
 
-export interface RelationNames {
+interface RelationNames {
   /** The names as `schema.name`, without quotes. */
   readonly names: readonly string[];
   /** Whether the text contains all names. */

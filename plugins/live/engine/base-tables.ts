@@ -3,7 +3,7 @@
 import { findRelation, type Model, type PluginContext } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
 
-export interface BaseTables {
+interface BaseTables {
   /** Finds the tables behind the relations. `isIncomplete` says that further relations may be read. */
   findTables(relations: ReadonlySet<string>, isIncomplete?: boolean): QueryTables;
 }

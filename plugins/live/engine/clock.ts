@@ -61,7 +61,7 @@ const findClockUse = ({ statements }: Program): ClockUse => {
 };
 
 /** Returns whether the result of a query may change although no row changes. */
-export type IsTimeDependent = (query: LiveQuery) => boolean;
+type IsTimeDependent = (query: LiveQuery) => boolean;
 
 export const createTimeDependence = (): IsTimeDependent => {
   const programClock = memoize(findClockUse);

@@ -5,7 +5,7 @@ import type { LiveQuery } from "../api.ts";
 import type { CohortFacts } from "./runner.ts";
 
 /** Builds the key of a live query. `isRow` says that the query is one row of a statement over many subscribers. */
-export type BuildCohortKey = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
+type BuildCohortKey = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
 /** Creates the builder of keys. It memoizes numbers and texts, because thousands of subscribers have the same program,
  *  session and settings. */

@@ -64,7 +64,7 @@ export interface EntryWatcher {
   unmarkFailing(entry: Entry): void;
 }
 
-export interface CohortParts {
+interface CohortParts {
   readonly facts: CohortFacts;
   readonly runner: Runner;
   /** Delivers a result to the subscriber, and never throws. */

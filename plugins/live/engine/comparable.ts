@@ -1,6 +1,6 @@
 /** Finds the types whose values are equal exactly if their texts are. Other types are not compared here: numbers with
  *  scales, case-insensitive text, types that ignore blanks, times that depend on a zone. @rule G-SUB-15 */
-import { findBaseType, type Column, type Model, type PgType } from "../../../core/index.ts";
+import { findBaseType, FIRST_USER_OID, type Column, type Model, type PgType } from "../../../core/index.ts";
 
 /** A kind of comparable types. Values of the same kind can be compared with each other. */
 export type ComparableKind = "whole" | "uuid" | "text" | "truth" | "date" | `labels ${number}`;
@@ -15,9 +15,6 @@ const KINDS: Readonly<Record<string, ComparableKind>> = {
   bool: "truth",
   date: "date",
 };
-
-/** The first oid of objects that users create. */
-const FIRST_USER_OID = 16_384;
 
 const findKind = (type: PgType | undefined): ComparableKind | undefined => {
   if (type?.kind === "enum") return `labels ${type.oid}`;

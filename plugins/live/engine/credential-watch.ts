@@ -1,18 +1,21 @@
 /** Verifies the credentials of open sockets and streams again when keys, secrets or other settings have changed.
  *  Connections with credentials that are no longer valid are closed. @rule R-AUT-15 */
-import { RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
+import { defineService, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { credentialsChangedSignal } from "../../auth/api.ts";
 
-export interface CredentialWatch {
+interface CredentialWatch {
   /** Watches the credentials of a holder. Returns a function that stops watching. @rule G-WS-15 */
   join(session: Session, holder: CredentialHolder): () => void;
 }
 
-export interface CredentialHolder {
+interface CredentialHolder {
   readonly credentials: Credentials;
   /** Called without an error when the session has expired, or with the error that a new connection would get. */
   refused(error?: unknown): void;
 }
+
+/** Offered by the plugin `live-queries`. */
+export const credentialWatchService = defineService<CredentialWatch>("credential-watch");
 
 /** The number of credentials per slice. Verifying a signature occupies the main thread for about 0.1 ms, and auth
  *  schemes of plugins may query the database. */

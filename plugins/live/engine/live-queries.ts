@@ -30,6 +30,7 @@ import {
   type LiveQuery,
   type LiveResult,
 } from "../api.ts";
+import { createCredentialWatch, credentialWatchService } from "./credential-watch.ts";
 import { createGraphqlSource, rejectMissingVariables } from "./live-query.ts";
 import { liveSettings } from "../settings.ts";
 import { createWatchGroups } from "./watch-groups.ts";
@@ -40,6 +41,7 @@ export const liveQueries = definePlugin({
   apply: (hooks, context) => {
     const engine = createLiveQueries(context.use(watchChangesHook), hooks, context);
     context.offer(liveQueriesService, engine);
+    context.offer(credentialWatchService, createCredentialWatch(context));
     context.onModel(engine.replan);
     context.onClose(engine.close);
   },

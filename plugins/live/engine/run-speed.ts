@@ -33,7 +33,7 @@ export interface RunHistory {
 }
 
 /** The slow and the faulty entries of a cohort, which run without delaying the others. @rule G-SUB-17 */
-export interface SlowLane<Entry extends RunHistory> {
+interface SlowLane<Entry extends RunHistory> {
   /** Starts the slow entries of the list and returns the others. An entry that is still running is reported to
    *  `onDueAgain` afterwards. */
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];

@@ -6,7 +6,7 @@ import { createBaseTablesLoader, type QueryTables } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "../changes/change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
 
-export interface WatchGroups extends EntryWatcher {
+interface WatchGroups extends EntryWatcher {
   /** Watches the cohort as soon as its tables are known. */
   join(cohort: Cohort): void;
   leave(cohort: Cohort): void;

@@ -1,18 +1,17 @@
 /** Serves live queries over plain HTTP, for clients without WebSocket. Both surfaces serve Server-Sent Events (`curl -N
  *  -H 'Accept: text/event-stream' /api/vessels?select=name`). GraphQL also serves the parts of one response (`Accept:
  *  multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
-import { definePlugin, type Exchange, type PluginContext } from "../../../core/index.ts";
-import { createCredentialWatch, type CredentialWatch } from "../engine/credential-watch.ts";
+import { definePlugin, requireService, type Exchange, type PluginContext } from "../../../core/index.ts";
+import { credentialWatchService } from "../engine/credential-watch.ts";
 import { rejectMissingVariables } from "../engine/live-query.ts";
 import {
-  getLiveQueries,
   getStreams,
   type AnswerStream,
   type GraphqlMessage,
   type GraphqlTransport,
   type StreamFormat,
 } from "./streams.ts";
-import { livePatchesService, type LivePatcher, type LiveQuery, type LiveResult } from "../api.ts";
+import { livePatchesService, liveQueriesService, type LivePatcher, type LiveQuery, type LiveResult } from "../api.ts";
 import { restLiveService, type RestHandler, type RestTarget } from "../../rest/api.ts";
 import { dbTxEnd } from "../../shared/settings.ts";
 
@@ -49,13 +48,12 @@ export const sse = definePlugin({
   apply: (hooks, context) => {
     const streams = getStreams(context);
     streams.add(graphqlEvents);
-    const watch = createCredentialWatch(context);
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
       return {
         ...route,
-        methods: new Map([...route.methods, ["GET", wrapHandler(context, streams.answer, watch, get)]]),
+        methods: new Map([...route.methods, ["GET", wrapHandler(context, streams.answer, get)]]),
       };
     });
   },
@@ -99,7 +97,7 @@ const encodeEventData = (result: LiveResult, patcher: LivePatcher | undefined): 
 
 /** Wraps the GET handler, so that it serves clients that request events. */
 const wrapHandler =
-  (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
+  (context: PluginContext, answer: AnswerStream, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
     if (!PREFERS_EVENTS.test(asked.header("accept") ?? "")) return get(asked, target);
     const rest = context.use(restLiveService);
@@ -120,7 +118,7 @@ const wrapHandler =
         events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) });
       let stop: () => void;
       try {
-        stop = getLiveQueries(context).subscribe(
+        stop = requireService(context, liveQueriesService).subscribe(
           source,
           {
             answer: (result) =>
@@ -138,7 +136,10 @@ const wrapHandler =
         end(error);
         return () => undefined;
       }
-      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => events.end() });
+      const forget = requireService(context, credentialWatchService).join(session, {
+        credentials: exchange.credentials,
+        refused: () => events.end(),
+      });
       return () => {
         forget();
         stop();

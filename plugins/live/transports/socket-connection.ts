@@ -4,7 +4,6 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { buildErrorFields, type Execution, type PluginContext } from "../../../core/index.ts";
 import type { LiveQueries } from "../api.ts";
-import type { CredentialWatch } from "../engine/credential-watch.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { createOutbox, type Outbox, type OutboxOwner } from "./send-queue.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
@@ -18,7 +17,6 @@ export interface Connection {
   readonly engine: GqlEngine;
   readonly live: LiveQueries;
   readonly heartbeat: Heartbeat;
-  readonly credentialWatch: CredentialWatch;
   readonly outbox: Outbox;
   /** The settings of the connection that SQL can read. @rule G-SES-10 */
   readonly settings: NonNullable<Execution["settings"]>;
@@ -40,9 +38,9 @@ export interface Conversation {
 const MAX_WAITING = 16;
 const MAX_REASON_BYTES = 123;
 
-export interface ConnectionParts extends Pick<
+interface ConnectionParts extends Pick<
   Connection,
-  "request" | "context" | "engine" | "live" | "heartbeat" | "credentialWatch" | "settings"
+  "request" | "context" | "engine" | "live" | "heartbeat" | "settings"
 > {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
@@ -56,7 +54,6 @@ export class SocketConnection implements Connection, OutboxOwner {
   readonly engine: GqlEngine;
   readonly live: LiveQueries;
   readonly heartbeat: Heartbeat;
-  readonly credentialWatch: CredentialWatch;
   readonly settings: Connection["settings"];
   readonly outbox: Outbox;
   readonly #webSocket: WebSocket;
@@ -73,7 +70,6 @@ export class SocketConnection implements Connection, OutboxOwner {
     this.engine = parts.engine;
     this.live = parts.live;
     this.heartbeat = parts.heartbeat;
-    this.credentialWatch = parts.credentialWatch;
     this.settings = parts.settings;
     this.#webSocket = parts.webSocket;
     this.#socket = parts.socket;

@@ -1,7 +1,8 @@
 /** Implements the common part of the WebSocket protocols: the caller of a socket, its heartbeat, and its live
  *  queries. */
-import type { Json, Session } from "../../../core/index.ts";
+import { requireService, type Json, type Session } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
+import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createSocketCredentials } from "../engine/credentials.ts";
 import type { BeatingConnection } from "./heartbeat.ts";
 import type { OutboxEntry } from "./send-queue.ts";
@@ -41,14 +42,14 @@ export class SocketSession implements BeatingConnection {
 
   /** Authorizes and acknowledges the caller. @throws the errors of `authorize` @rule G-WS-1 */
   async authorize(payload: Json | undefined): Promise<void> {
-    const { context, credentialWatch, engine, heartbeat, outbox, request } = this.#connection;
+    const { context, engine, heartbeat, outbox, request } = this.#connection;
     const credentials = createSocketCredentials(request, payload, engine);
     const session = await context.authorize(credentials);
     if (this.#hasEnded) return;
     this.session = session;
     outbox.send('{"type":"connection_ack"}');
     heartbeat.join(this);
-    this.#forgetCredentials = credentialWatch.join(session, {
+    this.#forgetCredentials = requireService(context, credentialWatchService).join(session, {
       credentials,
       refused: (error) =>
         this.#connection.close(4403, error === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, error)),

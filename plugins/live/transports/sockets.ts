@@ -3,8 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { createCurrentOriginPolicy, defineService, type PluginContext } from "../../../core/index.ts";
-import { createCredentialWatch } from "../engine/credential-watch.ts";
+import { createCurrentOriginPolicy, defineService, requireService, type PluginContext } from "../../../core/index.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { liveQueriesService } from "../api.ts";
 import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
@@ -19,7 +18,7 @@ export interface SocketProtocol {
   open(connection: Connection): Conversation;
 }
 
-export interface Sockets {
+interface Sockets {
   add(protocol: SocketProtocol): void;
 }
 
@@ -68,7 +67,6 @@ const requirePackage = createRequire(import.meta.url);
 const createSockets = (context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
-  const credentialWatch = createCredentialWatch(context);
   const cors = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
   const openConnections = new Map<WebSocket, SocketConnection>();
   context.counters.watch("sockets", () => openConnections.size);
@@ -131,13 +129,12 @@ const createSockets = (context: PluginContext): Sockets => {
     return true;
   };
 
-  const getConnectionParts = () => {
-    const engine = context.use(graphqlService);
-    const live = context.use(liveQueriesService);
-    if (engine === undefined || live === undefined)
-      throw new Error("a socket protocol was applied without the plugins it requires");
-    return { context, engine, live, heartbeat, credentialWatch };
-  };
+  const getConnectionParts = () => ({
+    context,
+    engine: requireService(context, graphqlService),
+    live: requireService(context, liveQueriesService),
+    heartbeat,
+  });
 
   // All sockets share the listeners, because listeners for each socket would take most of its memory.
   const onMessage = function (this: WebSocket, data: Buffer): void {

@@ -1,17 +1,19 @@
 /** Sends results of one live query in a response that stays open, in any format, and adds the GraphQL surface for such
  *  responses. A slow client gets the newest result when it has read the previous one. */
 import {
+  buildJsonAnswer,
   defineService,
+  requireService,
   type Answer,
   type Exchange,
   type Headers,
   type PluginContext,
   type Surface,
 } from "../../../core/index.ts";
-import { liveQueriesService, type LiveQueries } from "../api.ts";
+import { liveQueriesService } from "../api.ts";
 import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
 import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
-import { createCredentialWatch } from "../engine/credential-watch.ts";
+import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createOutbox, type OutboxEntry } from "./send-queue.ts";
 
@@ -26,7 +28,7 @@ export interface StreamFormat<Message> {
   readonly end?: string;
 }
 
-export interface ResultStream<Message> {
+interface ResultStream<Message> {
   /** Sends a result of the live query, when the client is fast enough; a newer result replaces one that waits. `make`
    *  builds the message when it is sent. */
   offer(hash: string, make: () => Message): void;
@@ -118,13 +120,6 @@ export interface GraphqlTransport {
   lastHash?(exchange: Exchange): string | undefined;
 }
 
-export const getLiveQueries = (context: PluginContext): LiveQueries => {
-  const live = context.use(liveQueriesService);
-  // The callers of this function require the plugin `live-queries`.
-  if (live === undefined) throw new Error('the plugin "live-queries" is missing');
-  return live;
-};
-
 interface Streams {
   readonly answer: AnswerStream;
   add(transport: GraphqlTransport): void;
@@ -167,7 +162,6 @@ const createSurface = (
   answer: AnswerStream,
 ): Surface => {
   const findEngine = (): GqlEngine | undefined => context.use(graphqlService);
-  const watch = createCredentialWatch(context);
 
   const run = (
     engine: GqlEngine,
@@ -195,7 +189,7 @@ const createSurface = (
       }
       exchange.operation = { ...document.namedOperation, kind: "subscription" };
       const patcher = openPatcher(context, liveness);
-      const live = getLiveQueries(context);
+      const live = requireService(context, liveQueriesService);
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
         {
@@ -206,7 +200,10 @@ const createSurface = (
         },
         lastHash,
       );
-      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => stream.end() });
+      const forget = requireService(context, credentialWatchService).join(session, {
+        credentials: exchange.credentials,
+        refused: () => stream.end(),
+      });
       return () => {
         forget();
         stop();
@@ -244,11 +241,8 @@ const createSurface = (
     },
     encodeError: (error, { session }) => {
       const encoded = findEngine()?.encodeErrors(error, session);
-      return {
-        status: encoded?.keepsStatus === true ? encoded.status : 200,
-        headers: [["Content-Type", "application/json; charset=utf-8"], ...(encoded?.headers ?? [])],
-        body: encoded?.body ?? "",
-      };
+      const status = encoded?.keepsStatus === true ? encoded.status : 200;
+      return buildJsonAnswer(status, encoded?.body ?? "", encoded?.headers);
     },
   };
 };

@@ -58,14 +58,14 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
 
 // --- endpoints ------------------------------------------------------------------------------------------------------
 
-type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
+type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
 /** Reports whether the api is ready: 500 if it accepts no requests any more, 503 without a model or if the database
  *  does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with 200. @rule
  *  R-ADM-1 */
-const checkReadiness: Endpoint = async (context, options) => {
+const checkReadiness: EndpointHandler = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.troubles.list()];
     return lines.length === 0
@@ -98,47 +98,60 @@ const buildPageReply = (build: (nonce: string) => Page): Reply => {
   return { ...answer, headers: Object.fromEntries(headers) };
 };
 
-/** @rule R-ADM-1 */
-const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
-  ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
-  ["/ready", checkReadiness],
-  [
-    "/metrics",
-    async (context) => {
+interface Endpoint {
+  readonly path: string;
+  /** The description on the page for browsers at `/`. */
+  readonly description: string;
+  readonly answer: EndpointHandler;
+}
+
+/** @rule R-ADM-1 R-ADM-1b */
+const ENDPOINTS: readonly Endpoint[] = [
+  {
+    path: "/live",
+    description: "200 while the API accepts requests",
+    answer: (_context, options) => ({ status: isUp(options) ? 200 : 500 }),
+  },
+  {
+    path: "/ready",
+    description: "200 while it can answer them, with the problems that it has",
+    answer: checkReadiness,
+  },
+  {
+    path: "/metrics",
+    description: "metrics for Prometheus",
+    answer: async (context) => {
       const metrics = context.use(metricsService);
       if (metrics === undefined) return { status: 404 };
       return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
     },
-  ],
-  [
-    "/live-queries",
-    (context) => {
+  },
+  {
+    path: "/live-queries",
+    description: "live queries by plan and role",
+    answer: (context) => {
       const buildPage = findLivePage(context);
       return buildPage === undefined ? { status: 404 } : buildPageReply(buildPage);
     },
-  ],
-  [
-    "/schema_cache",
-    (context) => ({ status: 200, contentType: "application/json; charset=utf-8", body: encodeModel(context.model()) }),
-  ],
-  [
-    "/config",
-    (context) => ({
+  },
+  {
+    path: "/config",
+    description: "the settings",
+    answer: ({ options, settings }) => ({
       status: 200,
       contentType: "text/plain; charset=utf-8",
-      body: encodeConfig(context.options, context.settings),
+      body: encodeConfig(options, settings),
     }),
-  ],
-]);
-
-/** The links of the page for browsers at `/`. @rule R-ADM-1b */
-const LINKS: readonly (readonly [path: string, description: string])[] = [
-  ["/live", "200 while the API accepts requests"],
-  ["/ready", "200 while it can answer them, with the problems that it has"],
-  ["/metrics", "metrics for Prometheus"],
-  ["/live-queries", "live queries by plan and role"],
-  ["/config", "the settings"],
-  ["/schema_cache", "the schema as JSON"],
+  },
+  {
+    path: "/schema_cache",
+    description: "the schema as JSON",
+    answer: (context) => ({
+      status: 200,
+      contentType: "application/json; charset=utf-8",
+      body: encodeModel(context.model()),
+    }),
+  },
 ];
 
 const buildIndex = (): Page => ({
@@ -146,14 +159,15 @@ const buildIndex = (): Page => ({
   style: ":root { color-scheme: light dark; } body { font: 15px/1.7 system-ui, sans-serif; margin: 2rem; }",
   body: `<h1>relapi admin</h1>
 <ul>
-${LINKS.map(([path, description]) => `<li><a href="${path.slice(1)}">${path}</a>: ${description}</li>`).join("\n")}
+${ENDPOINTS.map(({ path, description }) => `<li><a href="${path.slice(1)}">${path}</a>: ${description}</li>`).join("\n")}
 </ul>`,
 });
 
-const findEndpoint = ({ method, url = "", headers }: IncomingMessage): Endpoint | undefined => {
+const findHandler = ({ method, url = "", headers }: IncomingMessage): EndpointHandler | undefined => {
   if (method !== "GET" && method !== "HEAD") return undefined;
   const path = url.split("?", 1)[0] ?? "";
-  return path === "/" && acceptsPage(headers.accept) ? () => buildPageReply(buildIndex) : ENDPOINTS.get(path);
+  if (path === "/" && acceptsPage(headers.accept)) return () => buildPageReply(buildIndex);
+  return ENDPOINTS.find((endpoint) => endpoint.path === path)?.answer;
 };
 
 const writeReply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
@@ -172,10 +186,10 @@ const handle = async (
   context: PluginContext,
   options: AdminServerOptions,
 ): Promise<void> => {
-  const endpoint = findEndpoint(request);
-  if (endpoint === undefined) return writeReply(response, { status: 404 });
+  const answer = findHandler(request);
+  if (answer === undefined) return writeReply(response, { status: 404 });
   try {
-    writeReply(response, await endpoint(context, options));
+    writeReply(response, await answer(context, options));
   } catch (error) {
     // An endpoint fails if it needs the model and no model is loaded yet.
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });

@@ -23,7 +23,7 @@ const originHeaders = (policy: OriginPolicy, origin: string): Headers =>
 
 /** Builds the CORS headers of a response to a request from that origin. `exposed` lists additional header names. @rule
  *  R-COR-1 R-COR-3 */
-const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[] = []): Headers => {
+const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[]): Headers => {
   if (origin === undefined || !policy.allows(origin)) return [];
   return [
     ...originHeaders(policy, origin),

@@ -53,7 +53,7 @@ interface PendingQuestion {
   readonly done: () => void;
 }
 
-export interface WorkerMetrics {
+interface WorkerMetrics {
   text(): Promise<string>;
   close(): void;
 }

@@ -13,14 +13,14 @@ import { liveRunSignal, type LiveRun } from "../../live/api.ts";
 type Api = typeof import("@opentelemetry/api");
 
 /** The span of a request, and the context of its child spans. */
-export interface OpenSpan {
+interface OpenSpan {
   readonly span: Span;
   readonly context: Context;
   /** The end of the last child span. */
   lastMs: number;
 }
 
-export interface Spans {
+interface Spans {
   open(exchange: OpenExchange): void;
   close(exchange: OpenExchange, record: RequestRecord): void;
   find(exchange: OpenExchange | undefined): OpenSpan | undefined;

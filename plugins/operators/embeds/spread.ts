@@ -19,7 +19,7 @@ interface LiftedColumn {
   readonly as: string;
   /** The column of the joined rows: the key, or a new name if the key is taken or belongs to another level. */
   readonly name: string;
-  readonly aggregate?: { readonly fn: string; readonly cast?: string; readonly isRowCount: boolean };
+  readonly aggregate?: { readonly fn: string; readonly cast?: string };
 }
 
 interface LiftedRead {
@@ -52,7 +52,7 @@ const liftColumns = (read: Read, taken = new Set<string>()): LiftedRead => {
       columns.push({
         as: output.as,
         name,
-        aggregate: { fn: output.fn, cast: output.cast, isRowCount: of === undefined },
+        aggregate: { fn: output.fn, cast: output.cast },
       });
     } else if (output.kind === "embed" && output.isHidden === true) {
       outputs.push(output);

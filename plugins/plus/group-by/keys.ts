@@ -24,7 +24,7 @@ const RELATIONSHIPS = "group-relationships";
 
 export const nonNull = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
 
-export interface GroupKey {
+interface GroupKey {
   readonly name: string;
   readonly column: string;
   readonly value: GqlValueType;

@@ -2,7 +2,7 @@
  * `GET /album?select=artist_id,sold.sum()&having=sold.sum().gt.10&order=sold.sum().desc`: filters and orders groups.
  */
 import { catalogText, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
-import { readParametersHook, type ReadParameter } from "../../rest/api.ts";
+import { describeAdditionsHook, readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
 // sold.sum().gt.10     "odd name".max().not.is.null     count().gte.2
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
@@ -94,6 +94,13 @@ export const restHaving = definePlugin({
   requires: ["rest", "aggregate-functions"],
   orderings: ["avg", "count", "max", "min", "sum"].map(buildOrdering),
   apply: (_hooks, context) => {
+    context.use(describeAdditionsHook).tap("rest-having", ({ readParameters, paths }) => ({
+      readParameters: {
+        ...readParameters,
+        having: "A condition on groups: `count().gt.1`, `sold.sum().gte.10`",
+      },
+      paths,
+    }));
     // the first is for relations, the second for embeds and for functions that return rows
     for (const name of ["having", "*.having"])
       context

@@ -3,7 +3,9 @@
  * @rule P-HAS-2
  */
 import {
+  buildJsonAnswer,
   RelApiError,
+  requireService,
   writeJson,
   type Answer,
   type Exchange,
@@ -42,38 +44,29 @@ interface GqlErrorBody {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
-  status,
-  headers: [["Content-Type", "application/json; charset=utf-8"], ["Cache-Control", "no-store"], ...more],
-  body,
-});
+const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
 export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
   const { path, kind, method = "POST" } = served;
   const isServed = (): boolean =>
     context.use(graphqlService) !== undefined && (served.isEnabled === undefined || served.isEnabled());
-  const getEngine = (): GqlEngine => {
-    const found = context.use(graphqlService);
-    if (found === undefined) throw new Error('the plugin "graphql" is missing'); // nothing is served then
-    return found;
-  };
+  const getEngine = (): GqlEngine => requireService(context, graphqlService); // nothing is served without it
 
   /** Encodes an error with the messages of the GraphQL surface and in the shape of this one. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
     if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
-      return buildJsonAnswer(error.status, encodeMetadataError(error), error.headers);
+      return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
     const encoded = getEngine().encodeErrors(error, exchange.session);
     const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
     const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = error instanceof RelApiError ? error.headers : [];
-    return buildJsonAnswer(
-      encoded.status,
-      JSON.stringify({ path: place, error: first?.message, code, internal }),
-      headers,
-    );
+    return buildJsonAnswer(encoded.status, JSON.stringify({ path: place, error: first?.message, code, internal }), [
+      NO_STORE,
+      ...headers,
+    ]);
   };
 
   /** @throws RelApiError */
@@ -105,6 +98,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
         return buildJsonAnswer(
           200,
           writeJson(await served.answer(body, { exchange, engine: getEngine(), encode: encoded })),
+          [NO_STORE],
         );
       } catch (error) {
         return encode(error, exchange);

@@ -9,7 +9,7 @@ import { encodeDependent, encodeProblem } from "./inconsistent-metadata.ts";
 import { recoverSource, runWithRecoveredSource, writeMetadata } from "./store.ts";
 
 /** The inconsistent objects that a change may leave behind: any, only those that existed before, or none. */
-export type AllowedProblems = "any" | "known" | "none";
+type AllowedProblems = "any" | "known" | "none";
 
 export interface Change {
   /** Makes the new metadata from the metadata at that moment. It has no side effects. @throws RelApiError */
@@ -29,7 +29,7 @@ export interface Change {
 }
 
 /** The metadata as it is written, and its version, which differs for different metadata. */
-export interface CurrentMetadata {
+interface CurrentMetadata {
   readonly document: Entry;
   readonly version: number;
 }

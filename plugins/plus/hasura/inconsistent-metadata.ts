@@ -6,8 +6,8 @@ import { readEntry, hasName, isServedSource, readList, MEMBERS, formatName, type
 const findServedSource = (document: Entry): Entry =>
   readEntry(readList(document["sources"]).map(readEntry).find(isServedSource));
 
-const readTextOr = (value: Json | undefined, otherwise: string): string =>
-  typeof value === "string" ? value : otherwise;
+const readSourceName = ({ name }: Readonly<Record<string, Json>>): string =>
+  typeof name === "string" ? name : "default";
 
 const MEMBER_WORDS = {
   object_relation: "relationship",
@@ -43,13 +43,13 @@ const findDefinition = ({ type, owner, name = "" }: MetadataProblem, document: E
   const table = readEntry(readList(source["tables"]).find((one) => hasName(readEntry(one)["table"], owner)));
   const [list, key] = MEMBERS[type];
   const entry = readEntry(readList(table[list]).find((one) => readEntry(one)[key] === name));
-  return { comment: null, ...entry, [key]: name, source: readTextOr(source["name"], "default"), table: { ...owner } };
+  return { comment: null, ...entry, [key]: name, source: readSourceName(source), table: { ...owner } };
 };
 
 export const encodeProblem = (problem: MetadataProblem, document: Entry): Json => {
   const { owner, name } = problem;
   const type = problem.type === "enum_table" ? "table" : problem.type;
-  const place = `${owner === undefined ? "" : formatName(owner)} in source ${readTextOr(findServedSource(document)["name"], "default")}`;
+  const place = `${owner === undefined ? "" : formatName(owner)} in source ${readSourceName(findServedSource(document))}`;
   const member = isMember(type) ? `${name ?? ""} in table ${place}` : place;
   return {
     definition: findDefinition(problem, document),
@@ -61,7 +61,7 @@ export const encodeProblem = (problem: MetadataProblem, document: Entry): Json =
 
 /** An object that prevents a drop: `permission album.reader.select in source "default"`. */
 export const encodeDependent = ({ type, owner, name = "" }: MetadataProblem, document: Entry): string => {
-  const source = readTextOr(findServedSource(document)["name"], "default");
+  const source = readSourceName(findServedSource(document));
   if (owner === undefined) return `${type.replace("_", " ")} ${name}`;
   const table = formatName(owner);
   const operation = /^(.*)_permission$/.exec(type)?.[1];

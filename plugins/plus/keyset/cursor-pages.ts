@@ -20,7 +20,7 @@ import {
   type Relation,
   type Sql,
 } from "../../../core/index.ts";
-import { chooseMediaHook, exposeRestHeadersHook, type RestHandler } from "../../rest/api.ts";
+import { chooseMediaHook, describeAdditionsHook, exposeRestHeadersHook, type RestHandler } from "../../rest/api.ts";
 import type { KeysetPosition } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
@@ -326,6 +326,13 @@ export const cursorPages = definePlugin({
         isPageMedia(media) ? planPage(plan, model, registry, PAGE_MEDIA.get(media)) : plan,
     );
     use(exposeRestHeadersHook).tap("cursor-pages", (names) => [...names, "Link"]);
+    use(describeAdditionsHook).tap("cursor-pages", ({ readParameters, paths }) => ({
+      readParameters: {
+        ...readParameters,
+        cursor: "The cursor of a page: empty for the first page, otherwise from the `Link` header of the previous page",
+      },
+      paths,
+    }));
     hooks.buildRestRoute.tap({ name: "cursor-pages", stage: Stage.late }, (route) => {
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind !== "relation") return route;

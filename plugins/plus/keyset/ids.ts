@@ -13,7 +13,7 @@ import {
 import { isKeysetPosition, decodeList, type KeysetPosition } from "./keyset.ts";
 
 /** `[1,"public","album",7]`: identifies the row with that primary key. */
-export interface GlobalId {
+interface GlobalId {
   readonly schema: string;
   readonly name: string;
   readonly key: readonly string[];

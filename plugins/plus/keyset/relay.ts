@@ -1,6 +1,13 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification requires, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
-import { findBaseType, findColumn, definePlugin, type Json, type Predicate } from "../../../core/index.ts";
+import {
+  findBaseType,
+  findColumn,
+  definePlugin,
+  requireService,
+  type Json,
+  type Predicate,
+} from "../../../core/index.ts";
 import {
   graphqlService,
   type GqlEngine,
@@ -126,8 +133,7 @@ export const relay = definePlugin({
   apply: (_hooks, context) => {
     let derived: GqlEngine | undefined;
     const getEngine = (): GqlEngine => {
-      const engine = context.use(graphqlService);
-      if (engine === undefined) throw new Error('the plugin "graphql" is missing');
+      const engine = requireService(context, graphqlService);
       return (derived ??= engine.derive(buildVariant((text) => engine.parseJson(text))));
     };
     context.onModel(() => void getEngine());

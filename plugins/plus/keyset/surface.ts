@@ -1,15 +1,9 @@
 /** `POST /v1beta1/relay`: passes requests to the engine of the Relay schemas. */
-import type { Answer, Exchange, Headers, Surface } from "../../../core/index.ts";
+import { buildJsonAnswer, type Answer, type Exchange, type Surface } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 const PATH = "/v1beta1/relay";
 const ALLOW = "OPTIONS, POST";
-
-const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
-  status,
-  headers: [["Content-Type", "application/json; charset=utf-8"], ...more],
-  body,
-});
 
 /** @rule P-RLY-1 */
 export const createSurface = (getEngine: () => GqlEngine): Surface => {

@@ -96,7 +96,7 @@ const encodeShortComment = (text: string | undefined): object =>
   encodeComment(text !== undefined && text.length > MAX_COMMENT ? `${text.slice(0, MAX_COMMENT)}…` : text);
 
 /** A page of a list, with the offset of the next page if items remain. */
-export interface Page {
+interface Page {
   readonly next_offset?: number;
 }
 

@@ -14,7 +14,7 @@ export interface NativeField {
 }
 
 /** A field that returns rows of a logical model, possibly the same one. */
-export interface NestedField {
+interface NestedField {
   readonly name: string;
   readonly model: string;
   readonly isArray: boolean;
@@ -34,7 +34,7 @@ export interface LogicalModel {
 }
 
 /** SQL split at its placeholders, with the argument of each. */
-export interface NativeCode {
+interface NativeCode {
   readonly texts: readonly string[];
   readonly arguments: readonly string[];
 }

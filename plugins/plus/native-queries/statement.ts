@@ -29,7 +29,7 @@ import {
 import type { GqlSelected } from "../../graphql/api.ts";
 import { readObject, type NativeField, type NativeQuery, type NativeRelationship, type RawFilter } from "./document.ts";
 
-export type Arguments = Readonly<Record<string, Json>>;
+type Arguments = Readonly<Record<string, Json>>;
 
 const invalidArgument = (message: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message });
@@ -78,7 +78,6 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     keyword: undefined,
     option: undefined,
     quantifier: undefined,
-    compileOperand: () => sql``,
     ...more,
   });
   if (spec?.operand === "keyword" && typeof spec.graphql === "object") {
@@ -184,7 +183,7 @@ export const compileTrial = (query: NativeQuery): Sql => {
 ) as _q limit 0`;
 };
 
-export interface NativeRequest {
+interface NativeRequest {
   readonly arguments: Arguments;
   readonly session: Session;
   /** The selected fields. */

@@ -17,35 +17,12 @@ import type { GqlBuild } from "../../graphql/api.ts";
 import type { LogicalModel, NativeField, NativeQuery } from "./document.ts";
 
 /** The types of one logical model for one role. */
-export interface ModelTypes {
+interface ModelTypes {
   readonly row: GraphQLObjectType;
   readonly where: GraphQLInputObjectType;
   readonly order: GraphQLInputObjectType | undefined;
   readonly columns: GraphQLEnumType;
 }
-
-const DIRECTIONS = [
-  ["asc", "asc", "last", "in ascending order, nulls last"],
-  ["asc_nulls_first", "asc", "first", "in ascending order, nulls first"],
-  ["asc_nulls_last", "asc", "last", "in ascending order, nulls last"],
-  ["desc", "desc", "first", "in descending order, nulls first"],
-  ["desc_nulls_first", "desc", "first", "in descending order, nulls first"],
-  ["desc_nulls_last", "desc", "last", "in descending order, nulls last"],
-] as const;
-
-/** The enum of sort directions, shared by all orders. */
-const getDirectionType = (build: GqlBuild): GraphQLEnumType | undefined =>
-  build.enumeration({
-    name: build.sharedTypeName("order_by"),
-    description: "column ordering options",
-    values: () =>
-      DIRECTIONS.map(([name, order, nulls, description]) => ({
-        name: build.enumValue(name),
-        value: name,
-        description,
-        part: { kind: "direction", direction: order, nulls },
-      })),
-  });
 
 export const pickDescription = ({
   description,
@@ -96,7 +73,7 @@ const buildModelTypes = (
       ),
     }),
   });
-  const order = getDirectionType(build);
+  const order = build.orderDirection();
   return {
     row: new GraphQLObjectType({
       name: model.name,
@@ -134,7 +111,7 @@ const buildArgumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputTy
 };
 
 /** The types of a native query for a role. */
-export interface QueryTypes extends ModelTypes {
+interface QueryTypes extends ModelTypes {
   readonly args: GraphQLFieldConfigArgumentMap;
   /** The arguments of the list of rows. */
   readonly listArgs: GraphQLFieldConfigArgumentMap;

@@ -91,6 +91,6 @@ export const nearest = definePlugin({
   name: "nearest",
   orderings,
   extensionTypes,
-  preferences: [{ name: "distance", values: ["column"], plan: addDistances }],
+  preferences: [{ name: "distance", values: ["column"], example: "distance=column", plan: addDistances }],
   apply: (hooks) => hooks.buildGqlField.tap("nearest", addDistanceFields),
 });

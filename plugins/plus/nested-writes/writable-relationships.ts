@@ -35,7 +35,7 @@ export const findWritableRelationship = (
 };
 
 /** The operations that a role may use along a relationship. */
-export interface Operations {
+interface Operations {
   readonly insert: boolean;
   readonly update: boolean;
   readonly delete: boolean;

@@ -5,12 +5,14 @@
 import { randomUUID } from "node:crypto";
 import {
   bodyTooLarge,
+  buildJsonAnswer,
   CallError,
   definePlugin,
   isNestedDeeper,
   RelApiError,
   nameKey,
   parseJson,
+  requireService,
   Stage,
   urlTooLong,
   writeJson,
@@ -22,7 +24,8 @@ import {
   type OpenExchange,
   type PluginContext,
 } from "../../../core/index.ts";
-import { restGuideService, type RestGuide } from "../../rest/api.ts";
+import { describeAdditionsHook, restGuideService } from "../../rest/api.ts";
+import { BATCH_PATH } from "./openapi.ts";
 import { BadReference, fillBody, fillPath, isReference, type AnswerLookup } from "./references.ts";
 import {
   ALLOW,
@@ -87,14 +90,11 @@ const buildErrorAnswer = (part: BatchPart, place: number, { status, headers, bod
     error = { message: text };
   }
   const named = { ...(error as object), request: place, ...(part.id === undefined ? {} : { id: part.id }) };
-  return {
+  return buildJsonAnswer(
     status,
-    headers: [
-      ["Content-Type", "application/json; charset=utf-8"],
-      ...headers.filter(([name]) => !BODY_HEADERS.test(name)),
-    ],
-    body: writeJson(named as Json),
-  };
+    writeJson(named as Json),
+    headers.filter(([name]) => !BODY_HEADERS.test(name)),
+  );
 };
 
 /** Runs several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
@@ -106,6 +106,10 @@ export const restBatch = definePlugin({
   secretHeaders: [PART_HEADER],
   apply: (_hooks, context) => {
     const batches = new Map<string, OpenBatch>();
+    context.use(describeAdditionsHook).tap("rest-batch", ({ readParameters, paths }) => ({
+      readParameters,
+      paths: { ...paths, "/batch": BATCH_PATH },
+    }));
 
     /** The batch that a request is part of. */
     const findBatch = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
@@ -179,7 +183,7 @@ export const restBatch = definePlugin({
       let currentPart: BatchPart | undefined;
       let isLate = false;
       const encodeError = (error: RelApiError): Answer =>
-        (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // `rest` is a required plugin
+        requireService(context, restGuideService).encodeError(error, exchange);
       const runBatch = async (execute: PluginContext["execute"]) => {
         const batch: OpenBatch = { execute, end: "commit", requestNumber: 0, error: undefined };
         batches.set(id, batch);
@@ -231,11 +235,7 @@ export const restBatch = definePlugin({
       };
       try {
         const entries = await context.transaction({ isolation, onDisconnect: onGone }, runBatch);
-        return {
-          status: 200,
-          headers: [["Content-Type", "application/json; charset=utf-8"]],
-          body: `[${entries.join(",\n ")}]`,
-        };
+        return buildJsonAnswer(200, `[${entries.join(",\n ")}]`);
       } catch (error) {
         if (isLate && currentPart !== undefined)
           return buildErrorAnswer(

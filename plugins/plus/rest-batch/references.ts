@@ -19,7 +19,7 @@ export const isReference = (text: string): boolean => WHOLE.test(text);
 export type AnswerLookup = (name: string) => Json | undefined;
 
 /** The limit on the length that inserted values add to a request. */
-export interface ByteBudget {
+interface ByteBudget {
   /** The number of characters that remain. */
   remaining: number;
   /** Makes the error of an exceeded limit. */

@@ -157,6 +157,7 @@ export const rowHistory = definePlugin({
       name: AS_OF,
       // current rows would be a wrong answer to an invalid time
       values: () => true,
+      example: "as-of=2024-05-01",
       settings: (time) => [[SETTING, unquote(time)]],
       plan: (plan, time, { model }) => {
         if (!isTime(unquote(time))) throw timeInvalid(time);

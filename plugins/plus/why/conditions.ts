@@ -11,7 +11,7 @@ import type {
 } from "../../../core/index.ts";
 
 /** The values of a plan. */
-export interface KnownValues {
+interface KnownValues {
   readonly values: readonly BoundValue[];
   readonly session: Session;
 }
@@ -38,7 +38,7 @@ const formatKey = ({ arrow, key }: PathKey, given: KnownValues): string =>
 const formatPath = (path: readonly PathKey[] | undefined, given: KnownValues): string =>
   (path ?? []).map((step) => formatKey(step, given)).join("");
 
-export const formatExpression = (expression: Expression, given: KnownValues): string => {
+const formatExpression = (expression: Expression, given: KnownValues): string => {
   switch (expression.kind) {
     case "output":
       return expression.as;

@@ -1,5 +1,6 @@
 /** Writes the OpenAPI 3.1 document of one schema for one role. Generators of typed clients read it. */
 import { findRelation, type Column, type Relation, type Routine } from "../../../core/index.ts";
+import type { OpenapiAdditions } from "../api.ts";
 import {
   findDescribedRelations,
   buildObjectSchema,
@@ -20,8 +21,10 @@ interface Version3Input {
   readonly server: string;
   /** The REST names of the operators. */
   readonly operators: readonly string[];
-  /** Returns whether the preset contains the plugin, which may add parameters to reads. */
-  readonly hasPlugin: (plugin: string) => boolean;
+  /** The parameters of reads and the paths that plugins add. */
+  readonly additions: OpenapiAdditions;
+  /** Examples of the preferences that plugins add: `as-of=2024-05-01`. */
+  readonly preferences: readonly string[];
 }
 
 /** The input of a document, and the names that its parts share. */
@@ -92,70 +95,12 @@ const SHARED_PARAMETERS: JsonObject = {
   },
 };
 
-/** The parameters that plugins add to reads, by the name of the plugin. @rule R-OAS-10 */
-const PLUGIN_PARAMETERS: Readonly<Record<string, Readonly<Record<string, JsonObject>>>> = {
-  "cursor-pages": {
-    cursor: buildQueryParameter(
-      "cursor",
-      "The cursor of a page: empty for the first page, otherwise from the `Link` header of the previous page",
-    ),
-  },
-  "rest-having": {
-    having: buildQueryParameter("having", "A condition on groups: `count().gt.1`, `sold.sum().gte.10`"),
-  },
-};
-
-const PREFERENCES: Readonly<Record<string, string>> = {
-  "row-history": "`as-of=2024-05-01`",
-  nearest: "`distance=column`",
-};
-
-const buildPreferParameter = (has: Version3Input["hasPlugin"]): JsonObject => {
-  const added = Object.entries(PREFERENCES).flatMap(([plugin, text]) => (has(plugin) ? [text] : []));
+/** The parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
+const buildPreferParameter = (examples: readonly string[]): JsonObject => {
   const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
+  const added = examples.map((example) => `\`${example}\``);
   return { ...prefer, description: [...added, prefer.description].join(", ") };
 };
-
-const findPluginParameters = (has: Version3Input["hasPlugin"]): readonly (readonly [string, JsonObject])[] =>
-  Object.entries(PLUGIN_PARAMETERS).flatMap(([plugin, parameters]) => (has(plugin) ? Object.entries(parameters) : []));
-
-const HEADERS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
-
-const BATCH: JsonObject = {
-  type: "array",
-  items: {
-    type: "object",
-    required: ["path"],
-    properties: {
-      id: { type: "string" },
-      method: { enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] },
-      path: {
-        type: "string",
-        description: "The path below the REST root, with its query string: `/album?id=eq.$1.id`",
-      },
-      headers: HEADERS,
-      body: {},
-    },
-  },
-};
-
-const BATCH_ANSWERS: JsonObject = {
-  type: "array",
-  items: {
-    type: "object",
-    required: ["status", "headers", "body"],
-    properties: { id: { type: "string" }, status: { type: "integer" }, headers: HEADERS, body: {} },
-  },
-};
-
-const buildBatchPath = (): JsonObject => ({
-  post: buildOperation(
-    "batch",
-    "Several requests in one transaction",
-    { parameters: [parameterReference("prefer")], requestBody: { required: true, ...buildJsonContent(BATCH) } },
-    { 200: buildResponse(BATCH_ANSWERS, "The response to each request") },
-  ),
-});
 
 const ERROR: JsonObject = {
   type: "object",
@@ -240,9 +185,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   const name = findComponentName(writer, relation);
   const rows = buildListSchema(schemaReference(name));
   const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
-  const added = findPluginParameters(writer.hasPlugin).flatMap(([parameter]) =>
-    isColumn(parameter) ? [] : [parameter],
-  );
+  const added = Object.keys(writer.additions.readParameters).filter((parameter) => !isColumn(parameter));
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
   const buildRelationOperation = (names: readonly string[], responses: JsonObject, body?: JsonObject): JsonObject => {
     const requestBody = body && { required: true, ...buildJsonContent(body) };
@@ -331,7 +274,7 @@ export const buildVersion3 = (version: Version3Input): DocumentMembers =>
   new DocumentMembers(writeDocumentMembers(version));
 
 const writeDocumentMembers = function* (version: Version3Input): MemberGenerator {
-  const { description, operators, hasPlugin } = version;
+  const { description, operators, additions, preferences } = version;
   const { model, hasSecurity } = description;
   const relations = yield* findDescribedRelations(description);
   const writer: Writer = { ...version, components: buildComponentNames(relations.map(({ name }) => name)) };
@@ -344,7 +287,8 @@ const writeDocumentMembers = function* (version: Version3Input): MemberGenerator
   });
   const paths = function* (): MemberGenerator {
     yield* buildRelationPaths(description, relations, (relation) => buildRelationOperations(writer, relation));
-    if (hasPlugin("rest-batch") && relations.every(({ name }) => name !== "batch")) yield ["/batch", buildBatchPath()];
+    for (const [path, operations] of Object.entries(additions.paths))
+      if (relations.every(({ name }) => `/${name}` !== path)) yield [path, operations];
     yield* buildRoutinePaths(description, (call) => buildRoutineOperations(writer, call));
   };
   const schemas = function* (): MemberGenerator {
@@ -356,8 +300,8 @@ const writeDocumentMembers = function* (version: Version3Input): MemberGenerator
     pattern: `^(not\\.)?(${operators.map(escapePattern).join("|")})(\\([A-Za-z_]+\\))?\\.`,
   };
   const parameters = function* (): MemberGenerator {
-    yield* Object.entries({ ...SHARED_PARAMETERS, prefer: buildPreferParameter(hasPlugin) });
-    yield* findPluginParameters(hasPlugin);
+    yield* Object.entries({ ...SHARED_PARAMETERS, prefer: buildPreferParameter(preferences) });
+    for (const [name, text] of Object.entries(additions.readParameters)) yield [name, buildQueryParameter(name, text)];
     for (const relation of relations)
       for (const [at, column] of relation.columns.entries())
         yield [

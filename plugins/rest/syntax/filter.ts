@@ -16,7 +16,7 @@ import {
 } from "./lex.ts";
 
 /** An operator expression without its field. */
-export type Operation = Omit<Condition, "field">;
+type Operation = Omit<Condition, "field">;
 
 const OPERATOR = "operator (eq, gt, ...)";
 

@@ -139,7 +139,7 @@ export const scanQuoted = (text: string, at: number): Token<string> | LexFailure
   return { at: text.length, expecting: UNFINISHED_QUOTE };
 };
 
-export interface Name {
+interface Name {
   readonly text: string;
   /** The tokens that could continue the name. After runs joined by dashes, only another dash is reported. */
   readonly more: readonly string[];

@@ -20,7 +20,7 @@ import { decodePart, isReserved, getLastPart, LOGIC, buildNestedHookName } from 
 import { parseWholeNumber } from "./range.ts";
 import { parseSelect } from "./select.ts";
 
-export type Pair = readonly [name: string, value: string | undefined];
+type Pair = readonly [name: string, value: string | undefined];
 
 /**
  * Splits a query string into pairs, in URL order, decoded once. `text` is the undecoded part after `?`; `&` and `;`

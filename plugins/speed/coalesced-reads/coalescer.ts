@@ -33,7 +33,7 @@ export interface CoalescedRead {
 }
 
 /** The outcome of reads that shared a round trip. */
-export interface CoalescedRun {
+interface CoalescedRun {
   /** The rows of each read. Undefined for a read that has to run on its own. */
   readonly rows: readonly (readonly ResultRow[] | undefined)[];
   /** The index of the first read without a result. */

@@ -3,13 +3,13 @@ import type { ServerResponse } from "node:http";
 import type { BodyFrame, ValueReceiver } from "../api.ts";
 import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
 
-export interface OpenBody {
+interface OpenBody {
   readonly receiver: ValueReceiver;
   /** Settles when the response is over. */
   writeTo(response: ServerResponse, around?: BodyFrame): Promise<void>;
 }
 
-export interface OpenBodyParts {
+interface OpenBodyParts {
   readonly response: ServerResponse;
   /** The longest time for which the database may wait for the client. */
   readonly patienceMs: number;

@@ -10,7 +10,7 @@ export interface Sink {
   disableBackpressure(): void;
 }
 
-export interface SinkParts {
+interface SinkParts {
   readonly response: ServerResponse;
   /** Called when the client has not read everything that was written. */
   readonly onUnread: () => void;

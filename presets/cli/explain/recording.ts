@@ -1,7 +1,7 @@
 /** Records the plans and statements of a request on their way to the database, and rolls its transactions back. */
 import type { Execution, PluginContext, ResultRow } from "../../../core/index.ts";
 
-export interface RecordedExecution {
+interface RecordedExecution {
   readonly execution: Execution;
   /** The rows of each program. Undefined if the transaction failed. */
   rows?: readonly ResultRow[];

@@ -48,8 +48,8 @@ const openDatabase = async () => {
   const script = readFileSync(at("films.sql"), "utf8");
   const server = process.env["TEST_DATABASE_URL"] ?? "";
   if (server === "") {
-    const { startEmbeddedDatabase } = await import("../../../dist/plugins/database/index.js");
-    const database = startEmbeddedDatabase({ image: "empty", loadScript: script });
+    const { embedded } = await import("../../../dist/plugins/database/index.js");
+    const database = embedded({ image: "empty", loadScript: script });
     await database.ready;
     return { options: { database }, drop: () => undefined };
   }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { RelApiOptions } from "../../../core/index.ts";
-import { startEmbeddedDatabase } from "../../../plugins/database/index.ts";
+import { embedded } from "../../../plugins/database/index.ts";
 import { readEnvironment } from "../../../presets/server/environment.ts";
 import { serve } from "../../../presets/server/serve.ts";
 import { openDatabase } from "../database.ts";
@@ -42,7 +42,7 @@ end $$`;
 /** Opens an embedded database: the demo, or an empty one in which a script is run. */
 export const openEmbedded = async (loadScript?: string) => {
   const image = loadScript === undefined ? "demo" : "empty";
-  const database = startEmbeddedDatabase({ image, loadScript, statementTimeout: 0 });
+  const database = embedded({ image, loadScript, statementTimeout: 0 });
   await database.ready;
   const pool = new pg.Pool({ user: "postgres", database: "postgres", stream: () => database.stream(), max: 1 });
   atFileEnd(async () => {
