@@ -7,9 +7,9 @@ import { join } from "node:path";
 
 const SERVER = "dist/presets/standalone.js";
 /** Written by the last step of a build. */
-const LAST = "dist/chunks/LICENSES.txt";
+const LAST = "dist/THIRD-PARTY-LICENSES.txt";
 /** The last step of each part of `npm run build`. */
-const BUILT = [SERVER, LAST, "dist/plugins/pages/playground/app", "dist/plugins/database/embedded/demo.image"];
+const BUILT = [SERVER, LAST, "dist/plugins/pages/playground/app", "dist/plugins/database/embedded/databases.images"];
 const builtAtMs = BUILT.every((path) => existsSync(path)) ? statSync(LAST).mtimeMs : 0;
 
 // an image may have what was built and nothing else

@@ -1,10 +1,13 @@
 // Bundles the modules of the server and the used parts of GraphQL's packages into a few files. Node needs half a
 // millisecond to load each file. It is the last step of `npm run build`. Modules that applications import stay
 // separate. After `npm run build:ts` the server loads one file per module again.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliDecompressSync } from "node:zlib";
 import { build } from "esbuild";
+import { joinLicences, licencesOf } from "./bundled-files.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -43,19 +46,6 @@ const takenIn = {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
       kind === "entry-point" || isAbsolute(path) || TAKEN_IN.has(path.split("/")[0]) ? undefined : { external: true },
     ),
-};
-
-/** Each bundle contains the licences of the packages in it. */
-const writeLicences = ({ inputs }, file) => {
-  const folders = new Set(
-    Object.keys(inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
-  );
-  const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    const found = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each));
-    return `${name} ${version}\n\n${found === undefined ? license : readFileSync(join(root, folder, found), "utf8").trim()}\n`;
-  });
-  writeFileSync(file, texts.join(`\n${"-".repeat(80)}\n\n`));
 };
 
 /** CommonJS modules load Node's own modules with `require`, which esbuild expects to find and an ES module lacks. */
@@ -97,4 +87,20 @@ const { outputFiles, metafile } = await build({
   legalComments: "none",
 });
 outputFiles.forEach(write);
-writeLicences(metafile, join(chunks, "LICENSES.txt"));
+
+// the licences of all that the package contains of others
+const readSource = (path) => readFileSync(join(root, path), "utf8");
+const [, ofChinook] = /^(-- Source: the Chinook[^]*?)\n\n/m.exec(readSource("plugins/database/embedded/demo/3-music-rows.sql"));
+const playground = brotliDecompressSync(readFileSync(join(dist, "plugins/pages/playground/app/LICENSES.txt.br"))).toString();
+const openapiPage = createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js");
+writeFileSync(
+  join(dist, "THIRD-PARTY-LICENSES.txt"),
+  joinLicences([
+    "This package contains code and data of others: in the server, in the page for the OpenAPI document, in the demo\ndatabase, and in the GraphQL playground. Their licences follow in this order.\n",
+    ...licencesOf(root, Object.keys(metafile.inputs)),
+    ...licencesOf(root, [relative(root, openapiPage)]),
+    readFileSync(`${openapiPage}.LICENSE.txt`, "utf8"),
+    `The demo database\n\n${ofChinook.replace(/^-- ?/gm, "")}\n`,
+    playground,
+  ]),
+);

@@ -1,6 +1,10 @@
 /** HTML pages for browsers: content negotiation, the document, its security policy, and its files. */
 import { randomBytes } from "node:crypto";
-import type { Answer, Exchange } from "../../core/index.ts";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliDecompress, gzip } from "node:zlib";
+import { findPackageFile, type Answer, type Exchange } from "../../core/index.ts";
 import { THEME } from "./page-style.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -111,6 +115,26 @@ export const buildAssetAnswer = (asset: Asset, exchange: Omit<Exchange, "session
     body: isGzipped ? asset.gzipped : asset.bytes,
   };
 };
+
+const decompress = promisify(brotliDecompress);
+const compress = promisify(gzip);
+
+/** Returns a file of a page as browsers take it. */
+export const encodeAsset = async (bytes: Buffer): Promise<Omit<Asset, "contentType">> => ({
+  bytes,
+  gzipped: await compress(bytes),
+});
+
+/** Returns the folder `path` of `dist/plugins/pages`, into which the build writes compressed files. Undefined if the
+ *  build did not write `file`. */
+export const findBuiltFolder = (path: string, file: string): string | undefined => {
+  const found = findPackageFile(`dist/plugins/pages/${path}/${file}.br`);
+  return found === undefined ? undefined : dirname(found);
+};
+
+/** Reads a file that the build compressed. */
+export const readBuiltAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> =>
+  encodeAsset(await decompress(await readFile(join(folder, `${name}.br`))));
 
 /** Creates a store that reads each file once, on first use. It returns undefined for other names. */
 export const createAssetStore = (

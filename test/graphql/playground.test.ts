@@ -10,7 +10,7 @@ import { cases } from "../support/cases.ts";
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 // the page is part of the build, and tests from the sources have no build
-if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.gz")))
+if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.br")))
   execFileSync(process.execPath, [inRoot(".ci/bundle-playground.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));
@@ -81,7 +81,7 @@ test("G-HTTP-12 the page loads nothing from other servers", () => {
 });
 
 test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async () => {
-  for (const name of ["main.js", "editor.worker.js", "json.worker.js", "graphql.worker.js"]) {
+  for (const name of ["main.js", "worker.js"]) {
     const packed = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
     expect(packed.headers).toMatchObject({
       "content-encoding": "gzip",

@@ -1,6 +1,6 @@
 /** The locations of the embedded database's files. The files are beside the compiled code, even when the sources are
  *  running, because Node 20 cannot run TypeScript in a thread. */
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { explainMissingFile, findPackageFile, presetError } from "../../../core/index.ts";
@@ -15,20 +15,17 @@ const getBuiltFolder = (): string => {
 /** Returns the URL of the module that runs in the thread. */
 export const getThreadUrl = (): URL => pathToFileURL(join(getBuiltFolder(), "worker.js"));
 
-/** Returns the path of a prebuilt image. The file exists after `npm run build`. */
-export const getImagePath = (name: "demo" | "empty"): string => join(getBuiltFolder(), `${name}.image`);
+/** Returns the path of the file that has both built images. The file exists after `npm run build`. */
+export const getImagesPath = (): string => join(getBuiltFolder(), "databases.images");
 
 /** Returns the path of the file that records the inputs of the images. */
 export const getStampPath = (): string => join(getBuiltFolder(), "images.json");
 
-/** Returns the folder beside the compiled code where the build copies the demo's SQL files. */
-export const getDemoFolder = (): string => join(getBuiltFolder(), "demo");
-
-/** Lists the paths of the demo's SQL files, in the order in which they run. @throws Error if the folder is missing */
+/** Lists the paths of the demo's SQL files, in the order in which they run. A published package has the images instead.
+ *  @throws Error if the folder is missing */
 export function listDemoScripts(): string[] {
-  const sources = findPackageFile("plugins/database/embedded/demo");
-  const folder = sources ?? getDemoFolder();
-  if (!existsSync(folder)) throw new Error("the demo database is missing: run npm run build");
+  const folder = findPackageFile("plugins/database/embedded/demo");
+  if (folder === undefined) throw new Error("the demo database is missing: run npm run build");
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
     .sort()

@@ -1,50 +1,39 @@
 /** Builds the images from which the embedded database starts quickly: `npm run build:demo`. */
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
-import { getDemoFolder, listDemoScripts, getImagePath, getStampPath } from "./assets.ts";
+import { getImagesPath, getStampPath, listDemoScripts } from "./assets.ts";
 import { dumpCluster, initDbParams, openCluster, readPgliteVersion, runScripts } from "./cluster.ts";
+import { packImages } from "./images.ts";
 
 /** Builds both images if their inputs have changed. Returns whether it built them. */
 export async function buildImages(): Promise<boolean> {
   const scripts = listDemoScripts();
   const stamp = computeStamp(scripts);
-  const paths = [getImagePath("demo"), getImagePath("empty")];
-  if (
-    paths.every((path) => existsSync(path)) &&
-    existsSync(getStampPath()) &&
-    readFileSync(getStampPath(), "utf8") === stamp
-  )
-    return false;
+  const imagesPath = getImagesPath();
+  const stampPath = getStampPath();
+  if (existsSync(imagesPath) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp) return false;
 
-  // retained WAL would only enlarge the image
-  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] });
+  // retained WAL would only enlarge the images
+  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB", "wal_recycle=off"] });
   // Clients connect to only one database, and its templates would be two thirds of the image.
   await pg.exec("update pg_database set datistemplate = false where datname in ('template0', 'template1')");
   await pg.exec("drop database template0");
   await pg.exec("drop database template1");
-  await writeImage(pg, "empty");
+  const empty = await dumpImage(pg);
   await runScripts(pg, scripts);
-  await writeImage(pg, "demo");
+  replaceFile(imagesPath, packImages(empty, await dumpImage(pg)));
   await pg.close();
-
-  // The published package has no sources, but must include the licences, which are in the scripts.
-  mkdirSync(getDemoFolder(), { recursive: true });
-  for (const script of scripts) {
-    const copy = join(getDemoFolder(), basename(script));
-    if (copy !== script) copyFileSync(script, copy);
-  }
-  replaceFile(getStampPath(), stamp);
+  replaceFile(stampPath, stamp);
   return true;
 }
 
-async function writeImage(pg: PGlite, name: "demo" | "empty"): Promise<void> {
+async function dumpImage(pg: PGlite): Promise<Uint8Array> {
   await pg.exec("vacuum (full, analyze)");
   await pg.exec("vacuum (freeze, analyze)");
-  replaceFile(getImagePath(name), gzipSync(await dumpCluster(pg), { level: 9 }));
+  await pg.exec("select pg_switch_wal()"); // the checkpoint of the dump then removes the used segments
+  return dumpCluster(pg);
 }
 
 /** Renames a finished file, so that two concurrent builds do not leave a mixture. */

@@ -4,10 +4,11 @@
 import { existsSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { presetError, resolvePackage } from "../../../core/index.ts";
-import { listDemoScripts, getImagePath } from "./assets.ts";
+import { getImagesPath, listDemoScripts } from "./assets.ts";
 import { lockDataFolder } from "./folder.ts";
 import { createBackendQueue } from "./gate.ts";
 import { launchThread } from "./host.ts";
+import { BUILT_IMAGES } from "./images.ts";
 import type { Thread } from "./host.ts";
 import { createClientStream } from "./stream.ts";
 import type { ClientStream } from "./stream.ts";
@@ -89,7 +90,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
       ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }),
       dataFolder: folder?.clusterPath,
     };
-    if (isFresh && boot.imagePath === undefined)
+    if (isFresh && boot.image === undefined)
       log(
         "relapi: preparing the embedded database, which takes about 5 s (npm run build creates an image to start from)",
       );
@@ -190,10 +191,13 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
 /** Returns the boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
 function buildFreshBoot(options: EmbeddedOptions): Boot {
   const image = options.image ?? "demo";
-  const isBuiltIn = (name: string): name is "demo" | "empty" => name === "demo" || name === "empty";
-  const path = isBuiltIn(image) ? getImagePath(image) : image;
   const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
-  if (existsSync(path)) return { ...boot, imagePath: path, scriptPaths: [] };
-  if (!isBuiltIn(image)) throw new Error(`there is no database image ${path}`);
-  return { ...boot, scriptPaths: image === "demo" ? listDemoScripts() : [] };
+  const built = BUILT_IMAGES.find((name) => name === image);
+  if (built === undefined) {
+    if (!existsSync(image)) throw new Error(`there is no database image ${image}`);
+    return { ...boot, image: { path: image }, scriptPaths: [] };
+  }
+  const path = getImagesPath();
+  if (existsSync(path)) return { ...boot, image: { path, built }, scriptPaths: [] };
+  return { ...boot, scriptPaths: built === "demo" ? listDemoScripts() : [] };
 }

@@ -1,12 +1,13 @@
 /** The messages between the main thread and the database thread. */
+import type { Image } from "./images.ts";
 import type { Batch } from "./messages.ts";
 
 /** The boot parameters of the database, in `workerData`. */
 export interface Boot {
   /** The folder of the cluster. Undefined for a database in memory. */
   readonly dataFolder?: string;
-  /** A gzipped tar of a cluster that is unpacked before the start. */
-  readonly imagePath?: string;
+  /** The image that is unpacked before the start. */
+  readonly image?: Image;
   /** The SQL files that run after the start, before `loadScript`. */
   readonly scriptPaths: readonly string[];
   readonly loadScript?: string;

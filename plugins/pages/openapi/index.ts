@@ -10,12 +10,25 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { openapiPageService, openapiService } from "../../rest/api.ts";
-import { createAssetStore, buildAssetAnswer, buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
-import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
-import { buildPage } from "./page.ts";
+import {
+  createAssetStore,
+  buildAssetAnswer,
+  buildPageAnswer,
+  acceptsPage,
+  encodeAsset,
+  findBuiltFolder,
+  readBuiltAsset,
+} from "../../shared/pages.ts";
+import { buildPage, PAGE_SCRIPT } from "./page.ts";
 
 /** The path below the REST root. Relations and functions never have a path of three segments. */
 const ASSETS = "/openapi/ui";
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+  "favicon-32x32.png": "image/png",
+  "page.js": "text/javascript; charset=utf-8",
+};
 const MAX_AGE_SECONDS = 86_400;
 
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
@@ -26,7 +39,9 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   let cachedRoots: readonly string[] | undefined;
   // the plugin "openapi" starts after this plugin, so its service is looked up on the first request
   const findRoots = (): readonly string[] => (cachedRoots ??= context.use(openapiService)?.roots() ?? []);
-  const assets = createAssetStore(CONTENT_TYPES, (name) => readAsset(folder, name));
+  const assets = createAssetStore(CONTENT_TYPES, (name) =>
+    name === "page.js" ? encodeAsset(Buffer.from(PAGE_SCRIPT)) : readBuiltAsset(folder, name),
+  );
   const parseAssetName = (path: string): string | undefined => {
     const root = findRoots().find((one) => path.startsWith(`${one}${ASSETS}/`));
     return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
@@ -70,7 +85,7 @@ export const openapiPage = definePlugin({
   before: ["rest"],
   apply: (_hooks, context) => {
     const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;
-    const folder = findAssetFolder();
+    const folder = findBuiltFolder("openapi/swagger-ui", "swagger-ui-bundle.js");
     if (folder !== undefined) {
       context.offer(openapiPageService, {
         paths: () => (isDescribed() ? (context.use(openapiService)?.roots() ?? []) : []),
@@ -81,7 +96,8 @@ export const openapiPage = definePlugin({
     context.onModel(() => {
       if (hasWarned || !isDescribed()) return;
       hasWarned = true;
-      context.logger.warn(`the OpenAPI page is disabled: ${explainMissingFile("swagger-ui-dist is not installed")}`);
+      const reason = explainMissingFile("its files have not been built (npm run build:openapi-page)");
+      context.logger.warn(`the OpenAPI page is disabled: ${reason}`);
     });
   },
 });

@@ -1,5 +1,8 @@
 /** `GET /v1/graphql` in a browser: serves a page to write and run queries, mutations and subscriptions. The page works
  *  without the internet. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   definePlugin,
   explainMissingFile,
@@ -9,9 +12,15 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { graphqlService } from "../../graphql/api.ts";
-import { createAssetStore, buildAssetAnswer, buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
+import {
+  createAssetStore,
+  buildAssetAnswer,
+  buildPageAnswer,
+  acceptsPage,
+  findBuiltFolder,
+  readBuiltAsset,
+} from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
-import { CONTENT_TYPES, computeDigest, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 
 /** The path of the GraphQL surface. */
@@ -24,12 +33,27 @@ const YEAR_SECONDS = 31_536_000;
 
 type AnyExchange = Omit<Exchange, "session">;
 
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  "main.js": "text/javascript; charset=utf-8",
+  "main.css": "text/css; charset=utf-8",
+  "worker.js": "text/javascript; charset=utf-8",
+  "codicon.ttf": "font/ttf",
+  "LICENSES.txt": "text/plain; charset=utf-8",
+};
+
+/** Computes a digest that changes with the files, so that browsers may cache the files forever. */
+const computeDigest = (folder: string): string => {
+  const hash = createHash("sha256");
+  for (const name of Object.keys(CONTENT_TYPES)) hash.update(readFileSync(join(folder, `${name}.br`)));
+  return hash.digest("base64url").slice(0, 12);
+};
+
 /** Returns the path of the assets relative to the page's URL, which may end with a slash. @rule R-PATH-11 */
 const buildAssetPath = (exchange: AnyExchange): string =>
   exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
 
 const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Surface => {
-  const assets = createAssetStore(CONTENT_TYPES, (name) => readAsset(folder, name));
+  const assets = createAssetStore(CONTENT_TYPES, (name) => readBuiltAsset(folder, name));
   let cachedDigest: string | undefined;
   const getDigest = (): string => (cachedDigest ??= computeDigest(folder));
 
@@ -90,7 +114,7 @@ export const playground = definePlugin({
   // the GraphQL surface serves the other methods of the path; it starts later, so it cannot be in `requires`
   before: ["graphql"],
   apply: (_hooks, context) => {
-    const folder = findAssetFolder();
+    const folder = findBuiltFolder("playground/app", "main.js");
     if (folder === undefined) {
       const reason = explainMissingFile("its page has not been built (npm run build:playground)");
       context.logger.warn(`the playground is disabled: ${reason}`);

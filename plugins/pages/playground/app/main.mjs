@@ -3,17 +3,19 @@
 import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
-import "graphiql/style.css";
+// Not "graphiql/style.css", which repeats the styles of the editor and has fonts of 300 kB.
+import "@graphiql/react/style.css";
+import "@graphiql/plugin-doc-explorer/style.css";
+import "@graphiql/plugin-history/style.css";
+import "graphiql/graphiql.css";
 import { createElement, Fragment, useEffect } from "react";
 import { createRoot } from "react-dom/client";
 
 /** The server writes this configuration into the page. */
 const { assets } = JSON.parse(document.getElementById("config").textContent);
 
-const WORKERS = { json: "json.worker.js", graphql: "graphql.worker.js" };
-
 globalThis.MonacoEnvironment = {
-  getWorker: (_id, label) => new Worker(`${assets}/${WORKERS[label] ?? "editor.worker.js"}`),
+  getWorker: (_id, label) => new Worker(`${assets}/worker.js`, { name: label }),
 };
 
 /** The key of the editor's headers. They contain secrets, so they are stored only until the tab is closed. */
