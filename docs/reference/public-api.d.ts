@@ -9,6 +9,7 @@ export {
   ApiAnswer,
   ApiCall,
   ApiMethods,
+  AppLogger,
   ApplyOperand,
   ArrayItem,
   /** @experimental */ ArrivingTransaction,
@@ -218,6 +219,7 @@ export {
   /** @experimental */ getBoundValue,
   /** @experimental */ getVisibility,
   ident,
+  importPackage,
   integer,
   isJsonObject,
   /** @experimental */ isNestedDeeper,
@@ -519,6 +521,7 @@ export {
   Upgrade,
   UpgradeTap,
   changeFeedService,
+  eventStreamsService,
   /** @experimental */ livePatchesService,
   liveQueriesService,
   /** @experimental */ liveRunSignal,
@@ -664,7 +667,9 @@ export {
   /** @experimental */ RestGuide,
   RestHandler,
   /** @experimental */ RestLive,
+  /** @experimental */ RestLiveExample,
   RestPreferences,
+  /** @experimental */ RestRelation,
   RestRoute,
   RestRouteContext,
   RestTarget,
@@ -2101,7 +2106,7 @@ export interface SessionSource {
 }
 
 // --- core/kernel/options.d.ts
-export type LogLevel = ValuesOf<typeof coreSettings>["logLevel"];
+export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
 export interface Logger {
     error(message: string, facts?: Readonly<Record<string, unknown>>): void;
     warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
@@ -2117,6 +2122,12 @@ export interface FieldsFirstLogger {
     readonly info: LogFunction;
     readonly debug: LogFunction;
 }
+export interface AppLogger {
+    error(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+    info(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+    debug(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
+}
 export interface DatabaseSource {
     readonly stream: () => Duplex;
     readonly ready?: Promise<void>;
@@ -2124,7 +2135,7 @@ export interface DatabaseSource {
 }
 interface ObjectOptions {
     readonly database?: DatabaseSource | undefined;
-    readonly logger?: Logger | undefined;
+    readonly logger?: Logger | AppLogger | undefined;
     readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
     readonly appSettings?: Readonly<Record<string, string>> | undefined;
 }
@@ -2134,6 +2145,9 @@ export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, 
 export type RelApiOptions = {
     readonly [Each in keyof ResolvedOptions]?: ResolvedOptions[Each] | undefined;
 };
+
+// --- core/kernel/package-files.d.ts
+export declare const importPackage: (name: string) => Promise<unknown>;
 
 // --- core/kernel/plugin-errors.d.ts
 export declare const buildErrorFields: (error: unknown) => Readonly<Record<string, unknown>>;
@@ -2258,7 +2272,8 @@ export declare const coreSettings: readonly [
     Setting<number, "maxUnreadBytes">,
     Setting<number, "unreadTimeout">,
     Setting<number, "requestTimeout">,
-    Setting<"debug" | "error" | "info" | "silent" | "warn", "logLevel">,
+    Setting<"debug" | "error" | "info" | "silent" | "warn" | undefined, "logLevel">,
+    Setting<string | undefined, "name">,
     Setting<boolean, "logQuery">,
     Setting<boolean, "serverTimingEnabled">
 ];
@@ -2501,7 +2516,7 @@ export interface PluginContext {
     readonly registry: Registry;
     readonly counters: Counters;
     readonly troubles: HealthProblems;
-    logTo(target: Logger): void;
+    logTo(target: Logger | AppLogger): void;
     readonly caches: Caches;
     model(): Model;
     beforeModel(listener: (model: Model) => void | Promise<void>): void;
@@ -3740,6 +3755,9 @@ export interface LivePatcher {
 export declare const livePatchesService: import("../../core/index.ts").ServiceToken<{
     readonly open: () => LivePatcher;
 }>;
+export declare const eventStreamsService: import("../../core/index.ts").ServiceToken<{
+    readonly isServed: () => boolean;
+}>;
 export interface CohortCounts {
     runs: number;
     rows: number;
@@ -4266,12 +4284,28 @@ export interface Hints {
 export declare const hintsService: import("../../core/index.ts").ServiceToken<Hints>;
 export interface RestExample {
     readonly path: string;
+    readonly relation: string;
+    readonly select: string;
     readonly profile?: string;
+}
+export interface RestRelation {
+    readonly name: string;
+    readonly path: string;
+    readonly comment?: string;
+}
+export interface RestLiveExample {
+    readonly path: string;
+    readonly relationPath: string;
+    readonly key: string;
+    readonly column: string;
+    readonly mayUpdate: boolean;
 }
 export interface RestGuide {
     roots(): readonly string[];
     encodeError(error: RelApiError, exchange: OpenExchange): Answer;
     example(model: Model, session: Session): Promise<RestExample | undefined>;
+    relations(model: Model, session: Session): Promise<readonly RestRelation[]>;
+    liveExample(model: Model, session: Session): Promise<RestLiveExample | undefined>;
 }
 export declare const restGuideService: import("../../core/index.ts").ServiceToken<RestGuide>;
 export interface ChosenMedia {
@@ -4562,6 +4596,7 @@ export interface PresetOptions extends RelApiOptions {
     readonly unreadTimeout?: RelApiOptions["unreadTimeout"];
     readonly requestTimeout?: RelApiOptions["requestTimeout"];
     readonly logLevel?: RelApiOptions["logLevel"];
+    readonly name?: RelApiOptions["name"];
     readonly logQuery?: RelApiOptions["logQuery"];
     readonly serverTimingEnabled?: RelApiOptions["serverTimingEnabled"];
     readonly databaseUrl?: RelApiOptions["databaseUrl"];
