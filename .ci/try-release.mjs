@@ -3,7 +3,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -51,14 +50,8 @@ const start = async (pattern, cwd, env, ...command) => {
   });
 };
 
-const findPort = async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-};
+/** The port of the registry, below the range from which the system assigns ports to other processes. */
+const port = 10_000 + (process.pid % 20_000);
 
 const startRegistry = async () => {
   const folder = join(work, "registry");
@@ -67,7 +60,6 @@ const startRegistry = async () => {
   const manifest = { private: true, dependencies: { verdaccio: "6" }, overrides: { "node-fetch": "2" } };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   runLoosely(folder, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error");
-  const port = await findPort();
   const upstream = run(work, "npm", "config", "get", "registry").trim();
   writeFileSync(
     join(folder, "config.yaml"),

@@ -17,6 +17,7 @@ class PluginError extends Error {
   }
 }
 
+/** The function of a plugin that threw an error. */
 interface Origin {
   readonly plugin: string;
   readonly hook: string;
