@@ -30,7 +30,7 @@ describe("help and version", () => {
     schema: /--role <role>/,
     "dump-config": /secrets masked/,
     "live-triggers": /live queries/,
-    init: /<folder>/,
+    init: /--js/,
   };
 
   test("C-CLI-1 --help lists every command", async () => {
@@ -77,7 +77,7 @@ describe("help and version", () => {
       `relapi: too many arguments for 'live-triggers'. Expected 0 arguments but got 1.\n${HINT}`,
     ],
     [["explain"], `relapi: missing required argument 'request'\n${HINT}`],
-    [["init"], `relapi: missing required argument 'folder'\n${HINT}`],
+    [["init", "a", "b"], `relapi: too many arguments for 'init'. Expected 1 argument but got 2.\n${HINT}`],
     [["--config"], `relapi: option '-c, --config <file>' argument missing\n${HINT}`],
   ])("C-CLI-2 %j is refused, with exit code 2", async (words, stderr) => {
     expect(await relapi(words)).toEqual({ code: 2, stdout: "", stderr });
