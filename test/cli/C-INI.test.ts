@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
 import { program, relapi, temporaryFolder, type Ended, type Environment } from "./run.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -43,7 +44,7 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk) => {
         output += String(chunk);
-        if (output.includes("schema loaded") && output.includes("listening")) resolve();
+        if (output.includes("listening")) resolve();
       });
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
@@ -52,12 +53,15 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
   });
   failed.catch(() => {}); // a server that has started ends later
   await Promise.race([started, failed]);
-  const [, address = ""] = /listening on (\S+)/.exec(output) ?? [];
+  const [, printed = ""] = /listening on (\S+)/.exec(output) ?? [];
+  const address = printed.replace("localhost", "127.0.0.1");
+  // its health is 503 until the schema is loaded
+  await until(async () => (await fetch(`${address}/health`)).ok, "the schema is loaded");
   const stop = (): Promise<number | null> => {
     child.kill("SIGTERM");
     return ended;
   };
-  return { address: address.replace("localhost", "127.0.0.1"), stop };
+  return { address, stop };
 };
 
 let created: Ended;
