@@ -6,6 +6,8 @@ export type Language = "ts" | "js";
 /** Returns the text in a TypeScript project, and nothing in a JavaScript project. */
 type Types = (text: string) => string;
 
+const TEST_FILES = "*.test.js";
+
 const buildPackageFile = (name: string, language: Language): string => {
   const isTypescript = language === "ts";
   return formatJson({
@@ -14,8 +16,8 @@ const buildPackageFile = (name: string, language: Language): string => {
     type: "module",
     engines: { node: ">=20.12" },
     scripts: isTypescript
-      ? { build: "tsc", start: "tsc && node dist/server.js", test: "tsc && node --test dist/*.test.js" }
-      : { start: "node src/server.js", test: "node --test src/*.test.js" },
+      ? { build: "tsc", start: "tsc && node dist/server.js", test: `tsc && node --test dist/${TEST_FILES}` }
+      : { start: "node src/server.js", test: `node --test src/${TEST_FILES}` },
     dependencies: { express: "^5.3.0", graphql: "^16.12.0", relapi: `^${VERSION}` },
     devDependencies: {
       "@electric-sql/pglite": ">=0.5.8 <0.6",
