@@ -1,4 +1,4 @@
-// What the scripts of the build share that put other packages into `dist`: stored files, and licences.
+// Compresses files of other packages for `dist`, and collects their licences. Several scripts of the build use it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";

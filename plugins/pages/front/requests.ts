@@ -16,6 +16,8 @@ const HEADERS: Readonly<Record<CredentialKind, string>> = {
   "admin-secret": `-H "X-Session-Admin-Secret: $ADMIN_SECRET"`,
 };
 
+const EXPLAIN_CLIENT = "relapi explain: the statement, its plan and the row policies, on the server";
+
 /** The headers as an object of JavaScript. */
 const CLIENT_HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `{ Authorization: "Bearer <token>" }`,
@@ -77,11 +79,11 @@ console.log(error ?? data);`;
     { client: "curl", text: curl },
     { client: "postgrest-js", text: postgrest },
     ...(supabaseRoot === undefined ? [] : [{ client: "supabase-js", text: supabase }]),
-    { client: "relapi explain: the statement, its plan and the row policies, on the server", text: explain },
+    { client: EXPLAIN_CLIENT, text: explain },
   ];
 };
 
-const QUERY_OF_NOBODY = "query {\n  __typename\n}";
+const QUERY_WITHOUT_TABLES = "query {\n  __typename\n}";
 
 /** Returns the requests for the example, a query of several lines. */
 export const buildGraphqlRequests = (
@@ -89,7 +91,7 @@ export const buildGraphqlRequests = (
   example: string | undefined,
   secret: CredentialKind | undefined,
 ): readonly ExampleRequest[] => {
-  const query = example ?? QUERY_OF_NOBODY;
+  const query = example ?? QUERY_WITHOUT_TABLES;
   const shortQuery = query.replace(/\s+/g, " ").replace(/^query /, "");
   const curl = joinArguments([
     `curl ${quoteForShell(at)}`,
@@ -121,7 +123,7 @@ console.log(error ?? data);`;
     { client: "Apollo Client", text: apollo },
     { client: "urql", text: urql },
     {
-      client: "relapi explain: the statement, its plan and the row policies, on the server",
+      client: EXPLAIN_CLIENT,
       text: `npx relapi explain ${quoteForShell(shortQuery)}`,
     },
   ];

@@ -26,7 +26,7 @@ const EXAMPLE_HEADERS = JSON.stringify({ "X-Session-Admin-Secret": "", "X-Sessio
 const HELP = "# Ctrl-Space completes, Ctrl-Enter runs.";
 
 /** The first query if callers without credentials may see nothing. */
-const QUERY_OF_NOBODY = `# Set your headers below (X-Session-Admin-Secret, X-Session-Role or Authorization), then load this page again.
+const QUERY_WITHOUT_FIELDS = `# Set your headers below (X-Session-Admin-Secret, X-Session-Role or Authorization), then load this page again.
 ${HELP}
 
 query {
@@ -71,7 +71,7 @@ const exampleQuery = async () => {
   } catch {
     // the page also works without an example
   }
-  return QUERY_OF_NOBODY;
+  return QUERY_WITHOUT_FIELDS;
 };
 
 /** The key of the example query of the last visit. */
