@@ -11,7 +11,16 @@ import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import type { Signal } from "../kernel/token.ts";
 import { toApiAnswer, openCall, createCallerSession, type ApiCall, type ApiAnswer } from "./call.ts";
-import type { AddedStep, AddedSurface, Answer, Headers, OpenExchange, Operation, RequestRecord } from "./exchange.ts";
+import type {
+  AddedStep,
+  AddedSurface,
+  Answer,
+  Headers,
+  OpenExchange,
+  Operation,
+  RequestRecord,
+  RequestStep,
+} from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
 import type { PendingBodies, UploadWatch } from "./slow-uploads.ts";
@@ -63,7 +72,7 @@ const describeFunction = ({ added, member }: PipelineFunction, owner: AddedSurfa
     : [added.plugin, `addStep("${added.step.name}").${member}`];
 
 interface Pipeline {
-  /** Reads the paths of the surfaces again. */
+  /** Reads the paths of the surfaces and the members of the steps again. */
   refresh(): void;
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
   /** Runs the same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule
@@ -131,6 +140,16 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     pendingBodies,
     isTimed: serverTimingEnabled,
   };
+  const findStepsWith = (member: keyof RequestStep): readonly AddedStep[] =>
+    steps.filter(({ step }) => step[member] !== undefined);
+  const groupSteps = () => ({
+    beforeAuthorize: findStepsWith("beforeAuthorize"),
+    afterAuthorize: findStepsWith("afterAuthorize"),
+    headers: findStepsWith("headers"),
+    afterResponse: findStepsWith("afterResponse"),
+  });
+  let stepsWith = groupSteps();
+
   /** Runs the steps of a request, in order. */
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
     const { owner } = exchange;
@@ -140,10 +159,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       // a proxy and the server must not use different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
       if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
-      for (const added of steps) {
-        if (added.step.beforeAuthorize === undefined) continue;
+      for (const added of stepsWith.beforeAuthorize) {
         running = { added, member: "beforeAuthorize" };
-        const answered = await added.step.beforeAuthorize(exchange);
+        const answered = await added.step.beforeAuthorize?.(exchange);
         if (answered !== undefined) return answered;
       }
       running = { member: "beforeAuthorize" };
@@ -155,10 +173,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
-      for (const added of steps) {
-        if (added.step.afterAuthorize === undefined) continue;
+      for (const added of stepsWith.afterAuthorize) {
         running = { added, member: "afterAuthorize" };
-        const answered = await added.step.afterAuthorize(exchange);
+        const answered = await added.step.afterAuthorize?.(exchange);
         if (answered !== undefined) return answered;
       }
       running = { member: "handle" };
@@ -207,10 +224,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     });
 
   const extraHeaders = (exchange: RequestExchange): Headers => {
-    let headers: Headers = [];
-    for (const added of steps) {
+    const headers: Headers[number][] = [];
+    for (const added of stepsWith.headers) {
       try {
-        if (added.step.headers !== undefined) headers = [...headers, ...added.step.headers(exchange)];
+        for (const header of added.step.headers?.(exchange) ?? []) headers.push(header);
       } catch (thrown) {
         logStepError(added, "headers", thrown);
       }
@@ -220,7 +237,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
     const record = new AnsweredRequest(exchange, status, bytes);
-    for (const added of steps) {
+    for (const added of stepsWith.afterResponse) {
       try {
         added.step.afterResponse?.(exchange, record);
       } catch (thrown) {
@@ -319,6 +336,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     refresh: () => {
       paths = readPaths(others, logger);
       fallbackPaths = readPaths(fallbacks, logger);
+      stepsWith = groupSteps();
     },
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);
