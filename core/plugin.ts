@@ -327,9 +327,9 @@ export interface EndedTransaction {
 /** Builds the statements of transactions, and sends them to the primary server. @experimental */
 export interface TransactionSender {
   /** Returns the statements of a transaction that runs no user-defined code, without settings for such code. Undefined if
-   *  the transaction may run on a replica, or the server cannot keep prepared statements. @throws RelApiError when a
-   *  session variable is missing */
-  build(execution: Execution): readonly WireStatement[] | undefined;
+   *  the transaction may run on a replica, or the server cannot keep prepared statements. `programs` run in place of
+   *  those of the execution. @throws RelApiError when a session variable is missing */
+  build(execution: Execution, programs?: Execution["programs"]): readonly WireStatement[] | undefined;
   readonly pool: Pick<Pool, "acquire" | "release">;
   /** Sends statements in one round trip, prepared. */
   send(connection: Connection, statements: readonly WireStatement[]): Promise<WireResult>;

@@ -319,10 +319,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       ran: endedSignal,
     }),
     transactionSender: {
-      build: (execution) => {
+      build: (execution, programs) => {
         if (!prepares || primary.sharing !== undefined) return undefined;
         if (replicas !== undefined && execution.mayUseReplica === true) return undefined;
-        return transactions.build(execution, WITHOUT_USER_CODE).statements;
+        return transactions.build(execution, WITHOUT_USER_CODE, programs).statements;
       },
       pool: primary,
       send: (connection, statements) => send(connection, statements, true),

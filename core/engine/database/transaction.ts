@@ -65,8 +65,9 @@ interface TransactionParts {
 }
 
 export interface Transactions {
-  /** Builds the transaction of an execution. @throws RelApiError if a session variable is missing */
-  build(execution: Execution, sending: SendOptions): Transaction;
+  /** Builds the transaction of an execution. `programs` run in place of its own. @throws RelApiError if a session
+   *  variable is missing */
+  build(execution: Execution, sending: SendOptions, programs?: Execution["programs"]): Transaction;
 }
 
 /** Creates the builder of transactions: it fills the values of an execution into a cached template. */
@@ -75,14 +76,14 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   const getSessionSettings = memoize((session: Session) => buildSessionSettings(session, sessions));
 
   return {
-    build: (execution, sending) => {
-      const { session, programs, access, comment } = execution;
+    build: (execution, sending, programs = execution.programs) => {
+      const { session, access, comment } = execution;
       const { runsUserCode = true } = sending;
       const settings = runsUserCode ? readRequestSettings(execution) : (execution.settings ?? []);
       const ofSession = getSessionSettings(session);
       const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.withoutUserCode;
       const { model, options } = current;
-      const template = templates.getAndCommit({ model, options, execution, sending, sessionNames, settings });
+      const template = templates.getAndCommit({ model, options, execution, programs, sending, sessionNames, settings });
       const values: string[] = [...template.valuesBefore, ...sessionValues];
       for (const [, value] of settings) {
         rejectNul(value);

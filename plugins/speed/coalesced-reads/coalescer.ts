@@ -81,7 +81,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
     if (only === undefined || others.length > 0 || settings.length > 0 || comment !== undefined) return undefined;
     try {
       const program = addProofCheck(context.model())(only.program);
-      return program && transactionSender.build({ ...execution, programs: [{ ...only, program }] });
+      return program && transactionSender.build(execution, [{ program, values: only.values, path: only.path }]);
     } catch {
       return undefined;
     }
