@@ -97,8 +97,7 @@ export { planKey, hashPlan } from "./kernel/key.ts";
 export { memoize } from "./kernel/memoize.ts";
 export {
   createCaches,
-  definePartMemberQuestions,
-  defineMemberQuestions,
+  defineQuestion,
   type Ask,
   type Cache,
   type CacheLimits,

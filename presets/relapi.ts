@@ -50,7 +50,7 @@ export {
   // functions of plans
   compareColumn,
   mapPlan,
-  defineMemberQuestions,
+  defineQuestion,
   memoize,
   restrictRows,
   visitPlan,

@@ -1,5 +1,5 @@
 /** Compiles plans and caches the programs by the contents of the plans. */
-import { defineMemberQuestions, type Ask, type Caches } from "../kernel/cache.ts";
+import { defineQuestion, type Ask, type Caches } from "../kernel/cache.ts";
 import type { CurrentState } from "./current.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
@@ -19,11 +19,10 @@ interface ProgramSource extends SessionSource {
   readonly model: Model;
 }
 
-const programQuestion = defineMemberQuestions<ProgramSource>();
-const PLAN = programQuestion("plan", planKey);
-const ENVELOPE = programQuestion("envelope", planKey);
-const MODEL = programQuestion("model");
-const SURFACE = programQuestion("surface");
+const PLAN = defineQuestion("plan", ({ plan }: ProgramSource) => plan, planKey);
+const ENVELOPE = defineQuestion("envelope", ({ envelope }: ProgramSource) => envelope, planKey);
+const MODEL = defineQuestion("model", ({ model }: ProgramSource) => model);
+const SURFACE = defineQuestion("surface", ({ surface }: ProgramSource) => surface);
 
 /** An estimate for the text, its parts, and values derived from them. */
 const BYTES_PER_CHARACTER = 4;

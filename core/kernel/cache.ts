@@ -16,39 +16,13 @@ export interface Question<Source, Answer> {
   readonly key?: ((answer: Answer) => unknown) | undefined;
 }
 
-/** Defines questions about a part of a source: `definePartQuestions(({ session }: WithSession) => session)`. */
-export const definePartQuestions =
-  <Source, Part>(partOf: (source: Source) => Part) =>
-  <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
-    name,
-    read: (source) => of(partOf(source)),
-    key,
-  });
-
-/** Defines questions about members of a source: `defineMemberQuestions<Source>()("plan")`. */
-export const defineMemberQuestions =
-  <Source>() =>
-  <Member extends keyof Source & string>(
-    member: Member,
-    key?: (answer: Source[Member]) => unknown,
-  ): Question<Source, Source[Member]> => ({
-    name: member,
-    read: (source) => source[member],
-    key,
-  });
-
-/** Defines questions about members of one member of a source: `definePartMemberQuestions<WithSession>()("session")("role")`. */
-export const definePartMemberQuestions =
-  <Source>() =>
-  <Part extends keyof Source & string>(part: Part) =>
-  <Member extends keyof Source[Part] & string>(
-    member: Member,
-    key?: (answer: Source[Part][Member]) => unknown,
-  ): Question<Source, Source[Part][Member]> => ({
-    name: `${part} ${member}`,
-    read: (source) => source[part][member],
-    key,
-  });
+/** Defines a question about a source. Equal names mean equal questions. `key` is necessary for answers that are new objects
+ *  for each request, and is called with the answer. */
+export const defineQuestion = <Source, Answer>(
+  name: string,
+  read: (source: Source) => Answer,
+  key?: (answer: Answer) => unknown,
+): Question<Source, Answer> => ({ name, read, key });
 
 /** Asks a question of the source; the answer becomes part of the cache key. */
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;

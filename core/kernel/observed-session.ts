@@ -1,5 +1,5 @@
 /** A session for makers of cached values: every read is a cache question, and so part of the key. @rule R-CAC-1 */
-import { definePartMemberQuestions, definePartQuestions, type Ask, type Question } from "./cache.ts";
+import { defineQuestion, type Ask, type Question } from "./cache.ts";
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
 
@@ -8,26 +8,29 @@ export interface SessionSource {
   readonly session: Session;
 }
 
-const question = definePartQuestions(({ session }: SessionSource) => session);
-const sessionQuestion = definePartMemberQuestions<SessionSource>()("session");
+const ROLE = defineQuestion("session role", ({ session }: SessionSource) => session.role);
+const DATABASE_ROLE = defineQuestion("session database role", ({ session }: SessionSource) => session.databaseRole);
+const IS_ADMIN = defineQuestion("session is admin", ({ session }: SessionSource) => session.isAdmin);
+const IS_ANONYMOUS = defineQuestion("session is anonymous", ({ session }: SessionSource) => session.isAnonymous);
+const IS_BACKEND = defineQuestion("session is backend", ({ session }: SessionSource) => session.isBackend);
+const EXPIRES = defineQuestion("session expiry", ({ session }: SessionSource) => session.expiresAtMs);
+const CLAIMS = defineQuestion("session claims", ({ session }: SessionSource) => session.claims, planKey);
+const CLAIMS_TEXT = defineQuestion("session claims text", ({ session }: SessionSource) => session.claimsText);
+const VARIABLE_NAMES = defineQuestion(
+  "session variable names",
+  // `Object.keys` would read the variables of an observed session, whose values would become part of the key
+  ({ session }: SessionSource) => Reflect.ownKeys(session.variables) as string[], // they have no symbols
+  planKey,
+);
 
-const ROLE = sessionQuestion("role");
-const DATABASE_ROLE = sessionQuestion("databaseRole");
-const IS_ADMIN = sessionQuestion("isAdmin");
-const IS_ANONYMOUS = sessionQuestion("isAnonymous");
-const IS_BACKEND = sessionQuestion("isBackend");
-const EXPIRES = sessionQuestion("expiresAtMs");
-const CLAIMS = sessionQuestion("claims", planKey);
-const CLAIMS_TEXT = sessionQuestion("claimsText");
-// `Object.keys` would read the variables of an observed session, whose values would become part of the key
-const VARIABLE_NAMES = question("variable names", ({ variables }) => Reflect.ownKeys(variables) as string[], planKey); // they have no symbols
-
-const variableQuestion = (name: string): Question<SessionSource, string | undefined> =>
-  question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));
+const createVariableQuestion = (name: string): Question<SessionSource, string | undefined> =>
+  defineQuestion(`session variable ${name}`, ({ session: { variables } }) =>
+    Object.hasOwn(variables, name) ? variables[name] : undefined,
+  );
 
 const observeVariables = (ask: Ask<SessionSource>): Session["variables"] => {
   const readVariable = (name: string | symbol): string | undefined =>
-    typeof name === "string" ? ask(variableQuestion(name)) : undefined;
+    typeof name === "string" ? ask(createVariableQuestion(name)) : undefined;
   return new Proxy<Record<string, string>>(Object.create(null) as Record<string, string>, {
     get: (_, name) => readVariable(name),
     has: (_, name) => readVariable(name) !== undefined,

@@ -205,8 +205,8 @@ export {
   /** @experimental */ createCurrentOriginPolicy,
   createFieldsLogger,
   defineHook,
-  defineMemberQuestions,
   definePlugin,
+  defineQuestion,
   defineService,
   defineSetting,
   defineSignal,
@@ -1978,7 +1978,7 @@ export interface Question<Source, Answer> {
     readonly read: (source: Source) => Answer;
     readonly key?: ((answer: Answer) => unknown) | undefined;
 }
-export declare const defineMemberQuestions: <Source>() => <Member extends keyof Source & string>(member: Member, key?: (answer: Source[Member]) => unknown) => Question<Source, Source[Member]>;
+export declare const defineQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => Question<Source, Answer>;
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 export interface CacheEntry<Made> {
     readonly value: Made;
@@ -2494,7 +2494,7 @@ export interface EndedTransaction {
     readonly error?: unknown;
 }
 export interface TransactionSender {
-    build(execution: Execution): readonly WireStatement[] | undefined;
+    build(execution: Execution, programs?: Execution["programs"]): readonly WireStatement[] | undefined;
     readonly pool: Pick<Pool, "acquire" | "release">;
     send(connection: Connection, statements: readonly WireStatement[]): Promise<WireResult>;
 }

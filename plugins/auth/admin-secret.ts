@@ -3,12 +3,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import {
   definePlugin,
+  defineQuestion,
   planKey,
   Stage,
   type Ask,
   type Cache,
   type Credentials,
-  type Question,
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
@@ -21,7 +21,7 @@ import { anonRole } from "../shared/settings.ts";
 const ADMIN = "admin";
 
 /** Equal sessions are one object, so that values derived from a session are computed once. */
-const SESSION: Question<Session, Session> = { name: "session", read: (session) => session, key: planKey };
+const SESSION = defineQuestion("session", (session: Session) => session, planKey);
 
 type Sessions = Cache<Session, Session>;
 

@@ -4,7 +4,7 @@ import {
   createCaches,
   definePlugin,
   RelApiError,
-  defineMemberQuestions,
+  defineQuestion,
   type Ask,
   type Credentials,
   type PluginContext,
@@ -185,11 +185,10 @@ const unverifiedErrors = new WeakSet<object>();
 
 const hashToken = (text: string): string => createHash("sha256").update(text).digest("binary");
 
-const tokenQuestion = defineMemberQuestions<ExtractedToken>();
 /** The hash of the token is the cache key, so that no token is stored. */
-const TOKEN = tokenQuestion("token", hashToken);
-const CANDIDATES = tokenQuestion("candidates");
-const RULES = tokenQuestion("rules");
+const TOKEN = defineQuestion("token", ({ token }: ExtractedToken) => token, hashToken);
+const CANDIDATES = defineQuestion("candidates", ({ candidates }: ExtractedToken) => candidates);
+const RULES = defineQuestion("rules", ({ rules }: ExtractedToken) => rules);
 
 /** @throws RelApiError with the message of the surface */
 const verifyToken = (ask: Ask<ExtractedToken>): CachedToken => {

@@ -1,7 +1,7 @@
 /** `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"…"}}}`: accepts the hash of a document instead of the
  *  document. If the hash is unknown, the client sends both, and from then on only the hash. */
 import { createHash } from "node:crypto";
-import { createCaches, definePlugin, type Ask, type Json, type Question } from "../../core/index.ts";
+import { createCaches, definePlugin, defineQuestion, type Ask, type Json } from "../../core/index.ts";
 import { findGqlDocumentHook } from "./api.ts";
 import { isPlainObject } from "./coerce/leaf.ts";
 import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
@@ -14,9 +14,13 @@ interface SentQuery {
   readonly text: string | undefined;
 }
 
-const HASH: Question<SentQuery, string> = { name: "hash", read: ({ hash }) => hash };
+const HASH = defineQuestion("hash", ({ hash }: SentQuery) => hash);
 /** The cache question of a text. The hash identifies the text, so the text is not part of the key. */
-const TEXT: Question<SentQuery, string | undefined> = { name: "text", read: ({ text }) => text, key: () => undefined };
+const TEXT = defineQuestion(
+  "text",
+  ({ text }: SentQuery) => text,
+  () => undefined,
+);
 
 const askDocument = (ask: Ask<SentQuery>): string | undefined => {
   ask(HASH);

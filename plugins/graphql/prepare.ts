@@ -2,7 +2,7 @@
  *  G-OP-36 R-CAC-1 */
 import {
   getBoundValue,
-  defineMemberQuestions,
+  defineQuestion,
   observeSession,
   planKey,
   type Ask,
@@ -59,13 +59,42 @@ interface DocumentSource extends Caller {
   readonly operationName: string | undefined;
 }
 
-const defineDocumentQuestion = defineMemberQuestions<DocumentSource>();
-const TEXT = defineDocumentQuestion("text");
-const OPERATION_NAME = defineDocumentQuestion("operationName");
+const TEXT = defineQuestion("text", ({ text }: DocumentSource) => text);
+const OPERATION_NAME = defineQuestion("operation name", ({ operationName }: DocumentSource) => operationName);
 
 interface OperationSource extends DocumentSource, WithVariables {
   /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
-  readonly read: (declared: DeclaredVariables) => VariableValues;
+  read(declared: DeclaredVariables): VariableValues;
+}
+
+const NO_VARIABLES: VariableValues = new Map();
+
+/** The source of one request. A class, because an object literal with a getter is slow to create. */
+class RequestSource implements OperationSource {
+  readonly text: string;
+  readonly operationName: string | undefined;
+  readonly session: Session;
+  readonly model: Model;
+  private readonly given: GqlRequest["variables"];
+  private readonly takesUnknown: boolean | undefined;
+  private values: VariableValues | undefined;
+
+  constructor({ query, operationName, variables }: GqlRequest, session: Session, model: Model, takesUnknown?: boolean) {
+    this.text = query;
+    this.operationName = operationName;
+    this.session = session;
+    this.model = model;
+    this.given = variables;
+    this.takesUnknown = takesUnknown;
+  }
+
+  get variables(): VariableValues {
+    return this.values ?? NO_VARIABLES;
+  }
+
+  read(declared: DeclaredVariables): VariableValues {
+    return (this.values ??= readVariables(declared, this.given, this.takesUnknown));
+  }
 }
 
 /** A document without its syntax tree, and its plan with the programs of the steps. */
@@ -78,11 +107,12 @@ interface PreparedOperation {
 
 /** The cache question of the variables, which the planner reads once at its creation. Planning reads values only
  *  through cache questions. */
-const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> => ({
-  name: "variables",
-  read: ({ read }) => read(declared),
-  key: () => undefined,
-});
+const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> =>
+  defineQuestion(
+    "variables",
+    (source) => source.read(declared),
+    () => undefined,
+  );
 
 const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): CheckedDocument => {
   const found = schemas.derive(ask);
@@ -228,18 +258,8 @@ export const createPrepare = (
     }
   };
 
-  return ({ query, operationName, variables: given }, session, model, sender) => {
-    let variables: VariableValues | undefined;
-    const source: OperationSource = {
-      text: query,
-      operationName,
-      session,
-      model,
-      read: (declared) => (variables ??= readVariables(declared, given, variant?.takesUnknownVariables)),
-      get variables() {
-        return variables ?? new Map();
-      },
-    };
+  return (request, session, model, sender) => {
+    const source = new RequestSource(request, session, model, variant?.takesUnknownVariables);
     const found = peekOperation(source);
     const { value: document, commit: keepDocument } =
       found === undefined
@@ -260,10 +280,10 @@ export const createPrepare = (
             const { value, commit } = found ?? operations.get(source);
             return fillOperation(value.template, source.read(document.declared), document.schema.options, commit);
           },
-          () => (given === undefined ? notAGraphqlQuery() : variablesTooDeep()),
+          () => (request.variables === undefined ? notAGraphqlQuery() : variablesTooDeep()),
         ),
     };
-    if (check.isUsed()) check.call(query, session, validated, sender);
+    if (check.isUsed()) check.call(request.query, session, validated, sender);
     keepDocument();
     return validated;
   };

@@ -3,7 +3,7 @@
 import {
   runToEnd,
   runSliced,
-  defineMemberQuestions,
+  defineQuestion,
   memoize,
   observeSession,
   type Ask,
@@ -31,7 +31,7 @@ export interface Caller extends SessionSource {
   readonly model: Model;
 }
 
-const MODEL = defineMemberQuestions<{ readonly model: Model }>()("model");
+const MODEL = defineQuestion("model", ({ model }: Pick<Caller, "model">) => model);
 
 interface ModelNames {
   readonly catalog: Catalog;

@@ -4,11 +4,11 @@
 import { parse, print, visit } from "graphql";
 import {
   definePlugin,
+  defineQuestion,
   buildErrorFields,
   type Ask,
   type Model,
   type PluginContext,
-  type Question,
   type RelApiHooks,
 } from "../../core/index.ts";
 import type { MetadataQueries } from "../metadata/api.ts";
@@ -27,7 +27,7 @@ const normalizeDocument = (text: string): string =>
     }),
   );
 
-const TEXT: Question<string, string> = { name: "text", read: (text) => text };
+const TEXT = defineQuestion("text", (text: string) => text);
 
 interface TrustedQueries {
   /** The normalized documents with the roles that may run them. `true` allows all roles. */

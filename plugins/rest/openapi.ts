@@ -2,6 +2,7 @@
 import {
   createProgram,
   definePlugin,
+  defineQuestion,
   ident,
   runSliced,
   join,
@@ -14,10 +15,8 @@ import {
   type Answer,
   type CacheSpec,
   type Exchange,
-  type Model,
   type PluginContext,
   type Program,
-  type Question,
   type Registry,
   type ResolvedOptions,
   type SessionSource,
@@ -77,14 +76,15 @@ interface DescribedRequest extends SessionSource {
   readonly request: RestRequest;
 }
 
-const REST: Question<DescribedRequest, RestSurface> = { name: "rest", read: ({ request }) => request.rest };
-const MODEL: Question<DescribedRequest, Model> = { name: "model", read: ({ request }) => request.model };
-const SCHEMA: Question<DescribedRequest, string> = { name: "schema", read: ({ request }) => request.schema };
-const DOCUMENT_ADDRESS: Question<DescribedRequest, DocumentAddress> = {
-  name: "address",
-  read: ({ request: { rest, exchange } }) => findDocumentAddress(rest.context.options, exchange),
-  key: planKey,
-};
+const REST = defineQuestion("rest", ({ request }: DescribedRequest) => request.rest);
+const MODEL = defineQuestion("model", ({ request }: DescribedRequest) => request.model);
+const SCHEMA = defineQuestion("schema", ({ request }: DescribedRequest) => request.schema);
+const DOCUMENT_ADDRESS = defineQuestion(
+  "address",
+  ({ request: { rest, exchange } }: DescribedRequest): DocumentAddress =>
+    findDocumentAddress(rest.context.options, exchange),
+  planKey,
+);
 
 /** A document of one schema for callers with equal rights. */
 interface Document {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   definePlugin,
-  defineMemberQuestions,
+  defineQuestion,
   sql,
   Stage,
   tokenRefused,
@@ -16,9 +16,8 @@ interface Key {
   readonly owner: string;
 }
 
-const member = defineMemberQuestions<Key>();
-const ROLE = member("role");
-const OWNER = member("owner");
+const ROLE = defineQuestion("role", ({ role }: Key) => role);
+const OWNER = defineQuestion("owner", ({ owner }: Key) => owner);
 
 const sessionOfKey = (ask: Ask<Key>): Session => {
   const role = ask(ROLE);

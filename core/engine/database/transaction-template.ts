@@ -1,9 +1,7 @@
 /** Builds the templates of transactions. A template has the settings, the statements, the end and the necessary
  *  cleaning, but no values. Transactions that differ only in values share one template. */
 import {
-  definePartMemberQuestions,
-  defineMemberQuestions,
-  definePartQuestions,
+  defineQuestion,
   type Ask,
   type Cache,
   type Caches,
@@ -54,6 +52,7 @@ interface TemplateSource {
   readonly model: Model | undefined;
   readonly options: ResolvedOptions;
   readonly execution: Execution;
+  readonly programs: Execution["programs"];
   readonly sending: SendOptions;
   /** The names of the session's settings in one text. */
   readonly sessionNames: string;
@@ -97,28 +96,33 @@ export interface TransactionTemplate {
   readonly cleansItself: boolean;
 }
 
-const sourceQuestion = defineMemberQuestions<TemplateSource>();
-const executionQuestion = definePartMemberQuestions<TemplateSource>()("execution");
-const sendingQuestion = definePartMemberQuestions<TemplateSource>()("sending");
-const templateQuestion = definePartQuestions((source: TemplateSource) => source);
-const MODEL = sourceQuestion("model");
-const OPTIONS = sourceQuestion("options");
-const SESSION_NAMES = sourceQuestion("sessionNames");
-const ACCESS = executionQuestion("access");
-const ISOLATION = executionQuestion("isolation");
-const END = executionQuestion("end");
-const SCHEMA = executionQuestion("schema");
-const KEEPS_LOGIN_PATH = executionQuestion("keepsLoginPath");
-const SKIPS_PRE_REQUEST = executionQuestion("skipsPreRequest");
-const SHARING = sendingQuestion("sharing");
-const PREPARES = sendingQuestion("prepares");
-const IS_NESTED = sendingQuestion("isNested");
-const DATABASE_ROLE = templateQuestion("database role", ({ execution }) => execution.session.databaseRole);
-const CALLER = templateQuestion("role", ({ execution }) => execution.session.role);
+const MODEL = defineQuestion("model", ({ model }: TemplateSource) => model);
+const OPTIONS = defineQuestion("options", ({ options }: TemplateSource) => options);
+const SESSION_NAMES = defineQuestion("session names", ({ sessionNames }: TemplateSource) => sessionNames);
+const ACCESS = defineQuestion("access", ({ execution }: TemplateSource) => execution.access);
+const ISOLATION = defineQuestion("isolation", ({ execution }: TemplateSource) => execution.isolation);
+const END = defineQuestion("end", ({ execution }: TemplateSource) => execution.end);
+const SCHEMA = defineQuestion("schema", ({ execution }: TemplateSource) => execution.schema);
+const KEEPS_LOGIN_PATH = defineQuestion(
+  "keeps login path",
+  ({ execution }: TemplateSource) => execution.keepsLoginPath,
+);
+const SKIPS_PRE_REQUEST = defineQuestion(
+  "skips pre-request",
+  ({ execution }: TemplateSource) => execution.skipsPreRequest,
+);
+const SHARING = defineQuestion("sharing", ({ sending }: TemplateSource) => sending.sharing);
+const PREPARES = defineQuestion("prepares", ({ sending }: TemplateSource) => sending.prepares);
+const IS_NESTED = defineQuestion("is nested", ({ sending }: TemplateSource) => sending.isNested);
+const DATABASE_ROLE = defineQuestion(
+  "database role",
+  ({ execution }: TemplateSource) => execution.session.databaseRole,
+);
+const CALLER = defineQuestion("role", ({ execution }: TemplateSource) => execution.session.role);
 /** Asks whether the execution checks the rows before the transaction ends. */
-const HAS_CHECK = templateQuestion("has check", ({ execution }) => execution.check !== undefined);
-const SETTING_COUNT = templateQuestion("setting count", ({ settings }) => settings.length);
-const PROGRAM_COUNT = templateQuestion("program count", ({ execution }) => execution.programs.length);
+const HAS_CHECK = defineQuestion("has check", ({ execution }: TemplateSource) => execution.check !== undefined);
+const SETTING_COUNT = defineQuestion("setting count", ({ settings }: TemplateSource) => settings.length);
+const PROGRAM_COUNT = defineQuestion("program count", ({ programs }: TemplateSource) => programs.length);
 
 /** Returns a function that creates the question about each member of a list, when that question is first asked. */
 const indexedQuestions = <Answer>(
@@ -126,12 +130,12 @@ const indexedQuestions = <Answer>(
   at: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
   const questions: Question<TemplateSource, Answer>[] = [];
-  return (i) => (questions[i] ??= templateQuestion(`${name} ${i}`, (source) => at(source, i)));
+  return (i) => (questions[i] ??= defineQuestion(`${name} ${i}`, (source: TemplateSource) => at(source, i)));
 };
 
 const settingNameQuestion = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
 // the index is below the number of programs
-const programQuestion = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program);
+const programQuestion = indexedQuestions("program", ({ programs }, i) => programs[i]?.program as Program);
 
 /** Returns the name of the pre-request function. Undefined if the transaction does not call one. */
 const findPreRequest = (ask: Ask<TemplateSource>): string | undefined => {

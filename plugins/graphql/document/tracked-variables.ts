@@ -1,7 +1,7 @@
 /** Tracks reads of variables. Every read of a value in planning is a cache question, whose answer becomes part of the
  *  plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
 import type { ValueNode } from "graphql";
-import { planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
+import { defineQuestion, planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
 import { describeValue, isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
@@ -71,16 +71,10 @@ const createQuestion = <Answer>(
   place: VariablePath,
   of: (value: Json) => Answer,
   key: (answer: Answer) => unknown,
-): Question<WithVariables, Answer> => ({
-  name,
-  read: ({ variables }) => of(findValue(variables, place)),
-  key,
-});
+): Question<WithVariables, Answer> => defineQuestion(name, ({ variables }) => of(findValue(variables, place)), key);
 
-const createKindQuestion = (name: string): Question<WithVariables, VariableState> => ({
-  name: `kind of ${name}`,
-  read: ({ variables }) => findKind(variables, name),
-});
+const createKindQuestion = (name: string): Question<WithVariables, VariableState> =>
+  defineQuestion(`kind of ${name}`, ({ variables }) => findKind(variables, name));
 
 const shapeKey = (shape: ValueShape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
 

@@ -1,7 +1,7 @@
 /** Caches texts of introspection. Each text is written once, in time slices. @rule R-SC-13 */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { runSliced, defineMemberQuestions, type Ask, type Caches, type Slices } from "../../../core/index.ts";
+import { runSliced, defineQuestion, type Ask, type Caches, type Slices } from "../../../core/index.ts";
 import type { GqlOutput, PackedBody } from "../operations.ts";
 
 type SlicedOutput = Extract<GqlOutput, { readonly pieces: unknown }>;
@@ -11,10 +11,13 @@ interface WrittenOutput {
   readonly text: string | Buffer | undefined;
 }
 
-const defineSourceQuestion = defineMemberQuestions<WrittenOutput>();
-const OUTPUT = defineSourceQuestion("output");
+const OUTPUT = defineQuestion("output", ({ output }: WrittenOutput) => output);
 /** The cache question of a text. The text depends only on the output, which is the key. */
-const TEXT = defineSourceQuestion("text", () => undefined);
+const TEXT = defineQuestion(
+  "text",
+  ({ text }: WrittenOutput) => text,
+  () => undefined,
+);
 
 /** The maximum size of a text that is cached as text. A longer one is cached as a compressed response body, which most
  *  clients get unchanged. The text of a thousand tables has 38 MB, its compressed body 2 MB. */

@@ -1,7 +1,7 @@
 /** Runs a batch of entries: in one statement over all of them if the program allows it, otherwise one by one. */
 import { createHash } from "node:crypto";
 import {
-  defineMemberQuestions,
+  defineQuestion,
   type Ask,
   type Execution,
   memoize,
@@ -84,12 +84,11 @@ interface Multiplexing {
   readonly keepsLoginPath: boolean | undefined;
 }
 
-const multiplexingMember = defineMemberQuestions<Multiplexing>();
-const PROGRAM = multiplexingMember("program");
-const MODEL = multiplexingMember("model");
-const DATABASE_ROLE = multiplexingMember("databaseRole");
-const SCHEMA = multiplexingMember("schema");
-const KEEPS_LOGIN_PATH = multiplexingMember("keepsLoginPath");
+const PROGRAM = defineQuestion("program", ({ program }: Multiplexing) => program);
+const MODEL = defineQuestion("model", ({ model }: Multiplexing) => model);
+const DATABASE_ROLE = defineQuestion("database role", ({ databaseRole }: Multiplexing) => databaseRole);
+const SCHEMA = defineQuestion("schema", ({ schema }: Multiplexing) => schema);
+const KEEPS_LOGIN_PATH = defineQuestion("keeps login path", ({ keepsLoginPath }: Multiplexing) => keepsLoginPath);
 
 /** The estimated size of a statement, which was measured with a small statement. */
 const BYTES_PER_STATEMENT = 4000;

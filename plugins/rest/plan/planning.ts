@@ -1,7 +1,7 @@
 /** Prepares requests: parses and plans each and compiles its program, once for all equal requests. Every read of a
  *  request is a question whose answer becomes part of the cache key. */
 import {
-  defineMemberQuestions,
+  defineQuestion,
   observeSession,
   planKey,
   getVisibility,
@@ -38,29 +38,24 @@ export interface PlanInput extends ParsedRequest {
   readonly input: InputShape;
 }
 
-const ACCEPT: Question<RequestSource, string | undefined> = {
-  name: "accept",
-  read: ({ exchange }) => exchange.header("accept"),
-};
-const MAY_SEE_PLANS: Question<RequestSource, boolean> = {
-  name: "may see plans",
-  read: ({ model, session }) => getVisibility(model, session, "rest").isByGrants,
-};
-const RELATION = defineMemberQuestions<RequestSource>()("relation");
+const ACCEPT = defineQuestion("accept", ({ exchange }: RequestSource) => exchange.header("accept"));
+const MAY_SEE_PLANS = defineQuestion(
+  "may see plans",
+  ({ model, session }: RequestSource) => getVisibility(model, session, "rest").isByGrants,
+);
+const RELATION = defineQuestion("relation", ({ relation }: RequestSource) => relation);
 
 const createInputQuestion = (
   hasColumns: boolean,
-): Question<
-  RequestSource,
-  { readonly shape: InputShape; readonly payload?: PayloadShape | undefined } | undefined
-> => ({
-  name: "input",
-  read: ({ input }) => {
-    const { shape, payload } = input?.(hasColumns) ?? {};
-    return shape && { shape, payload: payload && removeText(payload) };
-  },
-  key: (input) => input && planKey(input),
-});
+): Question<RequestSource, { readonly shape: InputShape; readonly payload: PayloadShape | undefined } | undefined> =>
+  defineQuestion(
+    "input",
+    ({ input }) => {
+      const { shape, payload } = input?.(hasColumns) ?? {};
+      return shape && { shape, payload: payload && removeText(payload) };
+    },
+    (input) => input && planKey(input),
+  );
 
 const removeText = ({ shape, keys, isEmpty, isUninspected, isText }: Payload): PayloadShape => ({
   shape,

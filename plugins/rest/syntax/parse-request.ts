@@ -1,7 +1,6 @@
 /** Reads the parts of a request that need neither its body nor the database: steps 4 to 8 of R-PIPE-1. */
 import {
-  definePartMemberQuestions,
-  defineMemberQuestions,
+  defineQuestion,
   memoize,
   nameKey,
   findRoutines,
@@ -103,31 +102,25 @@ export const createRouteMatcher = (
 export const readPreferences = (grammar: Grammar, header: string | undefined): Preferences =>
   header === undefined || header === "" ? NO_PREFERENCES : parsePreferences(grammar, decodeUtf8Header(header));
 
-const askSource = defineMemberQuestions<RequestSource>();
-const askExchange = definePartMemberQuestions<RequestSource>()("exchange");
-const METHOD = askExchange("method");
-const MODEL = askSource("model");
-const PATH = askExchange("path");
-const PREFER = askSource("prefer");
+const METHOD = defineQuestion("method", ({ exchange }: RequestSource) => exchange.method);
+const MODEL = defineQuestion("model", ({ model }: RequestSource) => model);
+const PATH = defineQuestion("path", ({ exchange }: RequestSource) => exchange.path);
+const PREFER = defineQuestion("prefer", ({ prefer }: RequestSource) => prefer);
 const PROFILES: Readonly<Record<string, Question<RequestSource, string | undefined>>> = Object.fromEntries(
-  ["accept-profile", "content-profile"].map((name) => [name, { name, read: ({ exchange }) => exchange.header(name) }]),
+  ["accept-profile", "content-profile"].map((name) => [
+    name,
+    defineQuestion(name, ({ exchange }: RequestSource) => exchange.header(name)),
+  ]),
 );
-const TEXT: Question<RequestSource, string | undefined> = {
-  name: "text",
-  read: ({ template, exchange }) => (template === undefined ? exchange.query : template.text),
-};
-const HAS_MARKS: Question<RequestSource, boolean> = {
-  name: "has marks",
-  read: ({ template }) => template !== undefined,
-};
+const TEXT = defineQuestion("text", ({ template, exchange }: RequestSource) =>
+  template === undefined ? exchange.query : template.text,
+);
+const HAS_MARKS = defineQuestion("has marks", ({ template }: RequestSource) => template !== undefined);
 
 const readRangeHeader = ({ exchange }: RequestSource): string | undefined =>
   exchange.method === "GET" ? exchange.header("range") : undefined;
 
-const HAS_RANGE: Question<RequestSource, boolean> = {
-  name: "has range",
-  read: (source) => readRangeHeader(source) !== undefined,
-};
+const HAS_RANGE = defineQuestion("has range", (source: RequestSource) => readRangeHeader(source) !== undefined);
 
 const buildWindow = ({ limit, offset }: RootRange): Window => ({
   hasLimit: limit !== undefined,
@@ -135,11 +128,12 @@ const buildWindow = ({ limit, offset }: RootRange): Window => ({
 });
 
 /** Creates the question for the rows of the root, which a `Range` header may select. */
-const createWindowQuestion = (range: NodeRange): Question<RequestSource, Window> => ({
-  name: "window",
-  read: (source) => buildWindow(resolveRange(range, readRangeHeader(source))),
-  key: ({ hasLimit, hasOffset }) => Number(hasLimit) + 2 * Number(hasOffset),
-});
+const createWindowQuestion = (range: NodeRange): Question<RequestSource, Window> =>
+  defineQuestion(
+    "window",
+    (source) => buildWindow(resolveRange(range, readRangeHeader(source))),
+    ({ hasLimit, hasOffset }) => Number(hasLimit) + 2 * Number(hasOffset),
+  );
 
 export const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
 

@@ -4,6 +4,7 @@ import { SyncBailHook } from "tapable";
 import { WebSocketServer } from "ws";
 import {
   definePlugin,
+  defineQuestion,
   mapPlan,
   RelApiError,
   sql,
@@ -11,7 +12,6 @@ import {
   defineService,
   defineHook,
   type Ask,
-  type Question,
   type Session,
 } from "../../../core/index.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, gqlDirectivesHook } from "../../../plugins/graphql/api.ts";
@@ -142,11 +142,11 @@ export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
     name: "api-key-sessions",
     stage: Stage.early,
     apply: (hooks, context) => {
-      const KEY: Question<{ readonly key: string }, string> = {
-        name: "key",
-        read: ({ key }) => key,
-        key: (sent) => createHash("sha256").update(sent).digest("base64"),
-      };
+      const KEY = defineQuestion(
+        "key",
+        ({ key }: { readonly key: string }) => key,
+        (sent) => createHash("sha256").update(sent).digest("base64"),
+      );
       const sessions = context.caches.create({
         name: "api-key-sessions",
         make: (ask: Ask<{ readonly key: string }>) => sessionOfKey(ask(KEY)), // asks while it makes, never later
