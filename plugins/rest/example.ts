@@ -1,10 +1,8 @@
 /** `/track?select=track_id,name,album(title)&limit=3`: example reads of tables that the caller may see. */
 import {
-  findBaseType,
   findRelation,
   getVisibility,
   mayUseColumn,
-  takesValues,
   type Column,
   type Model,
   type Relation,
@@ -12,7 +10,7 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { chooseExampleColumns, chooseLabelColumn, sortForExamples } from "../shared/examples.ts";
+import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
 import type { RestExample, RestLiveExample, RestRelation } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
@@ -115,21 +113,6 @@ const PLAIN_COLUMN = /^[a-z_][a-z0-9_]*$/i;
 
 const LIVE_ROWS = 5;
 
-/** Returns the primary key, and a column of text that is not a foreign key. Undefined if the relation has none. */
-const findEditableColumn = (model: Model, visibility: Visibility, relation: Relation) => {
-  const columns = findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name));
-  const key = columns.find(({ name }) => relation.primaryKey.length === 1 && name === relation.primaryKey[0]);
-  const references = relation.relationships.flatMap((one) => (one.isToOne ? one.columns.map(([own]) => own) : []));
-  const column = columns.find(
-    (one) =>
-      one !== key &&
-      takesValues(one) &&
-      findBaseType(model, one.type)?.category === "S" &&
-      !references.includes(one.name),
-  );
-  return key === undefined || column === undefined ? undefined : { key, column };
-};
-
 /** `mayPatch` returns whether the surface serves PATCH of the relation. @rule X-PAGE-8 */
 export const buildLiveExample = (
   model: Model,
@@ -138,7 +121,14 @@ export const buildLiveExample = (
 ): RestLiveExample | undefined => {
   const visibility = getVisibility(model, session, "rest");
   const usable = listReadableRelations(model, visibility, model.schemas[0] ?? "").flatMap((relation) => {
-    const found = relation.writable.update && mayPatch(relation) && findEditableColumn(model, visibility, relation);
+    const found =
+      relation.writable.update &&
+      mayPatch(relation) &&
+      findEditableColumn(
+        model,
+        relation,
+        findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name)),
+      );
     if (found === false || found === undefined) return [];
     const { key, column } = found;
     const mayUpdate =

@@ -17,6 +17,7 @@ import {
 } from "../../../core/index.ts";
 import { acceptedCredentialsService } from "../../auth/api.ts";
 import { graphqlService } from "../../graphql/api.ts";
+import { eventStreamsService } from "../../live/api.ts";
 import { openapiPageService, restGuideService } from "../../rest/api.ts";
 import { buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
@@ -103,7 +104,7 @@ const shorten = (comment = ""): string => {
   return line.length > MAX_COMMENT_CHARACTERS ? `${line.slice(0, MAX_COMMENT_CHARACTERS)}…` : line;
 };
 
-interface RestPart {
+interface SurfacePart {
   readonly card: Card;
   readonly liveDemo?: LiveDemo;
 }
@@ -123,7 +124,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     }
   };
 
-  const buildRestPart = async (base: string, origin: string): Promise<RestPart | undefined> => {
+  const buildRestPart = async (base: string, origin: string): Promise<SurfacePart | undefined> => {
     const guide = context.use(restGuideService);
     const roots = guide?.roots() ?? [];
     const [root] = roots;
@@ -159,25 +160,39 @@ const createFrontPage = (context: PluginContext): Surface => {
     const below = base + root;
     return {
       card,
-      liveDemo: { path: below + path, relationPath: below + relationPath, key, column, mayUpdate, credentialKind },
+      liveDemo: {
+        surface: "rest",
+        path: below + path,
+        relationPath: below + relationPath,
+        key,
+        column,
+        mayUpdate,
+        credentialKind,
+      },
     };
   };
 
-  const buildGraphqlCard = async (base: string, origin: string): Promise<Card | undefined> => {
+  const buildGraphqlPart = async (base: string, origin: string): Promise<SurfacePart | undefined> => {
     const engine = context.use(graphqlService);
     if (engine === undefined) return undefined;
     const session = await findAnonymousSession(context, "graphql", engine.credentialRules);
     const example = session && (await engine.buildExampleQuery(session));
     const page = context.use(playgroundService);
+    // REST has its own demo; both surfaces stream live queries through the same plugin
+    const isStreamed = context.use(restGuideService) === undefined && context.use(eventStreamsService) !== undefined;
+    const liveExample = isStreamed && session !== undefined ? await engine.buildLiveExample(session) : undefined;
+    const credentialKind = findCredentialKind(context);
     const at = origin + base + engine.path;
-    return {
+    const card: Card = {
       title: "GraphQL",
       about: "Queries, mutations and live queries, typed from the schema.",
       url: at,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
       anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      requests: buildGraphqlRequests(at, example, example === undefined ? findCredentialKind(context) : undefined),
+      requests: buildGraphqlRequests(at, example, example === undefined ? credentialKind : undefined),
     };
+    if (liveExample === undefined) return { card };
+    return { card, liveDemo: { surface: "graphql", path: base + engine.path, ...liveExample, credentialKind } };
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
@@ -186,7 +201,8 @@ const createFrontPage = (context: PluginContext): Surface => {
     const origin = readOrigin(exchange);
     // building the cards waits for the first load of the schema
     const rest = await buildRestPart(base, origin);
-    const cards = [rest?.card, await buildGraphqlCard(base, origin)];
+    const graphql = await buildGraphqlPart(base, origin);
+    const cards = [rest?.card, graphql?.card];
     const content: PageContent = {
       heading: findSchemaTitle(context, cards) ?? (await loadDatabaseName()),
       server: describeServer(context),
@@ -194,7 +210,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       origin,
       credentialKind: findCredentialKind(context),
       cards: cards.filter((card) => card !== undefined),
-      liveDemo: rest?.liveDemo,
+      liveDemo: rest?.liveDemo ?? graphql?.liveDemo,
     };
     return buildPageAnswer((nonce) => buildPage(content, nonce));
   };
