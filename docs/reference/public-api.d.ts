@@ -4299,6 +4299,7 @@ export interface RestExample {
 }
 export interface RestRelation {
     readonly name: string;
+    readonly schema: string;
     readonly path: string;
     readonly comment?: string;
 }

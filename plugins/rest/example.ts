@@ -95,8 +95,9 @@ const RELATION_ROWS = 20;
 /** @rule X-PAGE-7 */
 export const listExampleRelations = (model: Model, session: Session): readonly RestRelation[] => {
   const visibility = getVisibility(model, session, "rest");
-  return listReadableRelations(model, visibility, model.schemas[0] ?? "").map((relation) => {
-    const { name, comment, columns } = relation;
+  const relations = model.schemas.flatMap((schema) => listReadableRelations(model, visibility, schema));
+  return relations.map((relation) => {
+    const { name, schema, comment, columns } = relation;
     const readable = findReadableColumns(visibility, relation);
     // a read of all columns is refused if the caller may not read one of them
     const select =
@@ -104,7 +105,7 @@ export const listExampleRelations = (model: Model, session: Session): readonly R
         ? ""
         : `select=${encodeSelect(readable.map((column) => quoteSelectItem(column.name)).join(","))}&`;
     const path = `/${encode(name)}?${select}limit=${RELATION_ROWS}`;
-    return { name, path, ...(comment === undefined ? {} : { comment }) };
+    return { name, schema, path, ...(comment === undefined ? {} : { comment }) };
   });
 };
 

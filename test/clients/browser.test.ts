@@ -163,6 +163,17 @@ test.skipIf(chromium === undefined)(
   },
 );
 
+test.skipIf(chromium === undefined)("X-PAGE-7a a table of another schema leads to its requests", async () => {
+  const api = await startApi({ dbSchemas: ["sea", "public"], anonRole: "music_reader", compatMode: false });
+  const page = await open(`${api.url}/`);
+  const link = "document.querySelector('a[href$=\"?schema=public#/album\"]')";
+  await page.until(link);
+  await page.evaluate(`${link}.click()`);
+  await page.until("document.querySelector('#schema')?.value === 'public'");
+  await page.until("document.querySelector('#operations-album-get_album, .opblock-get [data-path=\"/album\"]')");
+  expect(page.faults).toEqual([]);
+});
+
 test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relations and tries a request", async () => {
   const api = await startApi();
   const page = await open(`${api.url}/api`);

@@ -26,10 +26,19 @@ describe("tables and clients", () => {
     }
   });
 
-  test("X-PAGE-7 tables of other schemas need a header, so they are not linked", async () => {
-    const other = await start({ dbSchemas: ["sea", "public"] });
-    expect(relationsOf(await pageOf(other)).map(([name]) => name)).not.toContain("album");
+  test("X-PAGE-7a tables of other schemas are links to the OpenAPI page, and the page names their header", async () => {
+    const schemas = ["sea", "public"];
+    const other = await start({ dbSchemas: schemas });
+    const page = await pageOf(other);
+    expect(relationsOf(page)).toContainEqual(["album", "/api?schema=public#/album"]);
+    expect(textOf(page.text)).toContain("Accept-Profile: public");
+    expect((await other.get("/api?schema=public", { headers: BROWSER })).text).toContain("<option>public</option>");
     await other.close();
+    const bare = await start({ dbSchemas: schemas, parts: [without("openapi-page")] });
+    const barePage = await pageOf(bare);
+    expect(relationsOf(barePage).map(([name]) => name)).not.toContain("album");
+    expect(barePage.text).toContain("<li><code>album</code>");
+    await bare.close();
   });
 
   test("X-PAGE-3 clients get the rows with the code of the page", async () => {
