@@ -57,7 +57,6 @@ const write = ({ path, text }) => {
   const folder = dirname(path);
   const fromHere = (_, index) => JSON.stringify(relative(folder, join(dist, own[index])).replaceAll("\\", "/"));
   mkdirSync(folder, { recursive: true });
-  if (!path.endsWith(".js")) return writeFileSync(path, text);
   writeFileSync(path, `${ASKS.test(text) ? REQUIRE : ""}${text.replace(OWN_NAME, fromHere)}`);
 };
 
@@ -74,7 +73,6 @@ const { outputFiles, metafile } = await build({
   outbase: dist,
   allowOverwrite: true,
   chunkNames: "chunks/server-[hash]",
-  sourcemap: true,
   logLevel: "warning",
   write: false,
   plugins: [ownUrls, takenIn],

@@ -1,6 +1,6 @@
 // Writes into `dist` what the plugins of the package declare: the description of each option into the type of the presets'
-// options, and the names of plugins and options into `known-plugins.js`. It is the last step of `npm run build:ts`.
-// @rule X-SET-8 X-SET-6a
+// options, and the names of plugins and options into `known-plugins.js`. It also writes the version of the package into
+// `version.js`. `npm run build:ts` runs it. @rule X-SET-8 X-SET-6a C-PKG-10
 import { readFileSync, writeFileSync } from "node:fs";
 import { coreSettings, collectSettings } from "../dist/core/index.js";
 import { workerLimits } from "../dist/plugins/limits/index.js";
@@ -51,3 +51,9 @@ for (const [list, names] of Object.entries(lists)) {
   text = `${start}${head}${JSON.stringify(names.sort()).slice(1)}${end.slice(end.indexOf("]") + 1)}`;
 }
 writeFileSync(known, text);
+
+const versionFile = new URL("../dist/core/kernel/version.js", import.meta.url);
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+const withVersion = readFileSync(versionFile, "utf8").replace(/(?<=VERSION = )"[^"]*"/, JSON.stringify(version));
+if (!withVersion.includes(JSON.stringify(version))) throw new Error(`no "VERSION =" in ${versionFile.pathname}`);
+writeFileSync(versionFile, withVersion);

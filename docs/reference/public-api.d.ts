@@ -405,6 +405,7 @@ export {
   /** @experimental */ GqlInput,
   /** @experimental */ GqlInputField,
   /** @experimental */ GqlLiveCall,
+  /** @experimental */ GqlLiveExample,
   /** @experimental */ GqlLiveField,
   /** @experimental */ GqlLoad,
   /** @experimental */ GqlLoadTree,
@@ -3172,6 +3173,13 @@ export declare const graphqlHints: import("../../core/plugin.ts").Plugin;
 export declare const graphqlIntrospection: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/graphql/operations.d.ts
+export interface GqlLiveExample {
+    readonly subscription: string;
+    readonly mutation: string;
+    readonly key: string;
+    readonly column: string;
+    readonly mayUpdate: boolean;
+}
 export interface GqlRequest {
     readonly query: string;
     readonly operationName?: string;
@@ -3257,6 +3265,7 @@ export interface GqlEngine {
     readonly path: string;
     derive(variant: GqlVariant): GqlEngine;
     buildExampleQuery(session: Session): string | undefined | Promise<string | undefined>;
+    buildLiveExample(session: Session): GqlLiveExample | undefined | Promise<GqlLiveExample | undefined>;
     prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
     run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
     runRequest<Taken = never>(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions<Taken>): Promise<string | Taken>;
@@ -4290,6 +4299,7 @@ export interface RestExample {
 }
 export interface RestRelation {
     readonly name: string;
+    readonly schema: string;
     readonly path: string;
     readonly comment?: string;
 }

@@ -15,7 +15,7 @@ import {
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, QUERY_CANCELED } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { buildExampleQuery } from "./example.ts";
+import { buildExampleQuery, buildLiveExample } from "./example.ts";
 import { createFunctionRunner } from "./functions.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
@@ -93,6 +93,9 @@ interface DocumentHooks {
   readonly check: ValueOf<typeof checkGqlDocumentHook>;
 }
 
+/** The caller whose schema has every table. */
+const ADMIN: Session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
+
 export const createEngine = (
   hooks: RelApiHooks,
   context: PluginContext,
@@ -132,6 +135,10 @@ export const createEngine = (
     buildExampleQuery: (session) => {
       if (opening.open !== undefined) return opening.open().then(() => engine.buildExampleQuery(session));
       return buildExampleQuery(getSchema(session));
+    },
+    buildLiveExample: (session) => {
+      if (opening.open !== undefined) return opening.open().then(() => engine.buildLiveExample(session));
+      return buildLiveExample(getSchema(session), () => getSchema(ADMIN));
     },
     prepare: (request, session, sender) => {
       if (opening.open !== undefined) return opening.open().then(() => engine.prepare(request, session, sender));

@@ -1,16 +1,27 @@
 /** Builds an example query from the tables that the role may see: `{ track(limit: 3) { track_id name album { title } }
- *  }`. */
-import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from "graphql";
+ *  }`. Builds the documents of the live demo from them too. */
+import {
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLObjectType,
+} from "graphql";
 import { nameKey, type Column, type Relation } from "../../core/index.ts";
-import { chooseExampleColumns, chooseLabelColumn, sortForExamples } from "../shared/examples.ts";
+import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
 import { getFieldPart } from "./parts.ts";
+import type { GqlLiveExample } from "./operations.ts";
+import type { GqlArgumentName, GqlRootKind } from "./part-kinds.ts";
 import type { RoleSchema } from "./role-schema.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 
 const LIMIT = 3;
 
-/** A root field that lists the rows of a table, and the namespace that contains it. */
+/** A root field of a table, and the namespace that contains it. */
 interface Root {
   readonly field: Field;
   readonly relation: Relation;
@@ -22,14 +33,18 @@ const findRowType = (field: Field): GraphQLObjectType | undefined => {
   return isObjectType(type) ? type : undefined;
 };
 
-const listRoots = (type: GraphQLObjectType, namespace?: string): readonly Root[] =>
+const listRoots = (type: GraphQLObjectType, kind: GqlRootKind, namespace?: string): readonly Root[] =>
   Object.values(type.getFields()).flatMap((field): readonly Root[] => {
     const part = getFieldPart(field);
-    if (part?.kind === "list")
+    if (part?.kind === kind && "relation" in part)
       return [{ field, relation: part.relation, ...(namespace === undefined ? {} : { namespace }) }];
     const inner = part?.kind === "namespace" && namespace === undefined ? findRowType(field) : undefined;
-    return inner === undefined ? [] : listRoots(inner, field.name);
+    return inner === undefined ? [] : listRoots(inner, kind, field.name);
   });
+
+/** Returns the root fields of the kind by the key of their relation. */
+const indexRoots = (type: GraphQLObjectType | undefined, kind: GqlRootKind): ReadonlyMap<string, Root> =>
+  new Map(type === undefined ? [] : listRoots(type, kind).map((root) => [nameKey(root.relation), root]));
 
 /** Returns the fields without arguments that are columns, by column, so that all surfaces choose the same columns. */
 const indexColumnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
@@ -41,11 +56,14 @@ const indexColumnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> 
   return new Map([...found].sort(([a], [b]) => a.position - b.position));
 };
 
-const formatLimit = (field: Field): string => {
-  const limit = field.args.find((argument) => {
+const findArgument = (field: Field, name: GqlArgumentName): GraphQLArgument | undefined =>
+  field.args.find((argument) => {
     const part = getFieldPart(argument);
-    return part?.kind === "argument" && part.name === "limit";
+    return part?.kind === "argument" && part.name === name;
   });
+
+const formatLimit = (field: Field): string => {
+  const limit = findArgument(field, "limit");
   return limit === undefined ? field.name : `${field.name}(${limit.name}: ${LIMIT})`;
 };
 
@@ -76,6 +94,10 @@ const indent = (lines: readonly string[]): readonly string[] => lines.map((line)
 
 const formatBlock = (head: string, lines: readonly string[]): readonly string[] => [`${head} {`, ...indent(lines), "}"];
 
+/** Formats an operation with one root field. */
+const formatOperation = (head: string, { namespace }: Root, field: readonly string[]): string =>
+  formatBlock(head, namespace === undefined ? field : formatBlock(namespace, field)).join("\n");
+
 const NAMELESS = formatBlock("query", ["__typename"]).join("\n");
 
 /** Builds the query. Returns undefined if the role may not list the rows of any table. A role without introspection
@@ -83,7 +105,7 @@ const NAMELESS = formatBlock("query", ["__typename"]).join("\n");
 export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
   const { model, isIntrospectionClosed, metaFields } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
-  const roots = new Map(listRoots(schema.query).map((root) => [nameKey(root.relation), root]));
+  const roots = indexRoots(schema.query, "list");
   const order = sortForExamples(
     model,
     [...roots.values()].map(({ relation }) => relation),
@@ -101,7 +123,91 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
         ? []
         : formatBlock(related.isToOne ? related.field.name : formatLimit(related.field), [related.label])),
     ]);
-    return formatBlock("query", root.namespace === undefined ? list : formatBlock(root.namespace, list)).join("\n");
+    return formatOperation("query", root, list);
   }
   return undefined;
+};
+
+// --- the live demo --------------------------------------------------------------------------------------------------
+
+const LIVE_ROWS = 5;
+
+/** Returns the column's field of the input object that the argument takes. */
+const findInputField = (argument: GraphQLArgument | undefined, column: Column): GraphQLInputField | undefined => {
+  const type = argument && getNamedType(argument.type);
+  if (!isInputObjectType(type)) return undefined;
+  return Object.values(type.getFields()).find((field) => {
+    const part = getFieldPart(field);
+    return (part?.kind === "column" || part?.kind === "update-column") && part.column === column;
+  });
+};
+
+/** Formats the subscription to the first rows by their key. */
+const formatSubscription = (root: Root, key: Column, names: readonly string[]): string | undefined => {
+  const limit = findArgument(root.field, "limit");
+  const order = findArgument(root.field, "order_by");
+  const orderKey = findInputField(order, key);
+  const directions = orderKey && getNamedType(orderKey.type);
+  if (limit === undefined || order === undefined || orderKey === undefined || !isEnumType(directions)) return undefined;
+  const ascending = directions.getValues().find((value) => {
+    const part = getFieldPart(value);
+    return part?.kind === "direction" && part.direction === "asc";
+  });
+  if (ascending === undefined) return undefined;
+  const head = `${root.field.name}(${limit.name}: ${LIVE_ROWS}, ${order.name}: { ${orderKey.name}: ${ascending.name} })`;
+  return formatOperation("subscription", root, formatBlock(head, names));
+};
+
+/** Formats the mutation that sets the column in one row. Undefined if the field cannot set it. */
+const formatMutation = (root: Root, key: Column, column: Column, keyName: string): string | undefined => {
+  const keys = findArgument(root.field, "pk_columns");
+  const keyField = findInputField(keys, key);
+  const set = root.field.args.find((argument) => {
+    const part = getFieldPart(argument);
+    return part?.kind === "update-operator" && part.operator.name === "set";
+  });
+  const setField = findInputField(set, column);
+  if (keys === undefined || keyField === undefined || set === undefined || setField === undefined) return undefined;
+  const change = formatBlock(
+    `${root.field.name}(${keys.name}: { ${keyField.name}: $key }, ${set.name}: { ${setField.name}: $text })`,
+    [keyName],
+  );
+  return formatOperation(`mutation ($key: ${String(keyField.type)}, $text: ${String(setField.type)})`, root, change);
+};
+
+/** Builds the documents of the live demo. The mutation has the names of `getAdminSchema` if the role may change no
+ *  column of text. @rule X-PAGE-8 */
+export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleSchema): GqlLiveExample | undefined => {
+  const { model, isIntrospectionClosed, metaFields, subscription, mutation } = schema;
+  if (isIntrospectionClosed || metaFields.size === 0) return undefined;
+  const roots = indexRoots(subscription, "list");
+  const order = sortForExamples(
+    model,
+    [...roots.values()].map(({ relation }) => relation),
+  );
+  const findExample = (updates: ReadonlyMap<string, Root>, mayUpdate: boolean): GqlLiveExample | undefined => {
+    for (const relation of order) {
+      const root = roots.get(nameKey(relation)) as Root; // the relation is a key of `roots`
+      const update = updates.get(nameKey(relation));
+      const type = findRowType(root.field);
+      if (update === undefined || type === undefined) continue;
+      const fields = indexColumnFields(type);
+      const found = findEditableColumn(model, relation, [...fields.keys()]);
+      if (found === undefined) continue;
+      const [key, column] = [found.key, found.column].map((each) => (fields.get(each) as Field).name) as [
+        string,
+        string,
+      ]; // both are keys of `fields`
+      const watched = formatSubscription(root, found.key, [key, column]);
+      const changed = formatMutation(update, found.key, found.column, key);
+      if (watched !== undefined && changed !== undefined)
+        return { subscription: watched, mutation: changed, key, column, mayUpdate };
+    }
+    return undefined;
+  };
+  if (order.length === 0) return undefined;
+  return (
+    findExample(indexRoots(mutation, "update-by-pk"), true) ??
+    findExample(indexRoots(getAdminSchema().mutation, "update-by-pk"), false)
+  );
 };

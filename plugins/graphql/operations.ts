@@ -21,6 +21,19 @@ import type { Parts } from "./role-schema.ts";
 import type { GqlCustomization } from "./catalog-types.ts";
 import type { Names } from "./types/names.ts";
 
+/** Documents of a page that watches rows and changes a column of text in them. @experimental */
+export interface GqlLiveExample {
+  readonly subscription: string;
+  /** Sets the column to `$text` in the row with the primary key `$key`. Its result is null if no row was changed. */
+  readonly mutation: string;
+  /** The field of the primary key. */
+  readonly key: string;
+  /** The field of the column. */
+  readonly column: string;
+  /** Whether the caller may change the column in some row. */
+  readonly mayUpdate: boolean;
+}
+
 /** A GraphQL request: a document, an operation name, and variables. @experimental */
 export interface GqlRequest {
   readonly query: string;
@@ -154,6 +167,9 @@ export interface GqlEngine {
   /** Returns an example query for the tables that the caller may see, or undefined if the caller may see no table. Like
    *  `prepare`, it may return a promise. */
   buildExampleQuery(session: Session): string | undefined | Promise<string | undefined>;
+  /** Returns documents that watch and change rows of a table, one that the caller may change if there is one. Returns
+   *  undefined without such a table, or if introspection is closed. */
+  buildLiveExample(session: Session): GqlLiveExample | undefined | Promise<GqlLiveExample | undefined>;
   /** Returns the document, from the cache if possible. The first document is a promise, because it waits for
    *  time-sliced work on all tables. `sender` is undefined if no client sent a new request. @throws RelApiError @rule
    *  R-SC-12 */

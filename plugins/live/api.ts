@@ -104,7 +104,8 @@ export const livePatchesService = defineService<{ readonly open: () => LivePatch
 
 // --- event streams ---------------------------------------------------------------------------------------------------
 
-/** The service that says that reads of REST can be event streams, provided by the plugin `sse`. */
+/** The service of the plugin `sse`, which serves GraphQL operations as event streams. `isServed` says whether reads of
+ *  REST can be event streams too. */
 export const eventStreamsService = defineService<{ readonly isServed: () => boolean }>("event-streams");
 
 // --- statistics ------------------------------------------------------------------------------------------------------

@@ -179,6 +179,7 @@ export interface RestExample {
 /** A relation for users to open. @experimental */
 export interface RestRelation {
   readonly name: string;
+  readonly schema: string;
   /** The path of its first rows below a root, encoded: `/vessels?limit=20`. */
   readonly path: string;
   readonly comment?: string;
@@ -210,8 +211,8 @@ export interface RestGuide {
    */
   example(model: Model, session: Session): Promise<RestExample | undefined>;
   /**
-   * The relations of the default schema that the caller may read, the best examples first. Empty if the settings hide
-   * the schema description.
+   * The relations that the caller may read, by schema, the best examples of each first. Empty if the settings hide the
+   * schema description.
    */
   relations(model: Model, session: Session): Promise<readonly RestRelation[]>;
   /**

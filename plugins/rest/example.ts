@@ -1,10 +1,8 @@
 /** `/track?select=track_id,name,album(title)&limit=3`: example reads of tables that the caller may see. */
 import {
-  findBaseType,
   findRelation,
   getVisibility,
   mayUseColumn,
-  takesValues,
   type Column,
   type Model,
   type Relation,
@@ -12,7 +10,7 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { chooseExampleColumns, chooseLabelColumn, sortForExamples } from "../shared/examples.ts";
+import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
 import type { RestExample, RestLiveExample, RestRelation } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */
@@ -97,8 +95,9 @@ const RELATION_ROWS = 20;
 /** @rule X-PAGE-7 */
 export const listExampleRelations = (model: Model, session: Session): readonly RestRelation[] => {
   const visibility = getVisibility(model, session, "rest");
-  return listReadableRelations(model, visibility, model.schemas[0] ?? "").map((relation) => {
-    const { name, comment, columns } = relation;
+  const relations = model.schemas.flatMap((schema) => listReadableRelations(model, visibility, schema));
+  return relations.map((relation) => {
+    const { name, schema, comment, columns } = relation;
     const readable = findReadableColumns(visibility, relation);
     // a read of all columns is refused if the caller may not read one of them
     const select =
@@ -106,7 +105,7 @@ export const listExampleRelations = (model: Model, session: Session): readonly R
         ? ""
         : `select=${encodeSelect(readable.map((column) => quoteSelectItem(column.name)).join(","))}&`;
     const path = `/${encode(name)}?${select}limit=${RELATION_ROWS}`;
-    return { name, path, ...(comment === undefined ? {} : { comment }) };
+    return { name, schema, path, ...(comment === undefined ? {} : { comment }) };
   });
 };
 
@@ -114,21 +113,6 @@ export const listExampleRelations = (model: Model, session: Session): readonly R
 const PLAIN_COLUMN = /^[a-z_][a-z0-9_]*$/i;
 
 const LIVE_ROWS = 5;
-
-/** Returns the primary key, and a column of text that is not a foreign key. Undefined if the relation has none. */
-const findEditableColumn = (model: Model, visibility: Visibility, relation: Relation) => {
-  const columns = findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name));
-  const key = columns.find(({ name }) => relation.primaryKey.length === 1 && name === relation.primaryKey[0]);
-  const references = relation.relationships.flatMap((one) => (one.isToOne ? one.columns.map(([own]) => own) : []));
-  const column = columns.find(
-    (one) =>
-      one !== key &&
-      takesValues(one) &&
-      findBaseType(model, one.type)?.category === "S" &&
-      !references.includes(one.name),
-  );
-  return key === undefined || column === undefined ? undefined : { key, column };
-};
 
 /** `mayPatch` returns whether the surface serves PATCH of the relation. @rule X-PAGE-8 */
 export const buildLiveExample = (
@@ -138,7 +122,14 @@ export const buildLiveExample = (
 ): RestLiveExample | undefined => {
   const visibility = getVisibility(model, session, "rest");
   const usable = listReadableRelations(model, visibility, model.schemas[0] ?? "").flatMap((relation) => {
-    const found = relation.writable.update && mayPatch(relation) && findEditableColumn(model, visibility, relation);
+    const found =
+      relation.writable.update &&
+      mayPatch(relation) &&
+      findEditableColumn(
+        model,
+        relation,
+        findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name)),
+      );
     if (found === false || found === undefined) return [];
     const { key, column } = found;
     const mayUpdate =

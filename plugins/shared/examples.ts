@@ -1,5 +1,13 @@
 /** The example relations and columns that surfaces show to newcomers, the same on each surface. */
-import { findBaseType, nameKey, findRelation, type Column, type Model, type Relation } from "../../core/index.ts";
+import {
+  findBaseType,
+  nameKey,
+  findRelation,
+  takesValues,
+  type Column,
+  type Model,
+  type Relation,
+} from "../../core/index.ts";
 
 /** Matches a name that needs no quotes or escapes, such as `home_port`. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
@@ -34,3 +42,17 @@ export const chooseExampleColumns = (model: Model, columns: readonly Column[]): 
 /** The column that identifies a row best. */
 export const chooseLabelColumn = (model: Model, columns: readonly Column[]): Column | undefined =>
   columns.find(({ type }) => findBaseType(model, type)?.category === "S") ?? columns[0];
+
+/** Returns the primary key, and a column of text that is not a foreign key. Undefined if one of them is missing. */
+export const findEditableColumn = (model: Model, relation: Relation, columns: readonly Column[]) => {
+  const key = columns.find(({ name }) => relation.primaryKey.length === 1 && name === relation.primaryKey[0]);
+  const references = relation.relationships.flatMap((one) => (one.isToOne ? one.columns.map(([own]) => own) : []));
+  const column = columns.find(
+    (one) =>
+      one !== key &&
+      takesValues(one) &&
+      findBaseType(model, one.type)?.category === "S" &&
+      !references.includes(one.name),
+  );
+  return key === undefined || column === undefined ? undefined : { key, column };
+};

@@ -3,6 +3,7 @@
  * without Chromium.
  */
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { gqlCompat } from "../../presets/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { chromium, startBrowser, type Browser, type Page } from "./browser.ts";
@@ -58,7 +59,7 @@ test.skipIf(chromium === undefined)(
         apply: (target, self, list) => (sent.push(String(list[0])), Reflect.apply(target, self, list)),
         construct: (target, list) => (sent.push(String(list[0])), Reflect.construct(target, list)),
       });
-      for (const name of ["fetch", "EventSource"]) globalThis[name] = note(globalThis[name]);`,
+      for (const name of ["fetch", "EventSource", "WebSocket"]) globalThis[name] = note(globalThis[name]);`,
     );
     await page.until("document.querySelector('#live:not([hidden])')");
     expect(await page.evaluate("sent")).toEqual([]);
@@ -82,6 +83,46 @@ test.skipIf(chromium === undefined)(
     expect(await database.query("select title from board.note order by id")).toEqual([
       { title: "two" },
       { title: "<b>new</b>" },
+    ]);
+  },
+);
+
+test.skipIf(chromium === undefined)(
+  "X-PAGE-8 the live demo of GraphQL shows a saved row, says why the server refuses, and edits no key that a browser rounds",
+  async () => {
+    const database = await openDatabase();
+    await database.query(`
+      create schema board; grant usage on schema board to sea_anon;
+      create table board.note (id bigint primary key, title text check (title <> 'refused'));
+      insert into board.note values (1, 'one'), (2, 'two');
+      grant select, update (title) on board.note to sea_anon`);
+    const api = await startApi({
+      on: database,
+      preset: gqlCompat,
+      dbSchemas: ["board"],
+      anonRole: "sea_anon",
+      compatMode: false,
+    });
+    const page = await open(`${api.url}/`);
+    await page.until("document.querySelector('#live:not([hidden])')");
+    await page.evaluate("document.querySelector('#watch').click()");
+    await page.until("document.querySelectorAll('#rows tbody tr').length === 2");
+    const save = (title: string): Promise<void> =>
+      page.evaluate(
+        `document.querySelector('#row').value = '2'; document.querySelector('#text').value = '${title}'; document.querySelector('#edit button').click()`,
+      );
+    await save("new");
+    await page.until("document.querySelector('#rows tr.changed')?.innerText.includes('new')");
+    await page.until("document.querySelector('#outcome').textContent === 'Saved.'");
+    await save("refused");
+    await page.until("document.querySelector('#outcome.fault')?.textContent.includes('Check constraint')");
+    await database.query("insert into board.note values (9007199254740993, 'three')");
+    await page.until("document.querySelector('#fields').disabled");
+    expect(page.faults).toEqual([]);
+    expect(await database.query("select title from board.note order by id")).toEqual([
+      { title: "one" },
+      { title: "new" },
+      { title: "three" },
     ]);
   },
 );
@@ -121,6 +162,17 @@ test.skipIf(chromium === undefined)(
     expect(page.faults).toEqual([]);
   },
 );
+
+test.skipIf(chromium === undefined)("X-PAGE-7a a table of another schema leads to its requests", async () => {
+  const api = await startApi({ dbSchemas: ["sea", "public"], anonRole: "music_reader", compatMode: false });
+  const page = await open(`${api.url}/`);
+  const link = "document.querySelector('a[href$=\"?schema=public#/album\"]')";
+  await page.until(link);
+  await page.evaluate(`${link}.click()`);
+  await page.until("document.querySelector('#schema')?.value === 'public'");
+  await page.until("document.querySelector('#operations-album-get_album, .opblock-get [data-path=\"/album\"]')");
+  expect(page.faults).toEqual([]);
+});
 
 test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relations and tries a request", async () => {
   const api = await startApi();

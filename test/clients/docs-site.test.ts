@@ -1,6 +1,7 @@
 /**
  * The site of `docs/` in a real browser without internet: two pages and the search. Skipped without Chromium, and where
- * `npm run docs` has not installed its builder. The site is built first unless it is newer than the pages.
+ * `npm run docs` has not installed its builder: `npm ci` leaves it out, so that the project's installation stays small.
+ * The site is built first unless it is newer than the pages.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";

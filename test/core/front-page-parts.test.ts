@@ -9,6 +9,7 @@ import { THEME } from "../../plugins/shared/page-style.ts";
 import { relapi } from "../cli/run.ts";
 import { BROWSER, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, openDatabase, testDatabase } from "../support/database.ts";
+import { adminSecret } from "../support/tokens.ts";
 import { codeOf, demoOf, pageOf, relationsOf, requestsOf, run, start, tagsOf, textOf } from "../support/front-page.ts";
 
 const api = await start();
@@ -25,10 +26,19 @@ describe("tables and clients", () => {
     }
   });
 
-  test("X-PAGE-7 tables of other schemas need a header, so they are not linked", async () => {
-    const other = await start({ dbSchemas: ["sea", "public"] });
-    expect(relationsOf(await pageOf(other)).map(([name]) => name)).not.toContain("album");
+  test("X-PAGE-7a tables of other schemas are links to the OpenAPI page, and the page names their header", async () => {
+    const schemas = ["sea", "public"];
+    const other = await start({ dbSchemas: schemas });
+    const page = await pageOf(other);
+    expect(relationsOf(page)).toContainEqual(["album", "/api?schema=public#/album"]);
+    expect(textOf(page.text)).toContain("Accept-Profile: public");
+    expect((await other.get("/api?schema=public", { headers: BROWSER })).text).toContain("<option>public</option>");
     await other.close();
+    const bare = await start({ dbSchemas: schemas, parts: [without("openapi-page")] });
+    const barePage = await pageOf(bare);
+    expect(relationsOf(barePage).map(([name]) => name)).not.toContain("album");
+    expect(barePage.text).toContain("<li><code>album</code>");
+    await bare.close();
   });
 
   test("X-PAGE-3 clients get the rows with the code of the page", async () => {
@@ -128,19 +138,51 @@ describe("live demo", () => {
       const bare = await start({ parts: [without(name)] });
       const answer = await pageOf(bare);
       expect(demoOf(answer)).toBeUndefined();
-      expect(answer.text).not.toContain("EventSource");
+      expect(answer.text).not.toContain("event-stream");
       expect(answer.headers["content-security-policy"]).not.toContain("connect-src");
       await bare.close();
     },
   );
 
-  test("X-PAGE-7 X-PAGE-8 without REST there are no tables and no demo", async () => {
-    const one = await start({ preset: gqlCompat });
-    const page = await pageOf(one);
+  test("X-PAGE-7 X-PAGE-8 without REST there are no tables, and the demo uses a subscription and a mutation", async () => {
+    const database = await openDatabase();
+    await database.query(`
+      create schema board; grant usage on schema board to sea_anon;
+      create table board.fixed (id int primary key, title text, up int references board.fixed);
+      create table board.note (id int primary key, title text);
+      insert into board.fixed values (1, 'one');
+      grant select on board.fixed, board.note to sea_anon;`);
+    const openBoard = (options: StartOptions = {}): Promise<TestApi> =>
+      start({ on: database, preset: gqlCompat, dbSchemas: ["board"], anonRole: "sea_anon", ...options });
+    const closed = await openBoard();
+    const page = await pageOf(closed);
     expect(relationsOf(page)).toEqual([]);
-    expect(demoOf(page)).toBeUndefined();
     expect(page.text).not.toContain("postgrest-js");
-    await one.close();
+    expect(page.text).toContain('<input id="secret" type="password" autocomplete="off">');
+    const demo = demoOf(page);
+    expect(demo).toMatchObject({ path: "/v1/graphql", key: "id", column: "title" });
+    expect(demo.subscription).toMatch(/^subscription \{\s+board_fixed\(limit: 5, order_by: \{ id: asc \}\)/);
+    const body = { query: demo.mutation, variables: { key: 1, text: "two" } };
+    const refused = await closed.request("POST", demo.path, { body });
+    expect(JSON.parse(refused.text).errors).toHaveLength(1);
+    const headers = { "x-session-admin-secret": adminSecret };
+    const changed = await closed.request("POST", demo.path, { body, headers });
+    expect(JSON.parse(changed.text)).toEqual({ data: { update_board_fixed_by_pk: { id: 1 } } });
+    expect(await database.query("select title from board.fixed")).toEqual([{ title: "two" }]);
+    await closed.close();
+
+    await database.query("grant update (title) on board.note to sea_anon");
+    const opened = await openBoard();
+    const openPage = await pageOf(opened);
+    expect(demoOf(openPage).mutation).toContain("update_board_note_by_pk");
+    expect(openPage.text).not.toContain('id="secret"');
+    await opened.close();
+  });
+
+  test.each(["sse", "graphql-updates"])("X-PAGE-8 without REST and the plugin %s there is no demo", async (name) => {
+    const bare = await start({ preset: gqlCompat, parts: [without(name)] });
+    expect(demoOf(await pageOf(bare))).toBeUndefined();
+    await bare.close();
   });
 });
 

@@ -129,6 +129,8 @@ test("C-PKG-4 C-PKG-11 the package is small, and has licences but no tests, maps
   );
   const paths: readonly string[] = files.map(({ path }: { readonly path: string }) => path);
   expect(paths.filter((path) => /\.map$|^dist\/test\//.test(path))).toEqual([]);
+  const modules = paths.filter((path) => path.endsWith(".js"));
+  expect(modules.filter((path) => textOf(path).includes("//# sourceMappingURL="))).toEqual([]);
   expect(paths).toContain("dist/presets/standalone.js");
   expect(size).toBeLessThan(5_000_000);
   const licences = textOf("dist/THIRD-PARTY-LICENSES.txt");
@@ -145,7 +147,7 @@ test("C-PKG-2 C-PKG-3 the package runs with only its dependencies, and names PGl
   try {
     cpSync(join(root, "dist"), join(folder, "dist"), {
       recursive: true,
-      filter: (path) => !/dist\/test|\.image$|\.map$/.test(path),
+      filter: (path) => !/dist\/test|\.image$/.test(path),
     });
     cpSync(join(root, "package.json"), join(folder, "package.json"));
     mkdirSync(join(folder, "node_modules"));

@@ -35,6 +35,7 @@ for (const page of ["test-your-app", "bundle-your-app"])
     if (name !== undefined) writeFileSync(join(folder, name), text);
   }
 
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
 const environment = { PATH: process.env["PATH"] };
 
 const run = (...words: readonly string[]) =>
@@ -166,6 +167,7 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
       expect(artist.json()).toEqual([{ id: 1 }]);
       const body = { query: "{ artist(limit: 1, order_by: {id: asc}) { id } }" };
       expect((await send("POST", "/v1/graphql", { headers, body })).json()).toEqual({ data: { artist: [{ id: 1 }] } });
+      expect((await send("GET", "/v1/version")).json()).toMatchObject({ version });
       const socket = await openSocket({ wsUrl: `ws://127.0.0.1:${port}` });
       await socket.init({ headers });
       socket.send({ id: "1", type: "subscribe", payload: { query: body.query.replace("{", "subscription {") } });

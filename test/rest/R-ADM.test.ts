@@ -58,6 +58,7 @@ test("R-ADM-1b X-PAGE-6 a browser gets a page that links to the endpoints, with 
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   const text = await response.text();
   expect(text).toContain("@media (prefers-color-scheme: dark)");
+  expect(text).toContain("td a { white-space: nowrap; }"); // a phone would break the paths into pieces
   const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link!);
   expect(links).toHaveLength(6);
   for (const link of links) expect((await fetch(new URL(link, `${admin}/`))).status).not.toBe(404);

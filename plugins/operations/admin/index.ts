@@ -158,7 +158,7 @@ const ENDPOINTS: readonly Endpoint[] = [
 
 const buildIndex = (): Page => ({
   title: "relapi admin",
-  style: DOCUMENT_STYLE,
+  style: `${DOCUMENT_STYLE}td a { white-space: nowrap; }`,
   body: `<main>
 <h1>relapi admin</h1>
 <section><div class="scroll"><table>

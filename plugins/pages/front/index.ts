@@ -17,11 +17,12 @@ import {
 } from "../../../core/index.ts";
 import { acceptedCredentialsService } from "../../auth/api.ts";
 import { graphqlService } from "../../graphql/api.ts";
-import { openapiPageService, restGuideService } from "../../rest/api.ts";
+import { eventStreamsService } from "../../live/api.ts";
+import { openapiPageService, restGuideService, type RestRelation } from "../../rest/api.ts";
 import { buildPageAnswer, acceptsPage } from "../../shared/pages.ts";
 import { playgroundService } from "../api.ts";
 import type { LiveDemo } from "./live-demo.ts";
-import { buildPage, type Card, type PageContent } from "./page.ts";
+import { buildPage, type Card, type PageContent, type RelationList } from "./page.ts";
 import { buildGraphqlRequests, buildRestRequests, type CredentialKind } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
@@ -92,7 +93,7 @@ const findSchemaTitle = ({ model }: PluginContext, cards: readonly (Card | undef
   return title === DEFAULT_COMMENT ? undefined : title.trim().slice(0, MAX_HEADING_CHARACTERS) || undefined;
 };
 
-/** The number of relations that the page lists. */
+/** The number of relations of each schema that the page lists. */
 const MAX_RELATIONS = 12;
 
 const MAX_COMMENT_CHARACTERS = 100;
@@ -103,7 +104,29 @@ const shorten = (comment = ""): string => {
   return line.length > MAX_COMMENT_CHARACTERS ? `${line.slice(0, MAX_COMMENT_CHARACTERS)}…` : line;
 };
 
-interface RestPart {
+/** Lists the relations of each schema. `root` is the path of REST. `page` is the path of the OpenAPI page, which sends
+ *  the header for schemas after the first one. @rule X-PAGE-7 X-PAGE-7a */
+const listRelations = (
+  relations: readonly RestRelation[],
+  schemas: readonly string[],
+  root: string,
+  page: string | undefined,
+): readonly RelationList[] =>
+  schemas.flatMap((schema, index): readonly RelationList[] => {
+    const own = relations.filter((relation) => relation.schema === schema);
+    const needsHeader = index > 0;
+    const findPath = ({ name, path }: RestRelation): string | undefined => {
+      if (!needsHeader) return root + path;
+      return page && `${page}?schema=${encodeURIComponent(schema)}#/${encodeURIComponent(name)}`;
+    };
+    const first = own.slice(0, MAX_RELATIONS).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const links = first.map((one) => ({ name: one.name, path: findPath(one), comment: shorten(one.comment) }));
+    return own.length === 0
+      ? []
+      : [{ schema, needsHeader, relations: links, more: Math.max(0, own.length - MAX_RELATIONS) }];
+  });
+
+interface SurfacePart {
   readonly card: Card;
   readonly liveDemo?: LiveDemo;
 }
@@ -123,7 +146,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     }
   };
 
-  const buildRestPart = async (base: string, origin: string): Promise<RestPart | undefined> => {
+  const buildRestPart = async (base: string, origin: string): Promise<SurfacePart | undefined> => {
     const guide = context.use(restGuideService);
     const roots = guide?.roots() ?? [];
     const [root] = roots;
@@ -134,50 +157,55 @@ const createFrontPage = (context: PluginContext): Surface => {
     const relations = session === undefined ? [] : await guide.relations(model, session);
     const liveExample = session && (await guide.liveExample(model, session));
     const page = context.use(openapiPageService)?.paths()[0];
+    const pagePath = page === undefined ? undefined : base + (page === "" ? "/" : page);
     const credentialKind = findCredentialKind(context);
     const card: Card = {
       title: "REST",
       about: "Every table, view and function is a URL.",
       url: origin + base + root,
-      ...(page === undefined
-        ? {}
-        : { link: { text: "Open the OpenAPI page", path: base + (page === "" ? "/" : page) } }),
+      ...(pagePath === undefined ? {} : { link: { text: "Open the OpenAPI page", path: pagePath } }),
       anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
       requests: buildRestRequests(origin + base, roots, example, example === undefined ? credentialKind : undefined),
-      relations: relations
-        .slice(0, MAX_RELATIONS)
-        .sort((a, b) => (a.name < b.name ? -1 : 1))
-        .map(({ name, path, comment }) => ({
-          name,
-          path: base + root + path,
-          comment: shorten(comment),
-        })),
-      moreRelations: Math.max(0, relations.length - MAX_RELATIONS),
+      relationLists: listRelations(relations, model.schemas, base + root, pagePath),
     };
     if (liveExample === undefined) return { card };
     const { path, relationPath, key, column, mayUpdate } = liveExample;
     const below = base + root;
     return {
       card,
-      liveDemo: { path: below + path, relationPath: below + relationPath, key, column, mayUpdate, credentialKind },
+      liveDemo: {
+        surface: "rest",
+        path: below + path,
+        relationPath: below + relationPath,
+        key,
+        column,
+        mayUpdate,
+        credentialKind,
+      },
     };
   };
 
-  const buildGraphqlCard = async (base: string, origin: string): Promise<Card | undefined> => {
+  const buildGraphqlPart = async (base: string, origin: string): Promise<SurfacePart | undefined> => {
     const engine = context.use(graphqlService);
     if (engine === undefined) return undefined;
     const session = await findAnonymousSession(context, "graphql", engine.credentialRules);
     const example = session && (await engine.buildExampleQuery(session));
     const page = context.use(playgroundService);
+    // REST has its own demo; both surfaces stream live queries through the same plugin
+    const isStreamed = context.use(restGuideService) === undefined && context.use(eventStreamsService) !== undefined;
+    const liveExample = isStreamed && session !== undefined ? await engine.buildLiveExample(session) : undefined;
+    const credentialKind = findCredentialKind(context);
     const at = origin + base + engine.path;
-    return {
+    const card: Card = {
       title: "GraphQL",
       about: "Queries, mutations and live queries, typed from the schema.",
       url: at,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
       anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      requests: buildGraphqlRequests(at, example, example === undefined ? findCredentialKind(context) : undefined),
+      requests: buildGraphqlRequests(at, example, example === undefined ? credentialKind : undefined),
     };
+    if (liveExample === undefined) return { card };
+    return { card, liveDemo: { surface: "graphql", path: base + engine.path, ...liveExample, credentialKind } };
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
@@ -186,7 +214,8 @@ const createFrontPage = (context: PluginContext): Surface => {
     const origin = readOrigin(exchange);
     // building the cards waits for the first load of the schema
     const rest = await buildRestPart(base, origin);
-    const cards = [rest?.card, await buildGraphqlCard(base, origin)];
+    const graphql = await buildGraphqlPart(base, origin);
+    const cards = [rest?.card, graphql?.card];
     const content: PageContent = {
       heading: findSchemaTitle(context, cards) ?? (await loadDatabaseName()),
       server: describeServer(context),
@@ -194,7 +223,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       origin,
       credentialKind: findCredentialKind(context),
       cards: cards.filter((card) => card !== undefined),
-      liveDemo: rest?.liveDemo,
+      liveDemo: rest?.liveDemo ?? graphql?.liveDemo,
     };
     return buildPageAnswer((nonce) => buildPage(content, nonce));
   };

@@ -3,17 +3,32 @@
 import { encodeInlineJson, escapeHtml } from "../../shared/pages.ts";
 import type { CredentialKind } from "./requests.ts";
 
-export interface LiveDemo {
+/** The requests of a demo on REST. */
+interface RestDemo {
+  readonly surface: "rest";
   /** The path of the rows, from the root of the server. */
   readonly path: string;
   /** The path of the relation, from the root of the server. */
   readonly relationPath: string;
+}
+
+/** The requests of a demo on GraphQL. */
+interface GraphqlDemo {
+  readonly surface: "graphql";
+  /** The path of the surface, from the root of the server. */
+  readonly path: string;
+  readonly subscription: string;
+  /** Sets the column to `$text` in the row with the key `$key`. */
+  readonly mutation: string;
+}
+
+export type LiveDemo = (RestDemo | GraphqlDemo) & {
   readonly key: string;
   readonly column: string;
   /** Whether callers without a credential may change the column. */
   readonly mayUpdate: boolean;
   readonly credentialKind: CredentialKind | undefined;
-}
+};
 
 export const LIVE_DEMO_STYLE = `
 .panes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: 1.25rem; margin-top: 1rem; }
@@ -25,6 +40,7 @@ label { display: grid; gap: .15rem; width: 100%; font-size: .9rem; color: var(--
 label > * { width: 100%; color: var(--text); }
 .panes p, .panes .scroll { margin-top: .75rem; font-size: .9rem; overflow-wrap: anywhere; }
 .panes table { overflow-wrap: break-word; }
+.panes pre { margin-top: .75rem; }
 .fault { color: var(--fault); }
 tr.changed td { background: var(--note); }
 `;
@@ -43,13 +59,20 @@ const [watch, form, fields, row, text, secret, outcome, state, table] =
 const say = (place, message, isFault) => { place.textContent = message; place.classList.toggle("fault", isFault); };
 const faultOf = (body) => {
   try {
-    const { message, details, hint, code } = JSON.parse(body);
-    return [message + (code ? " (" + code + ")" : ""), details, hint].filter(Boolean).join(". ");
+    const content = JSON.parse(body);
+    const { message, details, hint, code, extensions } = content.errors?.[0] ?? content;
+    const reason = code ?? extensions?.code;
+    return [message + (reason ? " (" + reason + ")" : ""), details, hint].filter(Boolean).join(". ");
   } catch { return body; }
 };
+const isObject = (part) => part !== null && typeof part === "object";
+const findRows = (part) => Array.isArray(part) || !isObject(part) || part.errors ? part : findRows(Object.values(part)[0]);
+const findRow = (part) => !isObject(part) || demo.key in part ? part : findRow(Object.values(part)[0]);
 
 let rows = [];
-const select = () => { text.value = rows.find((one) => one[demo.key] === row.value)?.[demo.column] ?? ""; };
+const hasRoundedKey = (one) => typeof one[demo.key] === "number" && !Number.isSafeInteger(one[demo.key]);
+const chosen = () => rows.find((one) => String(one[demo.key]) === row.value);
+const select = () => { text.value = chosen()?.[demo.column] ?? ""; };
 const cell = (content) => { const made = document.createElement("td"); made.textContent = content ?? "null"; return made; };
 const show = (next, isFirst) => {
   table.tBodies[0].replaceChildren(...next.map((one) => {
@@ -61,52 +84,82 @@ const show = (next, isFirst) => {
   }));
   table.hidden = false;
   rows = next;
-  const chosen = row.value;
+  const before = row.value;
   row.replaceChildren(...rows.map((one) => new Option(one[demo.key] + ": " + (one[demo.column] ?? "null"), one[demo.key])));
-  if (rows.some((one) => one[demo.key] === chosen)) row.value = chosen; else select();
-  if (isFirst) select();
-  fields.disabled = rows.length === 0;
+  row.value = before;
+  if (isFirst || row.value === "") {
+    row.selectedIndex = 0;
+    select();
+  }
+  fields.disabled = rows.length === 0 || rows.some(hasRoundedKey);
 };
 
-let source;
+const asJson = (method, content, headers) =>
+  ({ method, headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(content) });
+const watchRows = async (signal, onData) => {
+  const Accept = "text/event-stream";
+  const request = demo.subscription ? asJson("POST", { query: demo.subscription }, { Accept }) : { headers: { Accept } };
+  const answer = await fetch(demo.path, { ...request, signal });
+  if (!answer.headers.get("Content-Type")?.startsWith(Accept)) throw new Error(faultOf(await answer.text()));
+  let received = "";
+  for (const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error("The live query has ended.");
+    const events = (received + value).split("\\n\\n");
+    received = events.pop();
+    for (const event of events) {
+      const data = [...event.matchAll(/^data: (.*)$/gm)].map(([, line]) => line).join("\\n");
+      if (data) onData(data);
+    }
+  }
+};
+
+let running;
 const stop = (message, isFault) => {
-  source?.close();
-  source = undefined;
+  running?.abort();
+  running = undefined;
   watch.textContent = "Start the live query";
   fields.disabled = true;
   say(state, message, isFault);
 };
-watch.addEventListener("click", () => {
-  if (source) return stop("Stopped.", false);
+watch.addEventListener("click", async () => {
+  if (running) return stop("Stopped.", false);
   let results = 0;
-  const own = source = new EventSource(demo.path);
+  const own = running = new AbortController();
   watch.textContent = "Stop";
   say(state, "Waiting for the first result.", false);
-  own.onmessage = ({ data }) => {
-    show(JSON.parse(data), results++ === 0);
-    say(state, "Result " + results + " arrived at " + new Date().toLocaleTimeString() + ".", false);
-  };
-  own.addEventListener("failure", ({ data }) => say(state, faultOf(data), true));
-  own.onerror = async () => {
-    if (own.readyState !== EventSource.CLOSED) return say(state, "The connection was lost. Connecting again.", true);
-    // the browser does not say why it was refused, so the same rows are requested once more
-    const answer = await fetch(demo.path).catch((error) => error);
-    if (source === own) stop(answer.ok === false ? faultOf(await answer.text()) : "The live query has ended.", true);
-  };
+  try {
+    await watchRows(own.signal, (data) => {
+      const next = findRows(JSON.parse(data));
+      if (!Array.isArray(next)) return say(state, faultOf(data), true);
+      show(next, results++ === 0);
+      const time = new Date().toLocaleTimeString();
+      const rounded = next.some(hasRoundedKey) ? " Its keys are too large for a browser, so it cannot be edited here." : "";
+      const empty = next.length === 0 ? " It has no rows." : "";
+      say(state, "Result " + results + " arrived at " + time + "." + empty + rounded, false);
+    });
+  } catch (error) { if (running === own) stop(error.message, true); }
 });
 
 row.addEventListener("change", select);
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   say(outcome, "Saving.", false);
-  const url = demo.relationPath + "?" + demo.key + "=eq." + encodeURIComponent(row.value) + "&select=" + demo.key;
-  const headers = { "Content-Type": "application/json", Prefer: "return=representation" };
-  if (secret?.value) headers[demo.header] = demo.prefix + secret.value;
+  const headers = secret?.value ? { [demo.header]: demo.prefix + secret.value } : {};
+  const key = chosen()[demo.key];
+  const [url, request] = demo.mutation
+    ? [demo.path, asJson("POST", { query: demo.mutation, variables: { key, text: text.value } }, headers)]
+    : [
+        demo.relationPath + "?" + demo.key + "=eq." + encodeURIComponent(key) + "&select=" + demo.key,
+        asJson("PATCH", { [demo.column]: text.value }, { Prefer: "return=representation", ...headers }),
+      ];
   try {
-    const answer = await fetch(url, { method: "PATCH", headers, body: JSON.stringify({ [demo.column]: text.value }) });
+    const answer = await fetch(url, request);
     const body = await answer.text();
     if (!answer.ok) return say(outcome, answer.status + ": " + faultOf(body), true);
-    const isChanged = JSON.parse(body).length > 0;
+    const content = JSON.parse(body);
+    if (content.errors) return say(outcome, faultOf(body), true);
+    const isChanged = isObject(findRow(content));
     say(outcome, isChanged ? "Saved." : "No row was changed: a row policy does not allow it.", !isChanged);
   } catch (error) { say(outcome, String(error.message), true); }
 });
@@ -121,26 +174,40 @@ const buildAdvice = ({ mayUpdate, credentialKind }: LiveDemo): string => {
     : `<p class="quiet">Callers without a credential may not change this table. What you enter is sent with the change, and is not stored.</p>`;
 };
 
+/** Returns the requests that the panes show. */
+const describeRequests = (demo: LiveDemo): { readonly watch: string; readonly edit: string } => {
+  if (demo.surface === "graphql")
+    return {
+      watch: `<pre><code>${escapeHtml(demo.subscription)}</code></pre>`,
+      edit: `<pre><code>${escapeHtml(demo.mutation)}</code></pre>`,
+    };
+  return {
+    watch: `<p><code>GET ${escapeHtml(demo.path)}</code></p>`,
+    edit: `<p><code>PATCH ${escapeHtml(`${demo.relationPath}?${demo.key}=eq.…`)}</code></p>`,
+  };
+};
+
 export const buildLiveDemo = (demo: LiveDemo): string => {
-  const { path, relationPath, key, column, mayUpdate, credentialKind } = demo;
+  const { key, column, mayUpdate, credentialKind, surface: _surface, ...requests } = demo;
   const [label, header, prefix] = CREDENTIALS[credentialKind ?? "token"];
   const secretField =
     mayUpdate || credentialKind === undefined
       ? ""
       : `<label>${label}<input id="secret" type="password" autocomplete="off"></label>`;
+  const { watch, edit } = describeRequests(demo);
   return `<section id="live" hidden>
 <h2>Live query</h2><p class="quiet">Start the query, then save a row: the new result arrives by itself.</p>
 <div class="panes">
 <div><h3>Watch rows</h3><button class="button" id="watch" type="button">Start the live query</button>
-<p><code>GET ${escapeHtml(path)}</code></p><p id="state" role="status"></p>
+${watch}<p id="state" role="status"></p>
 <div class="scroll"><table id="rows" hidden><thead><tr><th>${escapeHtml(key)}</th><th>${escapeHtml(column)}</th></tr></thead><tbody></tbody></table></div></div>
 <form id="edit"><h3>Edit a row</h3><fieldset id="fields" disabled>
 <label>Row<select id="row"></select></label>
 <label>${escapeHtml(column)}<input id="text" autocomplete="off"></label>
 ${secretField}<button>Save</button></fieldset>
-<p><code>PATCH ${escapeHtml(relationPath)}?${escapeHtml(key)}=eq.…</code></p>
+${edit}
 <p id="outcome" role="status"></p>${buildAdvice(demo)}</form>
 </div>
-<script type="application/json" id="demo">${encodeInlineJson({ path, relationPath, key, column, header, prefix })}</script>
+<script type="application/json" id="demo">${encodeInlineJson({ ...requests, key, column, header, prefix })}</script>
 </section>`;
 };

@@ -5,11 +5,22 @@ import { escapeHtml, type Page } from "../../shared/pages.ts";
 import { buildLiveDemo, LIVE_DEMO_SCRIPT, LIVE_DEMO_STYLE, type LiveDemo } from "./live-demo.ts";
 import type { CredentialKind, ExampleRequest } from "./requests.ts";
 
-/** A table or view with the path of its rows, from the root of the server. */
+/** A table or view. */
 export interface RelationLink {
   readonly name: string;
-  readonly path: string;
+  /** The path of its rows, or of its requests on the OpenAPI page, from the root of the server. */
+  readonly path: string | undefined;
   readonly comment: string;
+}
+
+/** The first relations of a schema that anonymous callers may read. */
+export interface RelationList {
+  readonly schema: string;
+  /** Whether requests name the schema in a header. */
+  readonly needsHeader: boolean;
+  readonly relations: readonly RelationLink[];
+  /** The number of relations that are not in `relations`. */
+  readonly more: number;
 }
 
 export interface Card {
@@ -23,10 +34,7 @@ export interface Card {
   readonly anonymousAccess: "open" | "nothing" | "secret";
   /** The first request is shown, and the others are folded. */
   readonly requests: readonly ExampleRequest[];
-  /** The first relations that anonymous callers may read. */
-  readonly relations?: readonly RelationLink[];
-  /** The number of relations that are not in `relations`. */
-  readonly moreRelations?: number;
+  readonly relationLists?: readonly RelationList[];
 }
 
 export interface PageContent {
@@ -65,6 +73,7 @@ summary { color: var(--quiet); font-size: .95rem; }
 h3 { margin: 1.25rem 0 0; font-size: 1rem; }
 .relations { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: .3rem 1.5rem; margin: .4rem 0 0; padding: 0; list-style: none; font-size: .9rem; }
 .relations li { min-width: 0; overflow-wrap: anywhere; }
+.relations li > * { unicode-bidi: isolate; }
 footer { margin-top: 1.25rem; color: var(--quiet); font-size: .85rem; text-align: center; }
 `;
 
@@ -95,7 +104,7 @@ const buildNote = ({ cards, credentialKind }: PageContent): string => {
   const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "secret");
   const what = isClosed
     ? "Requests need a credential."
-    : "Requests without a credential see no table: the anonymous role has no right to read one.";
+    : "Requests without a credential see no table: there is none yet, or the anonymous role has no right to read one.";
   if (credentialKind === undefined)
     return `<div class="note"><p>${what}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
   return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;
@@ -104,18 +113,22 @@ const buildNote = ({ cards, credentialKind }: PageContent): string => {
 const buildRequest = ({ text }: ExampleRequest, { origin }: PageContent): string =>
   `<div class="request"><pre><code>${markOrigin(text, origin)}</code></pre><button type="button" hidden>Copy</button></div>`;
 
-const buildRelations = ({ relations = [], moreRelations = 0 }: Card): string => {
-  if (relations.length === 0) return "";
-  const items = relations.map(
-    ({ name, path, comment }) =>
-      `<li><a href="${escapeHtml(path)}"><code>${escapeHtml(name)}</code></a> <span class="quiet">${escapeHtml(comment)}</span></li>`,
-  );
-  const more = moreRelations === 0 ? [] : [`<li class="quiet">and ${moreRelations} more</li>`];
-  return `<h3>Tables and views</h3>\n<ul class="relations">\n${[...items, ...more].join("\n")}\n</ul>`;
+const buildRelation = ({ name, path, comment }: RelationLink): string => {
+  const code = `<code>${escapeHtml(name)}</code>`;
+  const link = path === undefined ? code : `<a href="${escapeHtml(path)}">${code}</a>`;
+  return `<li>${link} <span class="quiet">${escapeHtml(comment)}</span></li>`;
+};
+
+const buildRelations = ({ schema, needsHeader, relations, more }: RelationList): string => {
+  const head = needsHeader
+    ? `<h3>Tables and views of ${escapeHtml(schema)}</h3>\n<p class="quiet">Requests need the header <code>Accept-Profile: ${escapeHtml(schema)}</code>.</p>`
+    : "<h3>Tables and views</h3>";
+  const items = [...relations.map(buildRelation), ...(more === 0 ? [] : [`<li class="quiet">and ${more} more</li>`])];
+  return `${head}\n<ul class="relations">\n${items.join("\n")}\n</ul>`;
 };
 
 const buildCard = (card: Card, content: PageContent): string => {
-  const { title, about, url, link, requests } = card;
+  const { title, about, url, link, requests, relationLists = [] } = card;
   const [first, ...folded] = requests;
   return `<section>
 <div class="top">
@@ -125,7 +138,7 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 <p class="address"><code>${markOrigin(url, content.origin)}</code></p>
 ${first === undefined ? "" : buildRequest(first, content)}
 ${folded.map((each) => `<details><summary>${escapeHtml(each.client)}</summary>${buildRequest(each, content)}</details>`).join("\n")}
-${buildRelations(card)}
+${relationLists.map(buildRelations).join("\n")}
 </section>`;
 };
 

@@ -92,6 +92,8 @@ const refresh = async () => {
   }
 };
 
+const asked = new URLSearchParams(location.search).get("schema");
+if (config.schemas.includes(asked)) byId("schema").value = asked;
 byId("bar").addEventListener("submit", (event) => {
   event.preventDefault();
   void refresh();
