@@ -136,10 +136,10 @@ export const relApi = (preset: Preset): RelApi => {
   const steps: AddedStep[] = [];
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
+  const authorize = async (credentials: Credentials, knownSession?: Session): Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
     if (current.model === undefined) await loader.firstAttempt;
-    let session = given;
+    let session = knownSession;
     if (session === undefined) {
       try {
         session = await hooks.authorize.promise(credentials);

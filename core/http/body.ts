@@ -88,19 +88,19 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `held` after the response. With
+/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the response. With
  *  `takePiece`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
  *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
  *  R-BND-7 */
 export const readBody = (
   request: ParsedRequest,
   response: ServerResponse,
-  held: PendingBody,
+  pendingBody: PendingBody,
   limits: BodyLimits,
   takePiece?: (piece: Buffer) => void,
 ): Promise<Buffer> => {
   try {
-    return receive(request, response, held, limits, takePiece);
+    return receive(request, response, pendingBody, limits, takePiece);
   } catch (error) {
     return Promise.reject(error as Error); // always a RelApiError
   }
@@ -109,7 +109,7 @@ export const readBody = (
 const receive = (
   request: ParsedRequest,
   response: ServerResponse,
-  held: PendingBody,
+  pendingBody: PendingBody,
   limits: BodyLimits,
   takePiece: ((piece: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
@@ -125,7 +125,7 @@ const receive = (
   if (request.readableEnded) {
     const restored = restoreBody(request, limits.onParsedBody);
     if (restored.length > maxBytes) throw tooLarge();
-    if (!held.grow(restored.length)) throw tooMany();
+    if (!pendingBody.grow(restored.length)) throw tooMany();
     if (takePiece === undefined) return Promise.resolve(restored);
     takePiece(restored);
     return Promise.resolve(EMPTY_BODY);
@@ -164,7 +164,7 @@ const receive = (
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) return rejectBody(tooLarge());
-      if (!held.grow(chunk.length)) return rejectBody(tooMany());
+      if (!pendingBody.grow(chunk.length)) return rejectBody(tooMany());
       if (takePiece !== undefined) return pass(chunk);
       if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
       chunks.push(chunk);

@@ -105,15 +105,15 @@ export const openCall = ({ method, path, headers = {}, body, signal, session, pa
   const request = new (isOwn ? OwnCall : IncomingMessage)(socket);
 
   const bytes = encodeCallBody(body);
-  const given: Record<string, string> = { host: "localhost" };
-  if (bytes !== undefined && !isRawBody(body)) given["content-type"] = "application/json";
-  for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
-  if (bytes !== undefined) given["content-length"] = String(bytes.length);
+  const callHeaders: Record<string, string> = { host: "localhost" };
+  if (bytes !== undefined && !isRawBody(body)) callHeaders["content-type"] = "application/json";
+  for (const [name, value] of Object.entries(headers)) callHeaders[name.toLowerCase()] = value;
+  if (bytes !== undefined) callHeaders["content-length"] = String(bytes.length);
   request.method = method.toUpperCase();
   request.url = path;
   request.httpVersion = "1.1";
-  request.headers = given;
-  request.rawHeaders = Object.entries(given).flat();
+  request.headers = callHeaders;
+  request.rawHeaders = Object.entries(callHeaders).flat();
   if (bytes !== undefined) request.push(bytes);
   request.push(null);
   request.complete = true;

@@ -64,8 +64,8 @@ export const resolveOptions = (options: RelApiOptions, settings: readonly Settin
  *  one */
 export const checkOptionKinds = (options: RelApiOptions, settings: readonly Setting[]): void => {
   for (const { name, kind, isSecret } of settings) {
-    const given: unknown = (options as Readonly<Record<string, unknown>>)[name];
-    if (given !== undefined) checkKind(`option ${name}`, given, kind, isSecret);
+    const value: unknown = (options as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined) checkKind(`option ${name}`, value, kind, isSecret);
   }
 };
 

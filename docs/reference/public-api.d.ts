@@ -764,11 +764,11 @@ export interface ConnectionOptions {
     readonly purpose?: string;
     readonly replicates?: boolean;
     readonly maxResultBytes?: number;
-    readonly refused?: () => void;
+    readonly onRefused?: () => void;
 }
 export interface DatabaseServer {
     readonly maxCount: number | undefined;
-    open(limits: Pick<ConnectionOptions, "maxResultBytes" | "refused">): Promise<Connection>;
+    open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRefused">): Promise<Connection>;
     isPooled(connection: Connection): Promise<boolean>;
     watch(pool: WatchedPool): () => void;
 }
@@ -786,7 +786,7 @@ export interface ConnectorParts {
 export interface Connector {
     readonly primary: DatabaseServer;
     openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-    listen(channel: string, heard: (payload: string) => void, missed?: (why: Missed) => void, unheard?: () => void): () => void;
+    listen(channel: string, onMessage: (payload: string) => void, onMissed?: (why: Missed) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
     openReplication(): Promise<ReplicationConnection>;
     close(): Promise<void>;
@@ -1155,7 +1155,7 @@ export interface Visibility {
 
 // --- core/engine/plan/conditions.d.ts
 export declare const compareColumn: (name: string, operator: string, right: Pick<Comparison, "operand" | "keyword">) => Comparison;
-export type RowRule = (relation: Relation, way: PlanPath | undefined) => Predicate | undefined;
+export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 export declare const restrictRows: <P extends Plan>(plan: P, model: Model, rule: RowRule) => P;
 
 // --- core/engine/plan/lookups.d.ts
@@ -1747,7 +1747,7 @@ export interface IntrospectContext {
     readonly hiddenSchemas: readonly string[];
     readonly extraSearchPath: readonly string[];
     readonly options: ResolvedOptions;
-    warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 export interface FilterContext {
     readonly model: Model;
@@ -1993,7 +1993,7 @@ export interface Cache<Source, Made> {
 export interface CacheSpec<Source, Made> {
     readonly name: string;
     readonly make: (ask: Ask<Source>) => Made;
-    readonly estimateBytes: (made: Made) => number;
+    readonly estimateBytes: (value: Made) => number;
 }
 export interface Caches {
     create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
@@ -2095,7 +2095,7 @@ export declare const limitExceeded: (limit: Limit, fields: Pick<RelApiErrorField
 export declare const urlTooLong: (limitBytes: number) => RelApiError;
 
 // --- core/kernel/logger.d.ts
-export declare const createFieldsLogger: (given: FieldsFirstLogger) => Logger;
+export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logger;
 
 // --- core/kernel/memoize.d.ts
 export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
@@ -2108,10 +2108,10 @@ export interface SessionSource {
 // --- core/kernel/options.d.ts
 export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
 export interface Logger {
-    error(message: string, facts?: Readonly<Record<string, unknown>>): void;
-    warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
-    info(message: string, facts?: Readonly<Record<string, unknown>>): void;
-    debug(message: string, facts?: Readonly<Record<string, unknown>>): void;
+    error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
     access(line: string, status: number): void;
     readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
 }
@@ -2225,7 +2225,7 @@ export interface SettingKind<Value = unknown> {
     readonly parse: (text: string) => Value | undefined;
     readonly option?: {
         readonly accepts: string;
-        readonly takes: (given: unknown) => boolean;
+        readonly takes: (value: unknown) => boolean;
     };
 }
 declare const wholeNumber: (from: number, to?: number) => SettingKind<number>;
@@ -2709,7 +2709,7 @@ export interface Bus {
     readonly isMissing: boolean;
     readonly isUp: boolean;
     publish(topic: string, text: string): void;
-    subscribe(topic: string, heard: (text: string, sender: string) => void, missed?: () => void): () => void;
+    subscribe(topic: string, onMessage: (text: string, sender: string) => void, onMissed?: () => void): () => void;
 }
 export declare const busService: import("../../core/index.ts").ServiceToken<Bus>;
 export interface BusHandlers {
@@ -3208,7 +3208,7 @@ export interface GqlStep {
 export interface GqlCall {
     readonly origin: string;
     readonly path: string;
-    run(asked: GqlCallContext): Promise<string>;
+    run(context: GqlCallContext): Promise<string>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
 export interface GqlLiveCall {
@@ -3224,7 +3224,7 @@ export interface GqlLoads {
 export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
     readonly key: string;
-    run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
+    run(rows: readonly GqlLoadedRow[], context: GqlCallContext): Promise<readonly string[]>;
 }
 export type GqlOutput = {
     readonly as: string;

@@ -75,7 +75,7 @@ export const createClient = (
 export const wrapClient = (
   client: Client,
   getChannels: (() => readonly string[]) | undefined,
-  { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionOptions,
+  { maxResultBytes = MAX_MESSAGE_BYTES, onRefused = () => undefined }: ConnectionOptions,
   reopen: Connection["reopen"],
 ): Connection => {
   const endListeners: (() => void)[] = [];
@@ -90,7 +90,7 @@ export const wrapClient = (
   client.on("end", notifyEnd);
   let watch: ResultWatch | undefined;
   const watchStream = (): void => {
-    watch = watchResults(client.connection.stream, refused);
+    watch = watchResults(client.connection.stream, onRefused);
   };
   // before TLS only one byte arrives, which pg reads itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
@@ -132,9 +132,9 @@ export const wrapClient = (
     query: async <Row>(text: string, values: readonly unknown[]) => {
       // only core sends these statements: the catalog may be of any size, and notifications never end
       limit(Number.POSITIVE_INFINITY);
-      const asked = lastQuery.then(() => client.query(text, values as unknown[]));
-      lastQuery = asked.catch(() => undefined); // the caller gets the error
-      return rowsOfLastStatement<Row>(await asked);
+      const result = lastQuery.then(() => client.query(text, values as unknown[]));
+      lastQuery = result.catch(() => undefined); // the caller gets the error
+      return rowsOfLastStatement<Row>(await result);
     },
     script: async (text) => {
       limit(maxResultBytes);
@@ -253,8 +253,8 @@ const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
 /** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
  *  never assembled, and a long row is streamed. Call this function after pg has added listeners to the stream, and
  *  before the first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no
- *  other code could catch these exceptions. `refused` is called for each result that exceeds the limit. */
-const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
+ *  other code could catch these exceptions. `onRefused` is called for each result that exceeds the limit. */
+const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
   // every listener of "data" takes a chunk
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[];
   const watch: ResultWatch = { limit: MAX_MESSAGE_BYTES, long: undefined, doneCount: 0 };
@@ -335,7 +335,7 @@ const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
     if (hasFailed) return;
     try {
       if (take(chunk)) return;
-      refused();
+      onRefused();
       hasFailed = true;
       stream.destroy(resultTooLarge(Math.min(watch.limit, MAX_MESSAGE_BYTES)));
     } catch (error) {

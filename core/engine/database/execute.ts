@@ -31,7 +31,7 @@ interface ExecutorParts {
   /** The replicas, on which only reads run. */
   readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
-  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: HealthProblems;
   /** Logs the text of each statement of a request. Undefined unless statements are logged. */
   readonly logStatement?: (text: string) => void;
@@ -316,7 +316,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       planBatch,
       lostRole,
       fullDisk,
-      ran: endedSignal,
+      endedSignal,
     }),
     transactionSender: {
       build: (execution) => {

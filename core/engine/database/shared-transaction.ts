@@ -23,7 +23,7 @@ interface SharedTransactionParts {
   readonly planBatch: ReturnType<typeof createBatchPlanner>;
   readonly lostRole: ReturnType<typeof createLostRoleReporter>;
   readonly fullDisk: ReturnType<typeof createFullDiskReporter>;
-  readonly ran: Signal<unknown>;
+  readonly endedSignal: Signal<unknown>;
 }
 
 /** Resets the session before each execution, to the connection's settings, without temporary tables. The reset runs as
@@ -57,7 +57,7 @@ export const createSharedTransaction =
     planBatch,
     lostRole,
     fullDisk,
-    ran,
+    endedSignal,
   }: SharedTransactionParts): PluginContext["transaction"] =>
   async ({ isolation, onDisconnect }, work) => {
     const connection = await primary.acquire(UNKNOWN_ROLE);
@@ -75,7 +75,7 @@ export const createSharedTransaction =
     const send = async (
       statements: readonly WireStatement[],
       isEnd = false,
-      told: (failedAt: number) => string | undefined = () => undefined,
+      findPath: (failedAt: number) => string | undefined = () => undefined,
       role?: string,
     ): Promise<Extract<WireResult, { readonly rows: unknown }>> => {
       const batch = planBatch(connection.prepared, statements, false);
@@ -88,13 +88,13 @@ export const createSharedTransaction =
       isStateKnown = !isFatal(result.error);
       lostRole(result.error, statements[result.failedAt], role);
       fullDisk(result.error);
-      throw convertStatementError(result.error, told(result.failedAt));
+      throw convertStatementError(result.error, findPath(result.failedAt));
     };
 
     const run = async (execution: Execution): Promise<readonly ResultRow[]> => {
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
-      const record = ran.hasListeners ? new TransactionRecord(execution) : undefined;
+      const record = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
       // the transaction has not waited for a connection, because the connection already exists
       if (record !== undefined) record.beganAtMs = record.askedAtMs;
       const isRead = execution.access === "read only";
@@ -119,11 +119,11 @@ export const createSharedTransaction =
         runChecks(execution, found, offset);
         const merged = mergeRows(execution, found, offset);
         execution.check?.(merged);
-        record?.publish(ran, merged);
+        record?.publish(endedSignal, merged);
         return merged;
       } catch (error) {
         const known = error instanceof RelApiError ? explainError(error, execution, current) : error;
-        record?.publish(ran, undefined, known);
+        record?.publish(endedSignal, undefined, known);
         const isOver = isUndone && isStateKnown && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
         if (isOver) failure = { error: known };
         throw known;

@@ -113,12 +113,12 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       compiler.dependencies.isOpenEnded = true;
       const row = scope.relation ?? (scope.routine && { rowType: scope.routine.returns.type });
       const routine = findRowRoutine(compiler.model, expression.routine, row);
-      const given = compileRoutineArguments(
+      const args = compileRoutineArguments(
         compiler,
         expression.arguments ?? [],
         castRowToAncestor(compiler, scope, routine),
       );
-      const call = sql`${quoteQualifiedName(expression.routine)}(${given})`;
+      const call = sql`${quoteQualifiedName(expression.routine)}(${args})`;
       const type = routine === undefined ? undefined : findBaseType(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)

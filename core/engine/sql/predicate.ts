@@ -90,14 +90,14 @@ const isExistence = ({ kind }: Predicate): boolean =>
   kind === "related" || kind === "computed-rows" || kind === "exists" || kind === "embedded";
 
 const compileRowsExist = (
-  place: Scope,
+  position: Scope,
   from: Sql,
   on: Sql | undefined,
   compiler: Compiler,
   where: Predicate | undefined,
   scope: Scope,
 ): Sql =>
-  compileExists(place, (level) => {
+  compileExists(position, (level) => {
     const conditions = on === undefined ? [] : [on];
     if (where !== undefined) conditions.push(compilePredicate(compiler, where, { ...scope, level }));
     return conditions.length === 0

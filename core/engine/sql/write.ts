@@ -130,11 +130,11 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returned = returnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returned);
-  const { onConflict, onlyKeys, rows: given } = plan;
-  if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in given)
+  const { onConflict, onlyKeys, rows: writeRows } = plan;
+  if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in writeRows)
     return compileUpdateOrInsert(
       compiler,
-      { ...plan, onConflict, onlyKeys, rows: given },
+      { ...plan, onConflict, onlyKeys, rows: writeRows },
       relation,
       presets,
       returned,
@@ -190,10 +190,10 @@ const compileUpdateOrInsert = (
   const assignments = compileConflictAssignments(compiler, relation, onConflict, source.valueOf);
   const conditions = [
     ...onlyKeys.flatMap(({ column, value }) => {
-      const given = source.valueOf(column);
+      const payloadValue = source.valueOf(column);
       return [
-        sql`${ident(relation.name, column)} = ${given}`,
-        sql`${given} = ${compileKey(compiler, relation, column, value)}`,
+        sql`${ident(relation.name, column)} = ${payloadValue}`,
+        sql`${payloadValue} = ${compileKey(compiler, relation, column, value)}`,
       ];
     }),
     ...(onConflict.where === undefined
