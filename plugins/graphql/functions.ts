@@ -52,19 +52,19 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       throw functionFailed(path);
     }
   };
-  const one = (call: GqlCall, asked: GqlCallContext): Promise<string> =>
-    withHiddenExceptions(call, () => call.run(asked));
+  const one = (call: GqlCall, context: GqlCallContext): Promise<string> =>
+    withHiddenExceptions(call, () => call.run(context));
 
-  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: GqlCallContext): Promise<string> => {
+  const loadBody = async ({ tree, fields }: GqlLoads, body: string, context: GqlCallContext): Promise<string> => {
     const spans = findSpans(body, tree);
     const texts: string[] = [];
     await Promise.all(
       fields.map(async (field, load) => {
-        const places = spans.flatMap((span, i) => (span.load === load ? [i] : []));
-        if (places.length === 0) return;
-        const rows = places.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
-        const results = await withHiddenExceptions(field, () => field.run(rows, asked));
-        places.forEach((place, i) => (texts[place] = results[i] ?? "null"));
+        const spanIndexes = spans.flatMap((span, i) => (span.load === load ? [i] : []));
+        if (spanIndexes.length === 0) return;
+        const rows = spanIndexes.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
+        const results = await withHiddenExceptions(field, () => field.run(rows, context));
+        spanIndexes.forEach((spanIndex, i) => (texts[spanIndex] = results[i] ?? "null"));
       }),
     );
     return splice(body, spans, texts);

@@ -315,8 +315,8 @@ type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputF
 
 /** Returns the part of a field, argument, input field or enum value. Undefined for the fields of introspection.
  *  @experimental */
-export const getFieldPart = (place: WithPart): GqlPart | undefined =>
-  place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes the part
+export const getFieldPart = (definition: WithPart): GqlPart | undefined =>
+  definition.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes the part
 
 /** Returns the `extensions` with the part of a field, argument or enum value. @experimental */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });

@@ -57,9 +57,9 @@ export const persistedQueries = definePlugin({
       const hash = parseHash(request);
       if (hash === undefined) return undefined;
       if (!hasQuery(request)) {
-        const { value: made } = documents.get({ hash, text: undefined });
-        if (made === undefined) throw persistedQueryNotFound();
-        return made;
+        const { value: text } = documents.get({ hash, text: undefined });
+        if (text === undefined) throw persistedQueryNotFound();
+        return text;
       }
       const { query } = request;
       if (typeof query !== "string" || query.length > context.options.maxDocumentBytes) return undefined;

@@ -46,7 +46,7 @@ const checkField = (planner: Planner, selected: SelectedField, around: number): 
   if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the check reads the arguments, so their variables become part of the cache key
-  visitArguments(planner, selected, ({ input, place, path }) => checkBuiltInValue(planner, input, place, path));
+  visitArguments(planner, selected, ({ input, position, path }) => checkBuiltInValue(planner, input, position, path));
   const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
   visitSelections(planner, type, selected.selections, selected.path, (selection) => {

@@ -116,7 +116,7 @@ const TABLES_AT_ONCE = 10;
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, catalog: source, values, access, hooks, registry, options } = parts;
   const { names, ownTypes } = source;
-  const made = new Map<string, BuiltType>();
+  const types = new Map<string, BuiltType>();
 
   const builder = createFieldBuilder(hooks);
   const createContext = (spec: GqlTypeSpec): GqlFieldContext => ({
@@ -159,7 +159,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     spec: GqlTypeSpec,
     make: (spec: GqlTypeSpec) => Type,
   ): Type | undefined => {
-    const found = made.get(spec.name);
+    const found = types.get(spec.name);
     if (found !== undefined) return isSameSpec(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
     const owner = ownTypes.get(spec.name);
     if (
@@ -168,7 +168,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     )
       return undefined;
     const type = spec.isOptional === true && !hasFields(spec) ? undefined : make(spec);
-    made.set(spec.name, { spec, type });
+    types.set(spec.name, { spec, type });
     return type;
   };
 

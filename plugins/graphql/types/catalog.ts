@@ -125,15 +125,15 @@ interface ListedRelation {
   readonly entry: GqlTableEntry | undefined;
 }
 
-const sortByRelation = (wanted: ListedRelation[]): readonly ListedRelation[] =>
-  wanted.sort((a, b) => compareNames(a.relation, b.relation));
+const sortByRelation = (listed: ListedRelation[]): readonly ListedRelation[] =>
+  listed.sort((a, b) => compareNames(a.relation, b.relation));
 
 const exposedRelations = ({ relations, schemas }: Model): readonly ListedRelation[] => {
   const exposed = new Set(schemas);
-  const wanted: ListedRelation[] = [];
+  const listed: ListedRelation[] = [];
   for (const [key, relation] of relations)
-    if (exposed.has(relation.schema)) wanted.push({ key, relation, entry: undefined });
-  return sortByRelation(wanted);
+    if (exposed.has(relation.schema)) listed.push({ key, relation, entry: undefined });
+  return sortByRelation(listed);
 };
 
 interface NamedRelation extends ListedRelation {
@@ -166,7 +166,7 @@ const TABLES_AT_ONCE = 16;
 
 /** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
-  wanted: readonly ListedRelation[],
+  listed: readonly ListedRelation[],
   names: Names,
   takenTypes: Set<string>,
   takenRoots: Set<string>,
@@ -174,7 +174,7 @@ const nameTables = function* (
 ): Slices<readonly NamedRelation[]> {
   const named: NamedRelation[] = [];
   let count = 0;
-  for (const { key, relation, entry } of wanted) {
+  for (const { key, relation, entry } of listed) {
     if (++count % TABLES_AT_ONCE === 0) yield;
     const word =
       entry?.customName === undefined ? buildDefaultPart(relation) : { text: entry.customName, isCustom: true };
