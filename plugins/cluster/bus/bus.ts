@@ -33,7 +33,7 @@ export const bus = definePlugin({
 });
 
 interface Subscription {
-  readonly heard: (text: string, sender: string) => void;
+  readonly onMessage: (text: string, sender: string) => void;
   readonly reportMissed: (() => void) | undefined;
 }
 
@@ -88,7 +88,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string); // the map is not empty
     if (last !== undefined && number > last + 1) missed(topic);
     const text = message.slice(second + 1);
-    forEachSubscription(topic, (subscription) => subscription.heard(text, sender));
+    forEachSubscription(topic, (subscription) => subscription.onMessage(text, sender));
   };
 
   const up = (): void => {
@@ -151,7 +151,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
       subscribe: (topic, listener, whenMissed) => {
-        const subscription: Subscription = { heard: listener, reportMissed: whenMissed };
+        const subscription: Subscription = { onMessage: listener, reportMissed: whenMissed };
         let all = topics.get(topic);
         if (all === undefined) {
           topics.set(topic, (all = new Set()));

@@ -314,10 +314,10 @@ export const createCohort = ({
     isRunning = true;
     const startedAtMs = performance.now();
     const list: Entry[] = [];
-    const held: Entry[] = [];
+    const postponed: Entry[] = [];
     for (const entry of isDirty ? entries.values() : due)
-      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? held : list).push(entry);
-    if (hasChanged) counts.skipped += entries.size - list.length - held.length;
+      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? postponed : list).push(entry);
+    if (hasChanged) counts.skipped += entries.size - list.length - postponed.length;
     hasChanged = false;
     isDirty = false;
     due.clear();
@@ -331,8 +331,8 @@ export const createCohort = ({
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
     else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
     if (isDirty || due.size > 0) schedule(0);
-    if (held.length > 0) schedule(MAX_GAP_MS);
-    for (const entry of held) if (entry.subscriptions.size > 0) due.add(entry);
+    if (postponed.length > 0) schedule(MAX_GAP_MS);
+    for (const entry of postponed) if (entry.subscriptions.size > 0) due.add(entry);
   };
 
   const onChange = (): void => {

@@ -159,10 +159,11 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     id: string,
     of: (target: Relation) => Alternatives,
   ): Alternatives => {
-    const way = relationshipOf(relation, id);
-    if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY_ROW;
-    const target = named(way.target);
-    return translateAlong(of(target), reversePairs(way.columns), target, relation);
+    const relationship = relationshipOf(relation, id);
+    if (relationship === undefined || relationship.routine !== undefined || relationship.junction !== undefined)
+      return ANY_ROW;
+    const target = named(relationship.target);
+    return translateAlong(of(target), reversePairs(relationship.columns), target, relation);
   };
 
   /** Derives the condition on a row of the read from the filter of the read. */
@@ -188,20 +189,21 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     id: string,
     own: (target: Relation) => Alternatives,
   ): Alternatives => {
-    const way = relation && relationshipOf(relation, id);
-    if (relation === undefined || way === undefined || way.routine !== undefined) throw new UnreadablePlanError();
-    const target = named(way.target);
+    const relationship = relation && relationshipOf(relation, id);
+    if (relation === undefined || relationship === undefined || relationship.routine !== undefined)
+      throw new UnreadablePlanError();
+    const target = named(relationship.target);
     const inner = own(target);
-    if (way.junction === undefined)
-      return recordAndReturn(joinByAnd(inner, translateAlong(outer, way.columns, relation, target)), target);
-    const through = named(way.junction.relation);
+    if (relationship.junction === undefined)
+      return recordAndReturn(joinByAnd(inner, translateAlong(outer, relationship.columns, relation, target)), target);
+    const through = named(relationship.junction.relation);
     const link = joinByAnd(
-      translateAlong(outer, way.junction.source, relation, through),
-      translateAlong(inner, way.junction.target, target, through),
+      translateAlong(outer, relationship.junction.source, relation, through),
+      translateAlong(inner, relationship.junction.target, target, through),
     );
     record(through, link);
     return recordAndReturn(
-      joinByAnd(inner, translateAlong(link, reversePairs(way.junction.target), through, target)),
+      joinByAnd(inner, translateAlong(link, reversePairs(relationship.junction.target), through, target)),
       target,
     );
   };

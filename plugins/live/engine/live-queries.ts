@@ -73,7 +73,7 @@ const createLiveQueries = (
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
   let isClosed = false;
-  const ran = context.use(liveRunSignal);
+  const runSignal = context.use(liveRunSignal);
   context.counters.watch("live-query-bytes", () => keptBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
   context.counters.watch("live-queries-due", () => {
@@ -185,7 +185,7 @@ const createLiveQueries = (
         limiter,
         meter,
         batchSize: context.options.liveQueryBatchSize,
-        runSignal: ran,
+        runSignal,
         whenEmpty: removeCohort,
         groups,
         whenNoLongerShared: endSharing,

@@ -110,21 +110,21 @@ const openConversation = (connection: Connection): Conversation => {
     };
     const query: RunningQuery = { sentHash: "", pending: undefined };
     const sink: OperationSink = {
-      started: (stop) => {
+      onStarted: (stop) => {
         query.stop = stop;
         running.set(id, query);
       },
-      refused: (error) => sendError(id, encodeRefusal(error)),
-      failed: (error) => {
+      onRefused: (error) => sendError(id, encodeRefusal(error)),
+      onFailed: (error) => {
         outbox.send(encodeData(id, encodeErrorsText(error)));
         complete(id);
       },
-      done: (data) => {
+      onDone: (data) => {
         outbox.send(encodeData(id, `{"data":${data}}`));
         complete(id);
       },
-      liveResult: (answer, patcher) => outbox.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
-      liveEnded: (error) => {
+      onLiveResult: (answer, patcher) => outbox.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+      onLiveEnded: (error) => {
         caller.stop(id);
         sendError(id, encodeRefusal(error));
       },

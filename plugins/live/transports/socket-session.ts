@@ -51,7 +51,7 @@ export class SocketSession implements BeatingConnection {
     heartbeat.join(this);
     this.#forgetCredentials = requireService(context, credentialWatchService).join(session, {
       credentials,
-      refused: (error) =>
+      onRefused: (error) =>
         this.#connection.close(4403, error === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, error)),
     });
   }

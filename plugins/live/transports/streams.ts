@@ -166,7 +166,7 @@ const createSurface = (
   const run = (
     engine: GqlEngine,
     exchange: Exchange,
-    asked: StreamRequest,
+    streamRequest: StreamRequest,
     stream: ResultStream<GraphqlMessage>,
     lastHash: string | undefined,
   ): (() => void) => {
@@ -178,8 +178,8 @@ const createSurface = (
     const finish = (payload: string): void => stream.end({ payload });
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
-      if ("refusal" in asked) throw asked.refusal;
-      const { request, document } = asked;
+      if ("refusal" in streamRequest) throw streamRequest.refusal;
+      const { request, document } = streamRequest;
       exchange.operation = document.namedOperation;
       const liveness = readLiveDirective(document);
       if (liveness === undefined) {
@@ -202,7 +202,7 @@ const createSurface = (
       );
       const forget = requireService(context, credentialWatchService).join(session, {
         credentials: exchange.credentials,
-        refused: () => stream.end(),
+        onRefused: () => stream.end(),
       });
       return () => {
         forget();
@@ -234,9 +234,9 @@ const createSurface = (
       const transport = transports.find(({ accepts }) => accepts.test(accept));
       if (transport === undefined) throw new Error("matched without a transport");
       const text = await exchange.text();
-      const asked = await readRequest(engine, exchange, text);
+      const request = await readRequest(engine, exchange, text);
       return answer(transport.format(exchange), (stream) =>
-        run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
+        run(engine, exchange, request, stream, transport.lastHash?.(exchange)),
       );
     },
     encodeError: (error, { session }) => {

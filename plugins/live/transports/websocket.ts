@@ -166,26 +166,26 @@ class SocketOperation implements OperationSink, RunningQuery {
     this.#id = id;
   }
 
-  started(stop: () => void): void {
+  onStarted(stop: () => void): void {
     this.stop = stop;
     this.#conversing.caller.running.set(this.#id, this);
   }
 
-  refused(error: unknown): void {
+  onRefused(error: unknown): void {
     this.#conversing.sendError(this.#id, error);
   }
 
-  failed(error: unknown): void {
-    this.refused(error);
+  onFailed(error: unknown): void {
+    this.onRefused(error);
   }
 
-  done(data: string): void {
+  onDone(data: string): void {
     const { outbox } = this.#conversing.connection;
     outbox.send(encodeNextResult(this.#id, data, false));
     outbox.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
   }
 
-  liveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
+  onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
     const { connection, encodeNext } = this.#conversing;
     const id = this.#id;
     const { hash, text, isError } = answer;
@@ -196,9 +196,9 @@ class SocketOperation implements OperationSink, RunningQuery {
     );
   }
 
-  liveEnded(error: unknown): void {
+  onLiveEnded(error: unknown): void {
     this.#conversing.caller.stop(this.#id);
-    this.refused(error);
+    this.onRefused(error);
   }
 }
 

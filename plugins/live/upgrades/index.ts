@@ -97,8 +97,10 @@ export const upgrades = definePlugin({
       // Without a tap, the server should keep treating upgrades as plain requests.
       if (takeUpgrade.taps.length === 0) return;
       const paths: Handler["paths"] = (path) => {
-        const told = mounts.get(server);
-        return told === undefined ? findPathsBelowMounts(context.isApi, server, path) : removeMountPath(told, path);
+        const mountPath = mounts.get(server);
+        return mountPath === undefined
+          ? findPathsBelowMounts(context.isApi, server, path)
+          : removeMountPath(mountPath, path);
       };
       const refusal = (): string =>
         takeUpgrade.taps.map((tap) => (tap as { readonly refusal?: string }).refusal).find(Boolean) ?? "";
