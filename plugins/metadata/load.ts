@@ -132,15 +132,15 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
   }
 };
 
-const expandIncludes = async (value: Raw, place: FileLocation): Promise<Raw> => {
+const expandIncludes = async (value: Raw, location: FileLocation): Promise<Raw> => {
   if (typeof value === "string") {
     const name = INCLUDE.exec(value)?.[1]?.trim();
-    return name === undefined ? value : loadInclude(name, place);
+    return name === undefined ? value : loadInclude(name, location);
   }
-  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, place)));
+  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, location)));
   if (!isJsonObject(value)) return value;
   const entries = await Promise.all(
-    Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, place)] as const),
+    Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, location)] as const),
   );
   return Object.fromEntries(entries);
 };

@@ -28,8 +28,8 @@ import type { SelectPermission, TablePermissions, WritePermission } from "./perm
 import type { MayCall } from "./role-access.ts";
 
 const buildConjunction = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
-  const given = parts.filter((part) => part !== undefined);
-  return given.length <= 1 ? given[0] : { kind: "and", of: given };
+  const predicates = parts.filter((part) => part !== undefined);
+  return predicates.length <= 1 ? predicates[0] : { kind: "and", of: predicates };
 };
 
 const addFilter = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>

@@ -125,7 +125,7 @@ const createServer = (target: Target, connectMs: number, { options, logger }: Co
         checkMs: options.dbSilenceCheck * SECOND_MS,
         limitMs: options.dbSilenceLimit * SECOND_MS,
         isOnlyHost: () => parseHosts(target.url).urls.length === 1,
-        warn: (message, facts) => logger.warn(message, facts),
+        warn: (message, fields) => logger.warn(message, fields),
       }),
   };
 };

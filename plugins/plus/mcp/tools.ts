@@ -97,25 +97,25 @@ interface ToolRequest {
 }
 
 /** Runs a request on behalf of the caller through the REST surface, with all policies, permissions and limits. */
-const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResult> => {
+const sendRequest = async (caller: Caller, request: ToolRequest): Promise<ToolResult> => {
   const { mcpMaxBytes, mcpTimeout } = caller.context.options;
   const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
   try {
-    const text = await fetchBody(caller, asked, timeout);
+    const text = await fetchBody(caller, request, timeout);
     const bytes = Buffer.byteLength(text);
     if (bytes > mcpMaxBytes) return buildTooLargeResult(bytes, mcpMaxBytes);
     if (text === "") return buildDataResult("null", { value: null });
     const parsed = parseJson(text);
     if (!Array.isArray(parsed)) return buildDataResult(text, { value: toPlainJson(parsed) });
-    const rows = parsed.slice(0, asked.page?.limit);
-    const isCut = rows.length < parsed.length || (await hasMore(caller, asked, rows.length, timeout));
-    const next = (asked.page?.offset ?? 0) + rows.length;
+    const rows = parsed.slice(0, request.page?.limit);
+    const isCut = rows.length < parsed.length || (await hasMore(caller, request, rows.length, timeout));
+    const next = (request.page?.offset ?? 0) + rows.length;
     return buildDataResult(
       rows.length < parsed.length ? writeJson(rows) : text,
       {
         rows: rows.map(toPlainJson),
         row_count: rows.length,
-        ...(asked.page === undefined ? {} : { has_more: isCut }),
+        ...(request.page === undefined ? {} : { has_more: isCut }),
         ...(isCut ? { next_offset: next } : {}),
       },
       isCut ? formatMoreRowsNotice(next) : undefined,
@@ -132,22 +132,22 @@ const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResu
 };
 
 /** Whether rows remain, which a row limit of the server or of the role may have cut off too. */
-const hasMore = async (caller: Caller, asked: ToolRequest, count: number, timeout: AbortSignal): Promise<boolean> => {
-  const { page, method, query } = asked;
+const hasMore = async (caller: Caller, request: ToolRequest, count: number, timeout: AbortSignal): Promise<boolean> => {
+  const { page, method, query } = request;
   if (page === undefined || method !== "GET" || count === 0 || count > page.limit) return false;
   const next = new URLSearchParams(query);
   next.set("limit", "1");
   next.set("offset", String(page.offset + count));
-  return (await fetchBody(caller, { ...asked, query: next }, timeout)).trim() !== "[]";
+  return (await fetchBody(caller, { ...request, query: next }, timeout)).trim() !== "[]";
 };
 
 /** The body of the response. @throws CallError */
 const fetchBody = async (
   { context, exchange, signal }: Caller,
-  asked: ToolRequest,
+  request: ToolRequest,
   timeout: AbortSignal,
 ): Promise<string> => {
-  const { method, target, query, body, prefer } = asked;
+  const { method, target, query, body, prefer } = request;
   const root = context.use(restGuideService)?.roots()[0] ?? "";
   const answer = await context.call({
     method,
@@ -197,8 +197,8 @@ const addWindow = (
 
 /** @rule P-MCP-8 */
 const addSelect = (query: URLSearchParams, args: Arguments, { schema }: Caller, relation: Relation): void => {
-  const given = readText(args, "select") ?? "";
-  const select = expandSelect(schema, relation, given === "" ? "*" : given);
+  const selectText = readText(args, "select") ?? "";
+  const select = expandSelect(schema, relation, selectText === "" ? "*" : selectText);
   if (select !== "*") query.set("select", select);
 };
 

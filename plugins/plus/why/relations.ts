@@ -59,8 +59,8 @@ export const reportExecution = async (
 ): Promise<readonly RelationReport[]> => {
   const { model, run, counts, tellsAll } = looking;
   const reports: RelationReport[] = [];
-  for (const [i, ran] of execution.programs.entries()) {
-    const { planned } = ran.program;
+  for (const [i, programRun] of execution.programs.entries()) {
+    const { planned } = programRun.program;
     if (planned === undefined) continue;
     for (const { plan, column } of splitPlan(planned.plan))
       reports.push(
@@ -69,10 +69,10 @@ export const reportExecution = async (
           {
             model,
             execution,
-            values: ran.values.map(getBoundValue),
+            values: programRun.values.map(getBoundValue),
             counts,
             tellsAll,
-            countRows: createRowCounter(looking, execution, ran),
+            countRows: createRowCounter(looking, execution, programRun),
             security: async (table, command) =>
               tellsAll ? findRowSecurity(run, execution, table, command, counts) : undefined,
           },

@@ -151,12 +151,12 @@ const findPlainParameters = (
   { names }: CallShape,
 ): readonly RoutineParameter[] => {
   if (input.kind !== "payload" || input.isPlain !== true) return [];
-  const given = parameters.filter(({ name }) => names.includes(name));
+  const namedParameters = parameters.filter(({ name }) => names.includes(name));
   const isPlain = ({ type, mode }: RoutineParameter): boolean => {
     const { kind = "pseudo", name = "" } = findBaseType(model, type) ?? {};
     return mode !== "variadic" && PLAIN_KINDS.has(kind) && !JSON_TYPES.has(name);
   };
-  return given.every(isPlain) && parameters.every(({ mode }) => mode !== "variadic") ? given : [];
+  return namedParameters.every(isPlain) && parameters.every(({ mode }) => mode !== "variadic") ? namedParameters : [];
 };
 
 const PLAIN_KINDS: ReadonlySet<string> = new Set(["base", "enum", "range", "multirange"]);
@@ -181,10 +181,10 @@ const buildNamedCall = (
   if (payload !== undefined)
     return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
   const pairs = findArgumentPairs(planning);
-  const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
+  const namedParameters = routine.parameters.filter((parameter) => names.includes(parameter.name));
   return {
     ...base,
-    arguments: given.map((parameter): RoutineArgument => {
+    arguments: namedParameters.map((parameter): RoutineArgument => {
       const argumentTexts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
       const param =
         values.push(parameter.mode === "variadic" ? arrayLiteral(argumentTexts) : (argumentTexts.at(-1) ?? "")) - 1;

@@ -40,9 +40,9 @@ type MediaPlanning = Pick<PlanInput, "rest" | "model" | "accept" | "maySeePlans"
 
 /** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
  *  R-MED-5 R-OAS-1 */
-export const chooseMedia = (planning: MediaPlanning, wanted: MediaRequest): MediaChoice => {
+export const chooseMedia = (planning: MediaPlanning, mediaRequest: MediaRequest): MediaChoice => {
   const accepted = parseAccept(planning.accept);
-  const choose = wanted.isRoot === true ? chooseRootMedia : createMediaChooser(planning, wanted);
+  const choose = mediaRequest.isRoot === true ? chooseRootMedia : createMediaChooser(planning, mediaRequest);
   for (const type of accepted) {
     const chosen = choose(type);
     if (chosen !== undefined)
@@ -58,7 +58,7 @@ const chooseRootMedia = (type: MediaType): ChosenMedia | undefined =>
     ? { envelope: {}, contentType: buildContentType(DESCRIPTION) }
     : undefined;
 
-const createMediaChooser = (planning: MediaPlanning, wanted: MediaRequest): MediaNegotiation["chooseFor"] => {
+const createMediaChooser = (planning: MediaPlanning, mediaRequest: MediaRequest): MediaNegotiation["chooseFor"] => {
   const { hooks, context: pluginContext } = planning.rest;
   const chooseMediaTaps = pluginContext.use(chooseMediaHook);
   const chooseBuiltIn = (type: MediaType, media: string): ChosenMedia | undefined => {
@@ -76,7 +76,7 @@ const createMediaChooser = (planning: MediaPlanning, wanted: MediaRequest): Medi
     );
   };
   const context: MediaNegotiation = {
-    ...wanted,
+    ...mediaRequest,
     model: planning.model,
     get maySeePlans() {
       return planning.maySeePlans;

@@ -243,7 +243,7 @@ interface OutputOptions {
 const buildEmbedRowName = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
   junction === undefined ? `${target.name}_${depth}` : undefined;
 
-const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wanted: OutputOptions): Read => {
+const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, options: OutputOptions): Read => {
   const { node, relation } = level;
   const { model, searchPath, values, cap } = building;
   const ids = new Set<string>();
@@ -251,7 +251,7 @@ const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wan
     if (ids.has(id)) throw embedRepeated(buildJoinedRowName(level, id));
     ids.add(id);
   }
-  const { columns = [], rowType } = wanted;
+  const { columns = [], rowType } = options;
   const composite = rowType === undefined ? undefined : { rowType, columns };
   const row: RowScope = {
     model,
@@ -263,11 +263,11 @@ const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wan
   };
   const output: Output[] = [
     // an empty embed has no keys, but an order may use any of its columns (R-ORD-4)
-    ...(wanted.isHidden
-      ? wanted.isSortedByParent
+    ...(options.isHidden
+      ? options.isSortedByParent
         ? [{ kind: "all" } as const]
         : []
-      : (findBareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
+      : (findBareCount(building, level, options.columns) ?? node.items).flatMap((item) =>
           buildOutput(row, item, building.grammar.aggregates),
         )),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
@@ -277,7 +277,7 @@ const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wan
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
-  const ungrouped: Read = { kind: "read", from, row: wanted.rowName, shape: "rows", output, where, orderBy, cap };
+  const ungrouped: Read = { kind: "read", from, row: options.rowName, shape: "rows", output, where, orderBy, cap };
   const { flatModes } = building.grammar;
   // the aggregates of a flat embed group the rows of the outer level
   const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);

@@ -186,7 +186,7 @@ const planPut = (
   values: BoundValue[],
 ): Insert => {
   const key = relation.primaryKey;
-  const given = new Set<string>();
+  const columnNames = new Set<string>();
   const keyValues = query.filters.map(({ path, part }) => {
     const isPlain =
       path.length === 0 &&
@@ -195,10 +195,10 @@ const planPut = (
       !part.isNegated &&
       part.quantifier === undefined;
     if (!isPlain || !key.includes(part.field.name)) throw putFiltersInvalid();
-    given.add(part.field.name);
+    columnNames.add(part.field.name);
     return { column: part.field.name, value: { param: values.push(part.value ?? "") - 1 } };
   });
-  if (key.length === 0 || given.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
+  if (key.length === 0 || columnNames.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
   const rows = buildPayloadRows(model, relation, payload, payload.keys);
   for (const column of key) if (!payload.keys.includes(column)) throw putKeyMissing(column);
   return {
