@@ -94,7 +94,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-const appendOption = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
+const appendOption = (option: string, before: readonly string[] = []): readonly string[] => [...before, option];
 
 interface RoleOption {
   readonly role?: string;
@@ -212,8 +212,8 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
   const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
     // loaded only with a settings file, because its parser is large and most servers have no file
-    const given = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
-    return { ...given, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
+    const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
+    return { ...environment, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
   let exitCode = 0;
   addCommands({

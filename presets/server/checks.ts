@@ -155,13 +155,15 @@ const checkNamedFunctions = async (context: PluginContext): Promise<readonly str
     where schema.nspname not in ('pg_catalog', 'information_schema')`);
   const names = functions.map(({ schema, name }) => `${schema}.${name}`);
   const path = [...dbSchemas, ...dbExtraSearchPath];
-  return named.flatMap(([variable, given]) => {
-    const isThere = given.includes(".")
-      ? names.includes(given)
-      : functions.some(({ schema, name }) => name === given && path.includes(schema));
+  return named.flatMap(([variable, functionName]) => {
+    const isThere = functionName.includes(".")
+      ? names.includes(functionName)
+      : functions.some(({ schema, name }) => name === functionName && path.includes(schema));
     if (isThere) return [];
-    const near = given.includes(".") ? names : functions.map(({ name }) => name);
-    return [`${variable} is "${given}", a function that does not exist${buildSuggestion(given, new Set(near))}`];
+    const near = functionName.includes(".") ? names : functions.map(({ name }) => name);
+    return [
+      `${variable} is "${functionName}", a function that does not exist${buildSuggestion(functionName, new Set(near))}`,
+    ];
   });
 };
 
