@@ -17,7 +17,7 @@ import {
 import type { PendingBody, UploadWatch } from "./slow-uploads.ts";
 
 /** A request whose body the application may have parsed before. */
-type ParsedRequest = IncomingMessage & { readonly body?: unknown };
+type RequestWithBody = IncomingMessage & { readonly body?: unknown };
 
 const EMPTY_BODY = Buffer.alloc(0);
 
@@ -93,7 +93,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
  *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
  *  R-BND-7 */
 export const readBody = (
-  request: ParsedRequest,
+  request: RequestWithBody,
   response: ServerResponse,
   pendingBody: PendingBody,
   limits: BodyLimits,
@@ -107,7 +107,7 @@ export const readBody = (
 };
 
 const receive = (
-  request: ParsedRequest,
+  request: RequestWithBody,
   response: ServerResponse,
   pendingBody: PendingBody,
   limits: BodyLimits,
@@ -213,7 +213,7 @@ const receive = (
 
 /** Restores a body that other middleware has parsed, by serializing it as JSON or as a form. Details that parsing lost
  *  remain lost. */
-const restoreBody = (request: ParsedRequest, onParsedBody: () => void): Buffer => {
+const restoreBody = (request: RequestWithBody, onParsedBody: () => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return EMPTY_BODY;
   onParsedBody();

@@ -9,13 +9,13 @@ import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operation
 interface FunctionRunner {
   /** Runs the calls of an operation, concurrently for queries and sequentially for mutations, and returns their texts
    *  in order. If a call fails, the others are aborted. @throws RelApiError of the first call that fails */
-  call(operation: GqlOperation, session: Session, running: FunctionRunOptions): Promise<readonly string[]>;
+  call(operation: GqlOperation, session: Session, options: FunctionRunOptions): Promise<readonly string[]>;
   /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
     session: Session,
-    running: FunctionRunOptions,
+    options: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
 }
 

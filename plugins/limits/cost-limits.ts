@@ -10,7 +10,7 @@ import {
   type ProgramStatement,
 } from "../../core/index.ts";
 import { costLimitsService, type CostLimits } from "./api.ts";
-import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./role-limits.ts";
 import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";

@@ -3,7 +3,15 @@ import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataNative, MetadataQueries } from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
+import {
+  readList,
+  readObject,
+  readQualifiedName,
+  readText,
+  type LogIgnored,
+  type Raw,
+  type RawObject,
+} from "./raw-values.ts";
 
 export interface TableDocument {
   readonly name: QualifiedName;

@@ -23,7 +23,7 @@ import {
 } from "../../core/index.ts";
 import { createValueReader, InconsistentMetadata, parseSessionVariable } from "./values.ts";
 import type { GqlTableEntry } from "../graphql/api.ts";
-import { readQualifiedName, type Raw } from "./raw.ts";
+import { readQualifiedName, type Raw } from "./raw-values.ts";
 
 export interface FilterReader {
   /** Reads a filter of the relation. @throws InconsistentMetadata */

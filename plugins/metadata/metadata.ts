@@ -40,7 +40,7 @@ import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRi
 import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw-values.ts";
 
 /** The part of the model that the metadata plugins share. */
 interface MetadataPart extends GqlMetadata {

@@ -21,7 +21,15 @@ import type {
   GqlRootFieldName,
   GqlTableEntry,
 } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
+import {
+  readList,
+  readObject,
+  readQualifiedName,
+  readText,
+  type LogIgnored,
+  type Raw,
+  type RawObject,
+} from "./raw-values.ts";
 
 /** Returns the description. Null and "" hide the default description. */
 const readComment = (raw: Raw | undefined): string | null | undefined =>

@@ -204,7 +204,7 @@ const findDisabledPolicies = async (context: PluginContext): Promise<readonly Po
   );
 };
 
-interface Expression {
+interface PolicyExpression {
   readonly schema: string;
   readonly name: string;
   readonly relation: string;
@@ -219,7 +219,7 @@ const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704"
  *  its functions name. Each policy is therefore evaluated for a row of nulls, in a transaction that is rolled back.
  *  @rule C-CHK-4 */
 const findBrokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
-  const expressions = await context.query<Expression>(sql`
+  const expressions = await context.query<PolicyExpression>(sql`
     select schemaname::text as schema, tablename::text as name,
       pg_catalog.format('%I.%I', schemaname, tablename) as relation, policyname::text as policy, expression
     from pg_catalog.pg_policies

@@ -8,7 +8,7 @@ import { createCleaner, type CleaningKind } from "./cleaning.ts";
 import type { Address, Connection, ConnectionOptions, ScriptResult } from "./connection.ts";
 import { CopyBoth } from "./copy-both.ts";
 import type { LongRow, LongRows, RowReader } from "./long-row.ts";
-import { PreparedStatements } from "./prepared.ts";
+import { PreparedStatements } from "./prepared-statements.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 

@@ -2,7 +2,7 @@
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongRows } from "./long-row.ts";
-import type { PlanOwner, PreparedStatements } from "./prepared.ts";
+import type { PlanOwner, PreparedStatements } from "./prepared-statements.ts";
 import type { Backend } from "./sharing.ts";
 import type { WirePlan, WireResult } from "./wire.ts";
 

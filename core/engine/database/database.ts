@@ -14,7 +14,7 @@ import type { Connector } from "./connector.ts";
 import { runScript, type ScriptOptions } from "./script.ts";
 import { rejectNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
-import { PARSED_MULTIPLE } from "./prepared.ts";
+import { PARSED_MULTIPLE } from "./prepared-statements.ts";
 import { buildFullCleaning } from "./cleaning.ts";
 import { getSharing } from "./sharing.ts";
 import { planUnprepared } from "./wire.ts";

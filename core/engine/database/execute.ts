@@ -13,7 +13,13 @@ import { convertStatementError, isFatal, isInterrupted, isInFunction, readSqlsta
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { createLostRoleReporter } from "./role-errors.ts";
-import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type PlanOwner } from "./prepared.ts";
+import {
+  createBatchPlanner,
+  recordFailure,
+  UNKNOWN_ROLE,
+  type FailedBatch,
+  type PlanOwner,
+} from "./prepared-statements.ts";
 import type { Replicas } from "./connector.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { nextAttempt, type Attempts } from "./retry-policy.ts";

@@ -2,7 +2,7 @@
 import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import { isTimedOut, TIMED_OUT, connectionTimedOut } from "./pg-errors.ts";
-import type { PlanOwner } from "./prepared.ts";
+import type { PlanOwner } from "./prepared-statements.ts";
 import { planUnprepared } from "./wire.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
 

@@ -8,7 +8,7 @@ import type { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal } from "./pg-errors.ts";
 import type { createLostRoleReporter } from "./role-errors.ts";
 import type { Pool } from "./pool.ts";
-import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
+import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared-statements.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { getSharing } from "./sharing.ts";
 import { buildBeginText, unnamedStatement, ROLLBACK } from "./statements.ts";

@@ -22,9 +22,9 @@ import {
   buildCleaningRollback,
   type CleaningKind,
 } from "./cleaning.ts";
-import { UNKNOWN_ROLE, type PlanOwner } from "./prepared.ts";
+import { UNKNOWN_ROLE, type PlanOwner } from "./prepared-statements.ts";
 import type { Sharing } from "./sharing.ts";
-import { compileSettings, splitNames, buildSearchPath, type DatabaseSetting } from "./settings.ts";
+import { compileSettings, splitNames, buildSearchPath, type DatabaseSetting } from "./settings-statement.ts";
 import {
   buildBeginText,
   nameStatement,

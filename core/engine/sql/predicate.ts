@@ -7,7 +7,7 @@ import { compileExists } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromText } from "./hstore.ts";
-import { compileRelatedRows } from "./related.ts";
+import { compileRelatedRows } from "./related-rows.ts";
 import {
   openScope,
   badPlan,

@@ -3,7 +3,7 @@ import type { Registry } from "../../plugin.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import { findRelation, type Relation } from "../model/model.ts";
 import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
-import { compileAggregateCall } from "./aggregate.ts";
+import { compileAggregateCall } from "./aggregate-call.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";

@@ -16,7 +16,7 @@ import { createPlannerLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
 import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
-import { compileGivenRows, compilePayloadRows, type Payload } from "./payload-rows.ts";
+import { compileGivenRows, compilePayloadRows, type PayloadRows } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
 import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, compileWroteRows } from "./value.ts";
@@ -32,7 +32,7 @@ export interface CompiledWrite extends WriteChecks {
   /** The columns of the written rows. By default, all columns of the relation. */
   readonly returned?: readonly string[];
   /** The name of the CTE with the updated rows before the update. */
-  readonly before?: Sql;
+  readonly rowsBefore?: Sql;
 }
 
 interface WriteUse {
@@ -170,7 +170,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   };
 };
 
-type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "onlyKeys">> & { readonly rows: Payload };
+type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "onlyKeys">> & { readonly rows: PayloadRows };
 
 /** Compiles an update, and an insert that runs if the update has found no row. @rule R-PUT-6 */
 const compileUpdateOrInsert = (
@@ -387,7 +387,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   return {
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
     name,
-    before,
+    rowsBefore: before,
     standalone: alone,
     relation,
     returned: alone === undefined && system.length > 0 ? [...columnNames(relation), ...system] : alone && returned,

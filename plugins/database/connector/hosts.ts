@@ -52,11 +52,11 @@ const ENCRYPTION_VARIABLES: Readonly<Record<string, string>> = {
   sslkey: "PGSSLKEY",
 };
 
-type ReadParameter = (name: string) => string | undefined;
+type ParameterReader = (name: string) => string | undefined;
 
 /** Reads the lists of hosts and ports: one port per host, one port for all hosts, or no port. `getOwn` reads the
  *  connection string only. @throws Error */
-const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadParameter): readonly HostAddress[] => {
+const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: ParameterReader): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
   const named = getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
   const ofUrl = hosts.split(",").map((hostText): HostAddress => {
@@ -79,10 +79,10 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadPar
  *  or that contradicts itself @rule R-HST-1 R-HST-2 R-HST-3 */
 export const parseHosts = (text: string, environment: Environment = process.env): Hosts => {
   const urlParts = parseConnectionString(text);
-  const readParameter: ReadParameter = (name) => urlParts.query.find(([own]) => own === name)?.[1] || undefined;
+  const readParameter: ParameterReader = (name) => urlParts.query.find(([own]) => own === name)?.[1] || undefined;
   const service = readParameter("service") ?? environment["PGSERVICE"] ?? "";
   const serviceParameters = service === "" ? undefined : readService(service, environment);
-  const findValue: ReadParameter = (name) =>
+  const findValue: ParameterReader = (name) =>
     readParameter(name) ??
     serviceParameters?.get(name) ??
     (environment[ENVIRONMENT_VARIABLES[name] ?? ""] || undefined);
@@ -142,7 +142,7 @@ const collectAddedParameters = (
 const readCredentials = (
   parts: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
-  get: ReadParameter,
+  get: ParameterReader,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads the credentials of the environment
   const encodeValue = (name: string): string =>
@@ -159,7 +159,7 @@ const readCredentials = (
 const findPassword = (
   { user, database }: UrlParts,
   { host, port }: HostAddress,
-  get: ReadParameter,
+  get: ParameterReader,
   environment: Environment,
 ): string => {
   if (get("password") !== undefined) return "";

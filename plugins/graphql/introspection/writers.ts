@@ -19,7 +19,7 @@ import {
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
-import type { Collector, SelectedField } from "./collect-fields.ts";
+import type { Collector, MetaField } from "./collect-fields.ts";
 
 type Write<Source> = (source: Source) => string;
 
@@ -140,7 +140,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const createObjectWriter = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
-    findMember: (selected: SelectedField) => Member<Source>,
+    findMember: (selected: MetaField) => Member<Source>,
   ): WriteParts<Source> => {
     const members: (Partial<WriteParts<Source>> & { readonly before: string; readonly write: Write<Source> })[] = [];
     let before = "{";
@@ -202,7 +202,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)),
     );
 
-  const typeMember = ({ name, nodes }: SelectedField): Member<GraphQLType> => {
+  const typeMember = ({ name, nodes }: MetaField): Member<GraphQLType> => {
     switch (name) {
       case "kind":
         return writeKind;

@@ -1,6 +1,6 @@
 /** Plans `order_by`. @rule G-ORD-1 … G-ORD-8 */
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
-import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
+import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import { tooMany } from "../errors.ts";
 import {
   isNull,

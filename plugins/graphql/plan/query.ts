@@ -2,7 +2,7 @@
  *  G-FN-7 */
 import type { BundleField, Expression, Predicate, Relation } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
-import { planArguments } from "./computed.ts";
+import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";

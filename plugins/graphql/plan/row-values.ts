@@ -5,7 +5,7 @@ import { describeValue } from "../coerce/leaf.ts";
 import { unexpectedValue, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-import { buildComputedExpression, findFixedArguments, planArguments } from "./computed.ts";
+import { buildComputedExpression, findFixedArguments, planArguments } from "./computed-fields.ts";
 import { describeInput, isNull, type Input, type InputPosition } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";

@@ -5,7 +5,7 @@ import type { Embed, EmbedSource, Expression, Output, Read, ReadFrom } from "../
 import type { GqlPart } from "../parts.ts";
 import { getTypeExtension } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
-import { findFixedArguments, planArguments } from "./computed.ts";
+import { findFixedArguments, planArguments } from "./computed-fields.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
 import { getRowLimit, planListArguments } from "./lists.ts";
 import { planLoad } from "./load.ts";

@@ -4,7 +4,7 @@ import type { Expression, Predicate } from "../../../core/index.ts";
 import { tooMany, validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
 import { checkConditions, countCondition, planComparison } from "./comparison.ts";
-import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
+import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import {
   getItemPosition,
   getPosition,

@@ -2,9 +2,9 @@
  *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
 import type { Cell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
 import type { TableFacts } from "../engine/base-tables.ts";
-import type { ComparableKind } from "../engine/comparable.ts";
+import type { ComparableKind } from "../engine/comparable-types.ts";
 import type { Conditions } from "../engine/conditions.ts";
-import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/keys.ts";
+import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/row-keys.ts";
 
 /** The items that have conditions on these columns, by their values. */
 interface ColumnIndex<Item> {
@@ -77,10 +77,10 @@ export const createChangeIndex = <Item extends object>(
     columns,
     add: (item, query, conditions) => {
       const marks: IndexEntry<Item>[] = [];
-      for (const [table, choices] of conditions) {
-        const index = choices && getTableIndex(table);
-        if (choices === undefined || index === undefined) continue;
-        for (const condition of choices) {
+      for (const [table, alternatives] of conditions) {
+        const index = alternatives && getTableIndex(table);
+        if (alternatives === undefined || index === undefined) continue;
+        for (const condition of alternatives) {
           const indexedValues = buildIndexedValues(condition, index.facts, query);
           if (indexedValues.keys.length === 0) continue;
           const { byKey } = getColumnIndex(table, index, indexedValues);

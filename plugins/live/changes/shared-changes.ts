@@ -41,12 +41,12 @@ const ATTEMPTS_BEFORE_WARNING = 15;
 const computeLockKey = ({ group }: Bus): bigint =>
   createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
 
-type Role = "idle" | "seeking" | "leading" | "following" | "refused";
+type ProcessRole = "idle" | "seeking" | "leading" | "following" | "refused";
 
 export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
   const { context, bus, columns } = parts;
   const followers = createFollowers();
-  let role: Role = "idle";
+  let role: ProcessRole = "idle";
   let isWanted = false;
   let mayBePromoted = false;
   let isClosed = false;

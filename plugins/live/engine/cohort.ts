@@ -290,9 +290,9 @@ export const createCohort = ({
     await runBatch(batch.slice(half), since);
   };
 
-  const runWhenFree = async (pace: RunSpeed, batch: readonly Entry[], since?: number): Promise<void> => {
+  const runWhenFree = async (speed: RunSpeed, batch: readonly Entry[], since?: number): Promise<void> => {
     runningCount += batch.length;
-    await limiter.run(pace, () => runBatch(batch, since));
+    await limiter.run(speed, () => runBatch(batch, since));
     runningCount -= batch.length;
   };
 
@@ -303,8 +303,8 @@ export const createCohort = ({
     return batches;
   };
 
-  const slowLane = createSlowLane(splitIntoBatches, (again) => {
-    for (const entry of again) if (entry.subscriptions.size > 0) due.add(entry);
+  const slowLane = createSlowLane(splitIntoBatches, (dueAgain) => {
+    for (const entry of dueAgain) if (entry.subscriptions.size > 0) due.add(entry);
     if (due.size > 0) schedule(MAX_GAP_MS);
   });
 
@@ -324,8 +324,8 @@ export const createCohort = ({
     const since = changedAtMs;
     changedAtMs = undefined;
     const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
-    const pace = hasBeenQuick ? "quick" : "unknown";
-    await Promise.all(splitIntoBatches(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
+    const speed = hasBeenQuick ? "quick" : "unknown";
+    await Promise.all(splitIntoBatches(quick, batchSize).map((batch) => runWhenFree(speed, batch, since)));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);

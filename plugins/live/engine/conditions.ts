@@ -31,7 +31,7 @@ import {
   type Condition,
   type Term,
 } from "./row-alternatives.ts";
-import { findColumnKind, findTypeKind, type ComparableKind } from "./comparable.ts";
+import { findColumnKind, findTypeKind, type ComparableKind } from "./comparable-types.ts";
 
 /** The alternatives for each relation, by `schema.name`. One alternative must hold for a row of the relation. Undefined
  *  if any row matches. */
@@ -69,8 +69,13 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
   };
 
   /** Translates a condition on rows of `from` to the joined rows of `to`. */
-  const translateAlong = (choice: Alternatives, pairs: ColumnPairs, from: Relation, to: Relation): Alternatives => {
-    const passed = choice.map((condition) => {
+  const translateAlong = (
+    alternatives: Alternatives,
+    pairs: ColumnPairs,
+    from: Relation,
+    to: Relation,
+  ): Alternatives => {
+    const passed = alternatives.map((condition) => {
       const next = new Map<string, ColumnTerms>();
       for (const [source, target] of pairs) {
         const known = condition.get(source);
@@ -81,12 +86,12 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     return isAnyRow(passed) ? ANY_ROW : passed;
   };
 
-  const record = (relation: Relation, choice: Alternatives): void => {
+  const record = (relation: Relation, alternatives: Alternatives): void => {
     const name = `${relation.schema}.${relation.name}`;
     const known = found.get(name);
-    if (isAnyRow(choice)) found.set(name, undefined);
-    else if (!found.has(name)) found.set(name, choice);
-    else if (known !== undefined) found.set(name, [...known, ...choice]);
+    if (isAnyRow(alternatives)) found.set(name, undefined);
+    else if (!found.has(name)) found.set(name, alternatives);
+    else if (known !== undefined) found.set(name, [...known, ...alternatives]);
   };
 
   // --- conditions from predicates -----------------------------------------------------------------------------------
@@ -178,14 +183,14 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   // --- conditions of all reads --------------------------------------------------------------------------------------
 
-  const recordAndReturn = (choice: Alternatives, relation: Relation): Alternatives => {
-    record(relation, choice);
-    return choice;
+  const recordAndReturn = (alternatives: Alternatives, relation: Relation): Alternatives => {
+    record(relation, alternatives);
+    return alternatives;
   };
 
   /** Records the condition on rows of the relationship. `own` returns the condition of the target. */
   const recordRelated = (
-    { relation, choice: outer }: ConditionScope,
+    { relation, alternatives: outer }: ConditionScope,
     id: string,
     own: (target: Relation) => Alternatives,
   ): Alternatives => {
@@ -233,7 +238,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   if (plan.kind !== "read" && plan.kind !== "bundle") throw new UnreadablePlanError();
   visitPlan<ConditionScope>(plan, model, {
-    extendScope: (rows, source, around) => ({ ...rows, choice: recordSource(source, around) }),
+    extendScope: (rows, source, around) => ({ ...rows, alternatives: recordSource(source, around) }),
     expression: rejectOtherKinds(EXPRESSIONS),
     predicate: rejectOtherKinds(PREDICATES),
     output: rejectOtherKinds(OUTPUTS),
@@ -278,5 +283,5 @@ const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
 
 /** The scope of a relation, with the condition that holds for its row. */
 interface ConditionScope extends PlanScope {
-  readonly choice: Alternatives;
+  readonly alternatives: Alternatives;
 }

@@ -12,7 +12,7 @@ import {
   usesOnlyBuiltIns,
   type ValueOf,
 } from "../../../core/index.ts";
-import { createTimeDependence } from "./clock.ts";
+import { createTimeDependence } from "./time-dependence.ts";
 import { createPlanStatistics } from "./statistics.ts";
 import { createCohortKeyBuilder, buildCohortFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";

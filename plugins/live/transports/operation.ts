@@ -2,7 +2,7 @@
 import { RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
-import type { Connection } from "./socket-connection.ts";
+import type { ClientConnection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 
 /** The callbacks through which a protocol reports the progress of an operation. */
@@ -24,7 +24,7 @@ export interface OperationSink {
 /** Starts an operation; errors of `readRequest` go to the sink. When the promise has settled, a live query has started,
  *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
-  connection: Connection,
+  connection: ClientConnection,
   session: Session,
   readRequest: () => GqlRequest,
   sink: OperationSink,
@@ -53,7 +53,7 @@ export const startOperation = (
 };
 
 const runOnce = (
-  connection: Connection,
+  connection: ClientConnection,
   session: Session,
   operation: GqlOperation,
   sink: OperationSink,
@@ -79,21 +79,21 @@ const runOnce = (
 };
 
 const subscribe = (
-  connection: Connection,
+  connection: ClientConnection,
   session: Session,
   request: GqlRequest,
   directive: LiveDirectiveRequest,
   sink: OperationSink,
   report: Report,
 ): void => {
-  const { engine, live, context, settings, outbox } = connection;
+  const { engine, live, context, settings, sendQueue } = connection;
   const patcher = openPatcher(context, directive);
   const stop = live.subscribe(live.graphqlSource(engine, request, session, settings), {
     answer: (result) => {
       report.end(result.text.length);
       sink.onLiveResult(result, patcher);
     },
-    isSlow: () => outbox.isSlow,
+    isSlow: () => sendQueue.isSlow,
     end: (error) => {
       if (error === undefined) return;
       report.end(0, error);
@@ -115,7 +115,7 @@ interface Report {
   end(bytes: number, error?: unknown): void;
 }
 
-const createReport = ({ context, request }: Connection, session: Session): Report => {
+const createReport = ({ context, request }: ClientConnection, session: Session): Report => {
   const signal = context.use(requestSignal);
   const startedAtMs = performance.now();
   let isReported = !signal.hasListeners;

@@ -15,7 +15,7 @@ import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument
 import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
 import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import { createOutbox, type OutboxEntry } from "./send-queue.ts";
+import { createSendQueue, type SendQueueEntry } from "./send-queue.ts";
 
 export interface StreamFormat<Message> {
   readonly headers: Headers;
@@ -56,17 +56,17 @@ const createAnswerStream = (context: PluginContext) => {
     stream: (response) => {
       let isEnded = false;
       let stop: (() => void) | undefined;
-      const live: OutboxEntry = { sentHash: "", pending: undefined };
-      const outbox = createOutbox(response, {
+      const live: SendQueueEntry = { sentHash: "", pending: undefined };
+      const sendQueue = createSendQueue(response, {
         isOpen: () => !isEnded,
         whenSlow: () => context.watchUnread(response),
         whenFast: () => undefined,
       });
-      const write = (text: string): void => outbox.sendFrame(Buffer.from(text));
+      const write = (text: string): void => sendQueue.sendFrame(Buffer.from(text));
       if (format.start !== undefined) write(format.start);
       const beating = {
         beat: () => {
-          if (!outbox.isSlow) write(format.beat);
+          if (!sendQueue.isSlow) write(format.beat);
         },
       };
       heartbeat.join(beating);
@@ -74,7 +74,7 @@ const createAnswerStream = (context: PluginContext) => {
         if (isEnded) return;
         isEnded = true;
         heartbeat.leave(beating);
-        outbox.forget(live);
+        sendQueue.forget(live);
         stop?.();
       };
       response.on("close", ended);
@@ -82,15 +82,15 @@ const createAnswerStream = (context: PluginContext) => {
       response.socket?.setNoDelay(true);
       stop = start({
         offer: (hash, make) => {
-          if (!isEnded) outbox.offer(live, hash, () => Buffer.from(format.encode(make())));
+          if (!isEnded) sendQueue.offer(live, hash, () => Buffer.from(format.encode(make())));
         },
         get isSlow() {
-          return outbox.isSlow;
+          return sendQueue.isSlow;
         },
         end: (last) => {
           if (isEnded) return;
           const { pending } = live;
-          if (pending !== undefined) outbox.sendFrame(pending.encode());
+          if (pending !== undefined) sendQueue.sendFrame(pending.encode());
           if (last !== undefined) write(format.encode(last));
           if (format.end !== undefined) write(format.end);
           ended();

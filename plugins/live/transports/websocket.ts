@@ -7,7 +7,7 @@ import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { encodePayload } from "./live-directive.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./send-queue.ts";
-import type { Connection, Conversation } from "./socket-connection.ts";
+import type { ClientConnection, Conversation } from "./socket-connection.ts";
 import { buildForbiddenReason, SocketSession, type RunningQuery } from "./socket-session.ts";
 import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
@@ -70,13 +70,13 @@ type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 /** The protocol's part of a connection. It is a class to save memory, because there are many thousands of connections
  *  and operations. */
 class WebsocketConversation implements Conversation {
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   readonly encodeNext: EncodeNext;
   readonly caller: SocketSession;
   #isInitAsked = false;
   #initTimer: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, encodeNext: EncodeNext) {
+  constructor(connection: ClientConnection, encodeNext: EncodeNext) {
     this.connection = connection;
     this.encodeNext = encodeNext;
     this.caller = new SocketSession(connection, PING);
@@ -84,9 +84,9 @@ class WebsocketConversation implements Conversation {
   }
 
   sendError(id: string, error: unknown): void {
-    const { outbox, engine } = this.connection;
+    const { sendQueue, engine } = this.connection;
     const { body } = engine.encodeErrors(error, this.caller.session);
-    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
+    sendQueue.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
   }
 
   receive(text: string): Promise<void> | void {
@@ -105,7 +105,7 @@ class WebsocketConversation implements Conversation {
       case "connection_init":
         return this.#init(payload);
       case "ping":
-        return connection.outbox.send(
+        return connection.sendQueue.send(
           payload === undefined
             ? '{"type":"pong"}'
             : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
@@ -180,16 +180,16 @@ class SocketOperation implements OperationSink, RunningQuery {
   }
 
   onDone(data: string): void {
-    const { outbox } = this.#conversing.connection;
-    outbox.send(encodeNextResult(this.#id, data, false));
-    outbox.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
+    const { sendQueue } = this.#conversing.connection;
+    sendQueue.send(encodeNextResult(this.#id, data, false));
+    sendQueue.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
   }
 
   onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
     const { connection, encodeNext } = this.#conversing;
     const id = this.#id;
     const { hash, text, isError } = answer;
-    connection.outbox.offer(this, hash, () =>
+    connection.sendQueue.offer(this, hash, () =>
       patcher === undefined
         ? encodeNext(id, text, isError)
         : encodeFrame(encodeNextMessage(id, encodePayload(answer, patcher))),

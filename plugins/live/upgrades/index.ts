@@ -16,14 +16,14 @@ interface Handler {
 
 /** The only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
  *  upgrades. */
-interface Listener {
+interface UpgradeListener {
   readonly handlers: Set<Handler>;
   close(): void;
 }
 
-const listeners = new WeakMap<AnyServer, Listener>();
+const listeners = new WeakMap<AnyServer, UpgradeListener>();
 
-const addListener = (server: AnyServer): Listener => {
+const addListener = (server: AnyServer): UpgradeListener => {
   const handlers = new Set<Handler>();
   const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
     receiveUpgrade(server, handlers, request, socket, head);

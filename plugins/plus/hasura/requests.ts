@@ -4,7 +4,7 @@ import { commands } from "./commands.ts";
 import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
-import { normalizeForExport } from "./exported.ts";
+import { normalizeForExport } from "./normalize-export.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 
 interface Request extends Arguments {

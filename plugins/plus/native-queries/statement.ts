@@ -208,7 +208,7 @@ interface Parent {
  * RelApiError `access-denied` for a role without a permission, whose schema does not have the field either
  */
 const compileRows = (
-  compiling: QueryContext,
+  context: QueryContext,
   query: NativeQuery,
   {
     args,
@@ -218,7 +218,7 @@ const compileRows = (
   depth = 0,
   parent?: Parent,
 ): Sql => {
-  const { session, queries, model, registry } = compiling;
+  const { session, queries, model, registry } = context;
   const { returns } = query;
   const isAdmin = session.isAdmin && session.role === "admin";
   const permission = returns.permissions.get(session.role);
@@ -250,7 +250,7 @@ const compileRows = (
     const target = relationship && queries.get(relationship.target);
     if (relationship === undefined || target === undefined) return [];
     const rowSelection = { args: selected.arguments, selection: selected.selection, isOne: !relationship.isArray };
-    const rows = compileRows(compiling, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
+    const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
     return [sql`(${rows}) as ${ident(selected.key)}`];
   });
   const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
@@ -269,9 +269,9 @@ const compileRows = (
 export const buildProgram = (
   query: NativeQuery,
   { arguments: args, session, selection }: NativeRequest,
-  compiling: Omit<QueryContext, "session">,
+  context: Omit<QueryContext, "session">,
 ): Program => {
-  const rows = compileRows({ ...compiling, session }, query, { args, selection, isOne: false });
+  const rows = compileRows({ ...context, session }, query, { args, selection, isOne: false });
   const fragment = sql`select (${rows})::text as body`;
   return {
     statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],

@@ -53,11 +53,11 @@ const createRowCounter =
  * @rule C-EXP-3 P-WHY-2 P-WHY-3
  */
 export const reportExecution = async (
-  looking: ReportParts,
+  parts: ReportParts,
   execution: Execution,
   rows: readonly ResultRow[] | undefined,
 ): Promise<readonly RelationReport[]> => {
-  const { model, run, counts, tellsAll } = looking;
+  const { model, run, counts, tellsAll } = parts;
   const reports: RelationReport[] = [];
   for (const [i, programRun] of execution.programs.entries()) {
     const { planned } = programRun.program;
@@ -72,7 +72,7 @@ export const reportExecution = async (
             values: programRun.values.map(getBoundValue),
             counts,
             tellsAll,
-            countRows: createRowCounter(looking, execution, programRun),
+            countRows: createRowCounter(parts, execution, programRun),
             security: async (table, command) =>
               tellsAll ? findRowSecurity(run, execution, table, command, counts) : undefined,
           },

@@ -152,15 +152,15 @@ const findRights = (
 };
 
 const countSteps = async (
-  counting: ReportContext,
+  context: ReportContext,
   reportedRead: ReportedRead,
   security: RowSecurity | undefined,
   rights: Rights,
 ) => {
-  const { execution, values, countRows } = counting;
+  const { execution, values, countRows } = context;
   const { read, command } = reportedRead;
   const knownValues = { values, session: execution.session };
-  const reader = counting.tellsAll ? createAdminSession(execution.session) : execution.session;
+  const reader = context.tellsAll ? createAdminSession(execution.session) : execution.session;
   const embeds = listEmbeds(read.output);
   const base: Read = {
     kind: "read",
@@ -177,7 +177,7 @@ const countSteps = async (
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
   // a write's own count shows which rows it could not change
-  await addStep(chooseFirstKind(counting, reportedRead, security));
+  await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
     conditions.push({ kind: "and", of: [rights.filter], isRoot: true });
     await addStep("permission", {}, formatCondition(rights.filter, knownValues));
@@ -231,22 +231,22 @@ const formatNote = (error: unknown): string => {
  */
 export const reportRelations = async (
   plan: Plan,
-  counting: ReportContext,
+  context: ReportContext,
   written: number | undefined,
 ): Promise<readonly RelationReport[]> => {
   const reports: RelationReport[] = [];
-  const reportedReads = listReportedReads(plan, counting.model);
+  const reportedReads = listReportedReads(plan, context.model);
   for (const reportedRead of reportedReads) {
     const { name, relation, command, isEmbedded } = reportedRead;
-    const security = relation === undefined ? undefined : await counting.security(relation, command);
-    const rights = findRights(counting, reportedRead);
+    const security = relation === undefined ? undefined : await context.security(relation, command);
+    const rights = findRights(context, reportedRead);
     const { check } = rights;
-    const knownValues = { values: counting.values, session: counting.execution.session };
+    const knownValues = { values: context.values, session: context.execution.session };
     let steps: readonly RemainingRows[] = [];
     let note: string | undefined;
-    if (counting.counts && command !== "INSERT") {
+    if (context.counts && command !== "INSERT") {
       try {
-        steps = await countSteps(counting, reportedRead, security, rights);
+        steps = await countSteps(context, reportedRead, security, rights);
       } catch (error) {
         note = formatNote(error);
       }

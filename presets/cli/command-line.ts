@@ -45,7 +45,7 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
 };
 
 /** Creates the parser with the options of all commands. `output` collects its texts. */
-const createProgram = (output: OutputConfiguration): Command =>
+const createCommandLine = (output: OutputConfiguration): Command =>
   new Command("relapi")
     .description("REST and GraphQL APIs from a PostgreSQL database.")
     .version(VERSION, "-V, --version", "print the version")
@@ -203,7 +203,7 @@ const HELP_COLUMNS = 80;
 export const runCommandLine = async (words: readonly string[], terminal: Terminal): Promise<number> => {
   const { env, stdout, stderr } = terminal;
   let [out, err] = ["", ""];
-  const program = createProgram({
+  const program = createCommandLine({
     writeOut: (text) => void (out += text),
     writeErr: (text) => void (err += text),
     getOutHelpWidth: () => (stdout as Partial<WriteStream>).columns ?? HELP_COLUMNS,
