@@ -18,7 +18,8 @@ import {
   type Scope,
 } from "./scope.ts";
 import { compileHasKey } from "./keys.ts";
-import { compileJson, compileValue, compileIsAmongRows } from "./value.ts";
+import { compileIsAmongRows } from "./step-rows.ts";
+import { compileJson, compileValue } from "./value.ts";
 
 /** Compiles a condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {

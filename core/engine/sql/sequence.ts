@@ -8,7 +8,7 @@ import { compileMissingKey } from "./keys.ts";
 import type { ProgramCheck, ProgramStatement, Program } from "./program.ts";
 import { quoteQualifiedName, type Compiler } from "./scope.ts";
 import { compileReadJson, checkStatement, buildProgram, compileSelectList, buildStatement } from "./statement.ts";
-import { compileWrittenCount, compileStepRowCount, compileStepSetting } from "./value.ts";
+import { compileWrittenCount, compileStepRowCount, compileStepSetting } from "./step-rows.ts";
 import { compileWrite } from "./write.ts";
 
 /** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes

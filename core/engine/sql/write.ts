@@ -19,7 +19,8 @@ import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
 import { compileGivenRows, compilePayloadRows, type PayloadRows } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
 import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
-import { compileValue, compileWroteRows } from "./value.ts";
+import { compileWroteRows } from "./step-rows.ts";
+import { compileValue } from "./value.ts";
 import { compileChecks, NO_CHECK, type WriteChecks } from "./write-checks.ts";
 
 export interface CompiledWrite extends WriteChecks {
