@@ -40,7 +40,7 @@ const addUpdate = (
   build: InsertBuild,
   relation: Relation,
   parts: UpdateParts,
-  among: Predicate | undefined,
+  condition: Predicate | undefined,
   path: string,
   sourcePath: string,
 ): number => {
@@ -55,7 +55,7 @@ const addUpdate = (
   for (const { assignments = [] } of further) for (const each of assignments) decided.set(each.column, each);
   const assignments = [...(own.assignments ?? []), ...decided.values()];
   rejectDuplicates(planner, relation, assignments, path);
-  const conditions = [among, own.where].filter((one) => one !== undefined);
+  const conditions = [condition, own.where].filter((one) => one !== undefined);
   const write: Update = {
     kind: "update",
     relation: own.relation,
@@ -87,17 +87,17 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
       const { input, position, path } = getLocatedInput(gqlInput);
       return bindColumn(planner, input, position, { ...type, isNullable: false }, path);
     },
-    insert: (gqlInput, along, parent) => {
-      const target = findRelation(planner.schema.model, along.target);
+    insert: (gqlInput, relationship, parent) => {
+      const target = findRelation(planner.schema.model, relationship.target);
       if (target === undefined) throw new TypeError("a relationship leads to a relation of the model");
-      const found = { relationship: along, target, ...readRelated(planner, getLocatedInput(gqlInput), along.isToOne) };
+      const found = { relationship, target, ...readRelated(planner, getLocatedInput(gqlInput), relationship.isToOne) };
       if (found.rows.length === 0) return undefined;
       const at = `${gqlInput.path}.data`;
       if (parent === undefined) return insertFirst(build, found, at);
       insertRelated(build, found, { relation, step: parent, requires: [] }, at);
       return undefined;
     },
-    update: (gqlInput, target, among) => {
+    update: (gqlInput, target, condition) => {
       const { input, position, path } = getLocatedInput(gqlInput);
       const parts = createParts();
       countValue(planner);
@@ -105,7 +105,7 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
         countValue(planner);
         addPart(planner, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path);
       });
-      return addUpdate(build, target, parts, among, path, path);
+      return addUpdate(build, target, parts, condition, path, path);
     },
   };
 };

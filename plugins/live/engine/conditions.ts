@@ -213,7 +213,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     );
   };
 
-  const recordSource = (source: PlanSource, around: ConditionScope | undefined): Alternatives => {
+  const recordSource = (source: PlanSource, outerScope: ConditionScope | undefined): Alternatives => {
     if (source.kind === "read" && "relation" in source.from) {
       const relation = named(source.from.relation);
       return recordAndReturn(deriveFromRead(source, relation), relation);
@@ -222,11 +222,11 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
       const relation = named(source.from);
       return recordAndReturn(deriveFromPredicate(source.where, relation), relation);
     }
-    if (around === undefined) throw new UnreadablePlanError();
+    if (outerScope === undefined) throw new UnreadablePlanError();
     if (source.kind === "embed" && "relationship" in source.via)
-      return recordRelated(around, source.via.relationship, (target) => deriveFromRead(source.read, target));
+      return recordRelated(outerScope, source.via.relationship, (target) => deriveFromRead(source.read, target));
     if (source.kind === "related" || source.kind === "related-aggregate")
-      return recordRelated(around, source.relationship, (target) => deriveFromPredicate(source.where, target));
+      return recordRelated(outerScope, source.relationship, (target) => deriveFromPredicate(source.where, target));
     throw new UnreadablePlanError();
   };
 
@@ -238,7 +238,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   if (plan.kind !== "read" && plan.kind !== "bundle") throw new UnreadablePlanError();
   visitPlan<ConditionScope>(plan, model, {
-    extendScope: (rows, source, around) => ({ ...rows, alternatives: recordSource(source, around) }),
+    extendScope: (rows, source, outerScope) => ({ ...rows, alternatives: recordSource(source, outerScope) }),
     expression: rejectOtherKinds(EXPRESSIONS),
     predicate: rejectOtherKinds(PREDICATES),
     output: rejectOtherKinds(OUTPUTS),

@@ -73,7 +73,7 @@ class WebsocketConversation implements Conversation {
   readonly connection: ClientConnection;
   readonly encodeNext: EncodeNext;
   readonly caller: SocketSession;
-  #isInitAsked = false;
+  #isInitReceived = false;
   #initTimer: NodeJS.Timeout | undefined;
 
   constructor(connection: ClientConnection, encodeNext: EncodeNext) {
@@ -129,8 +129,8 @@ class WebsocketConversation implements Conversation {
 
   async #init(payload: Json | undefined): Promise<void> {
     const { connection } = this;
-    if (this.#isInitAsked) return connection.close(4429, "Too many initialisation requests");
-    this.#isInitAsked = true;
+    if (this.#isInitReceived) return connection.close(4429, "Too many initialisation requests");
+    this.#isInitReceived = true;
     this.#endInit();
     try {
       await this.caller.authorize(payload);
@@ -158,21 +158,21 @@ class SocketOperation implements OperationSink, RunningQuery {
   pending: RunningQuery["pending"] = undefined;
   /** Stops the live query. Undefined if the operation is not a live query. */
   stop: (() => void) | undefined = undefined;
-  readonly #conversing: WebsocketConversation;
+  readonly #conversation: WebsocketConversation;
   readonly #id: string;
 
   constructor(conversing: WebsocketConversation, id: string) {
-    this.#conversing = conversing;
+    this.#conversation = conversing;
     this.#id = id;
   }
 
   onStarted(stop: () => void): void {
     this.stop = stop;
-    this.#conversing.caller.running.set(this.#id, this);
+    this.#conversation.caller.running.set(this.#id, this);
   }
 
   onRefused(error: unknown): void {
-    this.#conversing.sendError(this.#id, error);
+    this.#conversation.sendError(this.#id, error);
   }
 
   onFailed(error: unknown): void {
@@ -180,13 +180,13 @@ class SocketOperation implements OperationSink, RunningQuery {
   }
 
   onDone(data: string): void {
-    const { sendQueue } = this.#conversing.connection;
+    const { sendQueue } = this.#conversation.connection;
     sendQueue.send(encodeNextResult(this.#id, data, false));
     sendQueue.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
   }
 
   onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
-    const { connection, encodeNext } = this.#conversing;
+    const { connection, encodeNext } = this.#conversation;
     const id = this.#id;
     const { hash, text, isError } = answer;
     connection.sendQueue.offer(this, hash, () =>
@@ -197,7 +197,7 @@ class SocketOperation implements OperationSink, RunningQuery {
   }
 
   onLiveEnded(error: unknown): void {
-    this.#conversing.caller.stop(this.#id);
+    this.#conversation.caller.stop(this.#id);
     this.onRefused(error);
   }
 }
