@@ -24,7 +24,7 @@ const EMPTY_BODY = Buffer.alloc(0);
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /** Returns the length of the byte order mark at the start of the text, or 0. */
-const byteOrderMarkBytes = (text: Buffer): number =>
+const countByteOrderMarkBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 const JSON_TYPE = /json/i;
@@ -35,7 +35,7 @@ const ignoresMark = (contentType: string | undefined): boolean =>
 
 /** Removes the byte order mark of JSON. */
 export const withoutByteOrderMark = (body: Buffer, contentType: string | undefined): Buffer =>
-  ignoresMark(contentType) ? body.subarray(byteOrderMarkBytes(body)) : body;
+  ignoresMark(contentType) ? body.subarray(countByteOrderMarkBytes(body)) : body;
 
 /** Returns undefined if the body is not UTF-8. */
 export const decodeText = (body: Buffer): string | undefined => (isUtf8(body) ? body.toString("utf8") : undefined);

@@ -146,7 +146,7 @@ export interface ApiAnswer {
   json<Value = any>(): Value; // callers know the type
 }
 
-const bodyText = (body: string | Uint8Array): string =>
+const readBodyText = (body: string | Uint8Array): string =>
   typeof body === "string" ? body : Buffer.from(body).toString();
 
 const joinHeaders = ({ headers }: Answer): Readonly<Record<string, string>> => {
@@ -164,8 +164,8 @@ export const toApiAnswer = (answer: Answer): ApiAnswer => {
     throw createCallError(NOT_ACCEPTABLE, {}, STREAM_ERROR_BODY);
   const { status, body = "" } = answer;
   const headers = joinHeaders(answer);
-  if (status >= 400) throw createCallError(status, headers, bodyText(body));
-  return { status, headers, body, json: () => JSON.parse(bodyText(body)) };
+  if (status >= 400) throw createCallError(status, headers, readBodyText(body));
+  return { status, headers, body, json: () => JSON.parse(readBodyText(body)) };
 };
 
 const createCallError = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {

@@ -22,12 +22,12 @@ const CLAIMS_TEXT = sessionQuestion("claimsText");
 // `Object.keys` would read the variables of an observed session, whose values would become part of the key
 const VARIABLE_NAMES = question("variable names", ({ variables }) => Reflect.ownKeys(variables) as string[], planKey); // they have no symbols
 
-const variableQuestion = (name: string): Question<SessionSource, string | undefined> =>
+const createVariableQuestion = (name: string): Question<SessionSource, string | undefined> =>
   question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));
 
 const observeVariables = (ask: Ask<SessionSource>): Session["variables"] => {
   const readVariable = (name: string | symbol): string | undefined =>
-    typeof name === "string" ? ask(variableQuestion(name)) : undefined;
+    typeof name === "string" ? ask(createVariableQuestion(name)) : undefined;
   return new Proxy<Record<string, string>>(Object.create(null) as Record<string, string>, {
     get: (_, name) => readVariable(name),
     has: (_, name) => readVariable(name) !== undefined,

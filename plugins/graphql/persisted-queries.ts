@@ -18,7 +18,7 @@ const HASH: Question<SentQuery, string> = { name: "hash", read: ({ hash }) => ha
 /** The cache question of a text. The hash identifies the text, so the text is not part of the key. */
 const TEXT: Question<SentQuery, string | undefined> = { name: "text", read: ({ text }) => text, key: () => undefined };
 
-const askDocument = (ask: Ask<SentQuery>): string | undefined => {
+const findPersistedDocument = (ask: Ask<SentQuery>): string | undefined => {
   ask(HASH);
   return ask(TEXT);
 };
@@ -38,7 +38,7 @@ const parseHash = (request: JsonObject): string | undefined => {
   return hash.toLowerCase();
 };
 
-export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Finds persisted queries. Texts above the size limit are refused later, so they are not hashed. All roles share the
  *  texts, because each text is checked for the role like any document. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
@@ -50,7 +50,7 @@ export const persistedQueries = definePlugin({
     const maxBytes = (): number => context.options.persistedQueryBytes;
     const documents = createCaches("persisted-queries", { maxBytes }, context.counters).create({
       name: "persisted queries",
-      make: askDocument,
+      make: findPersistedDocument,
       estimateBytes: (text = "") => text.length * 2,
     });
     context.use(findGqlDocumentHook).tap("persisted-queries", (request) => {
@@ -63,7 +63,7 @@ export const persistedQueries = definePlugin({
       }
       const { query } = request;
       if (typeof query !== "string" || query.length > context.options.maxDocumentBytes) return undefined;
-      if (sha256(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
+      if (hashText(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
       documents.getAndCommit({ hash, text: query });
       return query;
     });

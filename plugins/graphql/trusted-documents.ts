@@ -14,7 +14,7 @@ import {
 import type { MetadataQueries } from "../metadata/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook } from "./api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
-import { getSentHash, sha256 } from "./persisted-queries.ts";
+import { getSentHash, hashText } from "./persisted-queries.ts";
 import { hasQuery } from "./request.ts";
 import { trustedSettings } from "./settings.ts";
 import { readDocuments } from "./trusted-files.ts";
@@ -60,7 +60,7 @@ const collectDocuments = (
     if (roles === undefined || known === true) allowed.set(form, true);
     else allowed.set(form, new Set([...(known ?? []), ...roles]));
     // some generators hash the printed document, others the file
-    for (const each of [text, text.trim(), print(parse(text))]) named.set(sha256(each), text);
+    for (const each of [text, text.trim(), print(parse(text))]) named.set(hashText(each), text);
   };
   for (const { id, text, location } of folder === undefined ? [] : readDocuments(folder)) {
     add(text, location);

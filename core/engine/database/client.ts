@@ -43,7 +43,7 @@ type Client = Pg.Client & {
 const KEEP_ALIVE_MS = 10_000;
 
 /** Returns the configuration of pg's client, with `replication`, which pg's types omit. */
-const clientConfig = (
+const buildClientConfig = (
   to: Address,
   timeoutMs: number,
   purpose: ConnectionOptions["purpose"],
@@ -66,7 +66,7 @@ export const createClient = (
   timeoutMs: number,
   { replicates = false, purpose }: ConnectionOptions,
 ): Client => {
-  const config = clientConfig(to, timeoutMs, purpose);
+  const config = buildClientConfig(to, timeoutMs, purpose);
   return new Pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
@@ -134,12 +134,12 @@ export const wrapClient = (
       limit(Number.POSITIVE_INFINITY);
       const result = lastQuery.then(() => client.query(text, values as unknown[]));
       lastQuery = result.catch(() => undefined); // the caller gets the error
-      return rowsOfLastStatement<Row>(await result);
+      return getRowsOfLastStatement<Row>(await result);
     },
     script: async (text) => {
       limit(maxResultBytes);
       const found: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
-      return (Array.isArray(found) ? found : [found]).map(scriptResult);
+      return (Array.isArray(found) ? found : [found]).map(buildScriptResult);
     },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
@@ -189,14 +189,14 @@ export const wrapClient = (
 
 /** Returns the rows of the last statement, because pg's types omit the list of results of a text with several
  *  statements. */
-const rowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
+const getRowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const keepText = (text: unknown): unknown => text;
 // pg's types have overloads for each format, but every value arrives as text
 const AS_TEXT = { getTypeParser: () => keepText } as unknown as Pg.CustomTypesConfig;
 
-const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
+const buildScriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
   // the result of an empty text has no command
   command: command ?? "",
   columns: fields.map(({ name }) => name),

@@ -25,7 +25,7 @@ import { findStatementPath, TransactionRecord, runChecks, explainError } from ".
 import { nextAttempt, type Attempts } from "./retry-policy.ts";
 import { createSharedTransaction } from "./shared-transaction.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
-import { plainStatement } from "./statements.ts";
+import { createPlainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
 import type { SendOptions } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
@@ -337,7 +337,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 };
 
 const NO_STATEMENTS: readonly WireStatement[] = [];
-const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
+const DISCARD_PLANS: readonly WireStatement[] = [createPlainStatement("discard plans")];
 const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
 /** A failed attempt, with the facts that decide whether the transaction is repeated. No other file sees this error. */

@@ -11,7 +11,7 @@ import type { Pool } from "./pool.ts";
 import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared-statements.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { getSharing } from "./sharing.ts";
-import { buildBeginText, unnamedStatement, ROLLBACK } from "./statements.ts";
+import { buildBeginText, createUnnamedStatement, ROLLBACK } from "./statements.ts";
 import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
@@ -30,19 +30,19 @@ interface SharedTransactionParts {
  *  the login role, because only superusers may change some settings of a role. `reset all` includes such settings, but
  *  not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
-  unnamedStatement("reset all"),
-  unnamedStatement("discard temp"),
-  unnamedStatement("set local session authorization default"),
-  unnamedStatement("set local role none"),
+  createUnnamedStatement("reset all"),
+  createUnnamedStatement("discard temp"),
+  createUnnamedStatement("set local session authorization default"),
+  createUnnamedStatement("set local role none"),
 ];
 
 /** Repeats a setting that `reset all` reverts. */
-const WITHOUT_JIT = unnamedStatement("set local jit to off");
+const WITHOUT_JIT = createUnnamedStatement("set local jit to off");
 
 /** Begins a subtransaction for a read-only execution. The end of the subtransaction restores the right to write. */
-const SAVEPOINT = unnamedStatement("savepoint relapi_execution");
-const UNDO = unnamedStatement("rollback to savepoint relapi_execution");
-const RELEASE = unnamedStatement("release savepoint relapi_execution");
+const SAVEPOINT = createUnnamedStatement("savepoint relapi_execution");
+const UNDO = createUnnamedStatement("rollback to savepoint relapi_execution");
+const RELEASE = createUnnamedStatement("release savepoint relapi_execution");
 
 const always = (): boolean => true;
 const never = (): boolean => false;
@@ -134,7 +134,7 @@ export const createSharedTransaction =
     try {
       await send([
         ...(connection.planOwner === undefined || sharing !== undefined ? [] : [DISCARD_PLANS]),
-        unnamedStatement(buildBeginText(isolation ?? "read committed", false)),
+        createUnnamedStatement(buildBeginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
       // the connection keeps no plans of user code, because the cleaning discards them

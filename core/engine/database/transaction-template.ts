@@ -29,8 +29,8 @@ import {
   buildBeginText,
   nameStatement,
   nameOwnedStatement,
-  plainStatement,
-  unnamedStatement,
+  createPlainStatement,
+  createUnnamedStatement,
   buildPreRequestCall,
   ROLLBACK,
 } from "./statements.ts";
@@ -121,7 +121,7 @@ const SETTING_COUNT = templateQuestion("setting count", ({ settings }) => settin
 const PROGRAM_COUNT = templateQuestion("program count", ({ execution }) => execution.programs.length);
 
 /** Returns a function that creates the question about each member of a list, when that question is first asked. */
-const indexedQuestions = <Answer>(
+const createIndexedQuestions = <Answer>(
   name: string,
   at: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
@@ -129,9 +129,12 @@ const indexedQuestions = <Answer>(
   return (i) => (questions[i] ??= templateQuestion(`${name} ${i}`, (source) => at(source, i)));
 };
 
-const settingNameQuestion = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
+const settingNameQuestion = createIndexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
 // the index is below the number of programs
-const programQuestion = indexedQuestions("program", ({ execution }, i) => execution.programs[i]?.program as Program);
+const programQuestion = createIndexedQuestions(
+  "program",
+  ({ execution }, i) => execution.programs[i]?.program as Program,
+);
 
 /** Returns the name of the pre-request function. Undefined if the transaction does not call one. */
 const findPreRequest = (ask: Ask<TemplateSource>): string | undefined => {
@@ -144,9 +147,12 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const NO_VALUES: WireStatement["values"] = [];
 
 /** Ends a transaction. The statement is unnamed, because user-defined code may have deallocated prepared statements. */
-export const COMMITTED: readonly WireStatement[] = [unnamedStatement("commit")];
+export const COMMITTED: readonly WireStatement[] = [createUnnamedStatement("commit")];
 /** Rolls a transaction back, after a check of deferred constraints, which may fail. */
-export const ROLLED_BACK: readonly WireStatement[] = [unnamedStatement("set constraints all immediate"), ...ROLLBACK];
+export const ROLLED_BACK: readonly WireStatement[] = [
+  createUnnamedStatement("set constraints all immediate"),
+  ...ROLLBACK,
+];
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
@@ -251,7 +257,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
       : []),
   ]);
   const opening: readonly WireStatement[] = [
-    ...(isImplicit ? NO_STATEMENTS : [plainStatement(buildBeginText(isolation, isReadOnly))]),
+    ...(isImplicit ? NO_STATEMENTS : [createPlainStatement(buildBeginText(isolation, isReadOnly))]),
     ...(cleanedSharing === undefined ? NO_STATEMENTS : DISCARD_FOREIGN_STATE),
   ];
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
@@ -293,7 +299,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
 
 const BYTES_PER_STATEMENT = 200;
 
-const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSource, TransactionTemplate> => ({
+const buildTemplateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSource, TransactionTemplate> => ({
   name: "transactions",
   make: (ask) => buildTemplate(ask, sessions),
   estimateBytes: ({ settingsText, statements }) =>
@@ -304,4 +310,4 @@ const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSourc
 export const createTemplates = (
   caches: Caches,
   sessions: readonly SessionSpec[],
-): Cache<TemplateSource, TransactionTemplate> => caches.create(templateSpec(sessions));
+): Cache<TemplateSource, TransactionTemplate> => caches.create(buildTemplateSpec(sessions));

@@ -37,7 +37,7 @@ type Member<Source> = string | Write<Source> | WriteParts<Source>;
 
 const NULL = "null";
 
-const jsonText = (value: string | null | undefined): string =>
+const encodeJson = (value: string | null | undefined): string =>
   value === null || value === undefined ? NULL : JSON.stringify(value);
 
 /** Quotes a GraphQL name, which contains no characters that JSON escapes. */
@@ -98,12 +98,12 @@ const writeName = (type: GraphQLType): string =>
 
 /** Writes the description of a type. @rule G-TYP-40 */
 const writeDescription = (type: GraphQLType): string =>
-  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : jsonText(type.description);
+  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : encodeJson(type.description);
 
 const writeDefault = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string => {
   if (defaultValue === undefined) return NULL;
   const node = astFromValue(defaultValue, type);
-  return node === null || node === undefined ? NULL : jsonText(print(node));
+  return node === null || node === undefined ? NULL : encodeJson(print(node));
 };
 
 /** Returns the items sorted by name. The fields of types that the builder made are already sorted. */
@@ -118,7 +118,7 @@ const findCommonMember = (
     case "name":
       return (source) => quoteName(source.name);
     case "description":
-      return (source) => jsonText(source.description);
+      return (source) => encodeJson(source.description);
     case "isDeprecated":
     case "isRepeatable":
       return "false";

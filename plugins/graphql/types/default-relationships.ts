@@ -37,7 +37,7 @@ interface Candidate {
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const firstPosition = (relation: Relation, key: ForeignKey): number =>
+const findFirstPosition = (relation: Relation, key: ForeignKey): number =>
   findColumn(relation, key.columns[0] ?? "")?.position ?? 0;
 
 const findOwnKeyRelationship = (source: Relation, target: QualifiedName, key: ForeignKey): Relationship | undefined =>
@@ -54,7 +54,7 @@ const findOwnKeyRelationship = (source: Relation, target: QualifiedName, key: Fo
 /** Returns the relation's own foreign keys, sorted by the position of their first column, then by name. */
 const listOwnCandidates = (model: Model, relation: Relation, isServed: (name: QualifiedName) => boolean): Candidate[] =>
   [...relation.foreignKeys]
-    .sort((a, b) => compare(firstPosition(relation, a), firstPosition(relation, b)) || compare(a.name, b.name))
+    .sort((a, b) => compare(findFirstPosition(relation, a), findFirstPosition(relation, b)) || compare(a.name, b.name))
     .flatMap((key) => {
       const target = isServed(key.target) ? findRelation(model, key.target) : undefined;
       const relationship = target && findOwnKeyRelationship(relation, target, key);
@@ -88,7 +88,7 @@ const listReverseCandidates = (
         Number(b.relationship.isToOne) - Number(a.relationship.isToOne) ||
         compare(a.from.schema, b.from.schema) ||
         compare(a.from.name, b.from.name) ||
-        compare(firstPosition(a.from, a.key), firstPosition(b.from, b.key)) ||
+        compare(findFirstPosition(a.from, a.key), findFirstPosition(b.from, b.key)) ||
         compare(a.key.name, b.key.name),
     )
     .map(({ from, key, relationship }) => ({
@@ -110,7 +110,7 @@ const chooseFreeName = (candidate: Candidate, taken: ReadonlySet<string>): strin
 
 /** Returns the named relationships of one relation. `fields` has the names of its columns. `isServed` checks that a
  *  relation is on the surface. */
-export const defaultRelationships = (
+export const listDefaultRelationships = (
   model: Model,
   relation: Relation,
   fields: Iterable<string>,

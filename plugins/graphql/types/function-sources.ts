@@ -79,7 +79,7 @@ const dropTakenNames = (
     return true;
   });
 
-export const defaultFunctions = (
+export const listDefaultFunctions = (
   model: Model,
   isServed: (name: QualifiedName) => boolean,
   names: Names,
@@ -108,7 +108,7 @@ export const defaultFunctions = (
   return dropTakenNames(functions, names, takenRoots, warn);
 };
 
-export const entryFunctions = (
+export const listEntryFunctions = (
   model: Model,
   entries: readonly GqlFunctionEntry[],
   isServed: (name: QualifiedName) => boolean,
