@@ -721,6 +721,9 @@ export {
   liveRows,
 };
 
+// --- core/engine/caller-visibility.d.ts
+export declare const getVisibility: (model: Model, session: Session, surface: string) => Visibility;
+
 // --- core/engine/database/cleaning.d.ts
 export type CleaningKind = "sequences" | "all" | "plans";
 export interface Cleaner {
@@ -845,7 +848,7 @@ export interface Pool {
     close(patienceMs: number): Promise<void>;
 }
 
-// --- core/engine/database/prepared.d.ts
+// --- core/engine/database/prepared-statements.d.ts
 export declare const UNKNOWN_ROLE: unique symbol;
 export type PlanOwner = string | typeof UNKNOWN_ROLE;
 export declare class PreparedStatements {
@@ -1568,7 +1571,7 @@ type StatementField = Extract<BundleField, {
     readonly statement: string;
 }>;
 interface PlanMapper<Scope extends PlanScope = PlanScope> {
-    readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
+    readonly extendScope?: (rows: PlanScope, node: PlanSource, outerScope: Scope | undefined) => Scope;
     readonly read?: (read: Read, scope: Scope) => Read;
     readonly insert?: (insert: Insert, scope: Scope) => Insert;
     readonly update?: (update: Update, scope: Scope) => Update;
@@ -1684,9 +1687,6 @@ export declare const numberText: (value: unknown) => string | undefined;
 declare const survivesRoundTrip: (number: string) => boolean;
 export declare const writeJson: (value: Json) => string;
 export declare const parseJson: (text: string, isExact?: typeof survivesRoundTrip) => Json;
-
-// --- core/engine/visibility.d.ts
-export declare const getVisibility: (model: Model, session: Session, surface: string) => Visibility;
 
 // --- core/hooks.d.ts
 export interface RelApiHooks {
@@ -2532,7 +2532,7 @@ export interface PluginContext {
     readonly transactionSender: TransactionSender;
     query<Row>(statement: Sql): Promise<readonly Row[]>;
     script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
-    wrap(around: {
+    wrap(wrapper: {
         readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
         readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];
     }): void;
@@ -2795,7 +2795,7 @@ export declare function embedded(options?: EmbeddedOptions): EmbeddedDatabase;
 // --- plugins/database/introspect/catalog.d.ts
 export declare const catalogIntrospection: import("../../../core/plugin.ts").Plugin;
 
-// --- plugins/database/introspect/computed.d.ts
+// --- plugins/database/introspect/computed-relationships.d.ts
 export declare const computedRelationships: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/database/introspect/relationships.d.ts
@@ -3491,11 +3491,11 @@ export interface GqlInputField extends GqlInput {
 export interface GqlWriting {
     readonly schema: RoleSchema;
     readonly relation: Relation;
-    addStep(make: (own: number) => SequenceStep): number;
+    addStep(make: (ownNumber: number) => SequenceStep): number;
     planCondition(input: GqlInput): Predicate | undefined;
     bindValue(input: GqlInput, type: GqlValueType): ValueRef;
-    insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
-    update(input: GqlInput, relation: Relation, among: Predicate): number;
+    insert(input: GqlInput, relationship: Relationship, parent?: number): number | undefined;
+    update(input: GqlInput, relation: Relation, condition: Predicate): number;
 }
 export interface GqlUpdateAdditions {
     readonly assignments?: readonly Assignment[];
