@@ -75,7 +75,7 @@ export interface IntrospectContext {
   readonly hiddenSchemas: readonly string[];
   readonly extraSearchPath: readonly string[];
   readonly options: ResolvedOptions;
-  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 /** The context of an operator's compiler. */

@@ -419,7 +419,7 @@ export interface PluginContext {
   script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Wraps `prepare` and `execute` for all callers. May be called only in `apply`. The wrappers are composed once, and
    *  the last one is the outermost. @rule X-WRAP-1 */
-  wrap(around: {
+  wrap(wrapper: {
     readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
     readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];
   }): void;

@@ -136,10 +136,10 @@ export const relApi = (preset: Preset): RelApi => {
   const steps: AddedStep[] = [];
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const authorize = async (credentials: Credentials, given?: Session): Promise<Session> => {
+  const authorize = async (credentials: Credentials, knownSession?: Session): Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
     if (current.model === undefined) await loader.firstAttempt;
-    let session = given;
+    let session = knownSession;
     if (session === undefined) {
       try {
         session = await hooks.authorize.promise(credentials);
@@ -148,7 +148,7 @@ export const relApi = (preset: Preset): RelApi => {
       }
       if (session === undefined) throw anonymousRefused();
     }
-    return actingSession(session, credentials.surface, current.model);
+    return chooseActingSession(session, credentials.surface, current.model);
   };
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
@@ -314,7 +314,7 @@ const withoutDatabaseRole = memoize((session: Session): Session => {
 });
 
 /** A role whose rights come from metadata runs as the login role; the session keeps its name. @rule G-PRM-3 */
-const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {
+const chooseActingSession = (session: Session, surface: string, model: Model | undefined): Session => {
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
   return withoutDatabaseRole(session);
 };

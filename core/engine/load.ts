@@ -80,7 +80,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
         hiddenSchemas: registry.hiddenSchemas(options.dbSchemas),
         extraSearchPath: options.dbExtraSearchPath,
         options,
-        warn: (message, facts) => logger.warn(message, facts),
+        warn: (message, fields) => logger.warn(message, fields),
       });
       return { loaded: Object.freeze(loaded), options };
     });
@@ -119,11 +119,11 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
         current.model === undefined
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
-      const facts = errorFacts(error);
+      const fields = buildLoadErrorFields(error);
       const isRefused = classifyLoginRefusal(error) !== undefined;
       // after the first load, failed connections are logged elsewhere
-      if (current.model === undefined || !isRefused) logger.error(what, facts);
-      const { reason, details = "" } = facts;
+      if (current.model === undefined || !isRefused) logger.error(what, fields);
+      const { reason, details = "" } = fields;
       troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
       const isMistake = error instanceof RelApiError && error.code === "preset";
       if (!isRefused) refusedSinceMs = undefined;
@@ -212,7 +212,7 @@ const HINTS = {
 
 const PRIVILEGE_LOST = "the login role lacks a right that reading the schema takes";
 
-const errorFacts = (error: unknown): Readonly<Record<string, unknown>> => {
+const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!(error instanceof RelApiError)) {
     const { cause, ...whose } = buildErrorFields(error);
     // the database's message is enough, without the caller

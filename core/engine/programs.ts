@@ -7,7 +7,7 @@ import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type SessionSource } from "../kernel/observed-session.ts";
 import { planKey } from "../kernel/key.ts";
 import type { PlanProof, PluginContext, Registry } from "../plugin.ts";
-import { getVisibility } from "./visibility.ts";
+import { getVisibility } from "./caller-visibility.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 

@@ -118,9 +118,9 @@ const forEachConflict = <Spec>(
   for (const spec of parts) {
     const name = getName(spec);
     if (name === undefined) continue;
-    const rivals = byName.get(name) ?? [];
-    for (const rival of rivals) onConflict(name, rival, spec);
-    byName.set(name, [...rivals, spec]);
+    const conflicting = byName.get(name) ?? [];
+    for (const rival of conflicting) onConflict(name, rival, spec);
+    byName.set(name, [...conflicting, spec]);
   }
 };
 

@@ -17,14 +17,14 @@ import {
 import type { PendingBody, UploadWatch } from "./slow-uploads.ts";
 
 /** A request whose body the application may have parsed before. */
-type ParsedRequest = IncomingMessage & { readonly body?: unknown };
+type RequestWithBody = IncomingMessage & { readonly body?: unknown };
 
 const EMPTY_BODY = Buffer.alloc(0);
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /** Returns the length of the byte order mark at the start of the text, or 0. */
-const byteOrderMarkBytes = (text: Buffer): number =>
+const countByteOrderMarkBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 const JSON_TYPE = /json/i;
@@ -35,7 +35,7 @@ const ignoresMark = (contentType: string | undefined): boolean =>
 
 /** Removes the byte order mark of JSON. */
 export const withoutByteOrderMark = (body: Buffer, contentType: string | undefined): Buffer =>
-  ignoresMark(contentType) ? body.subarray(byteOrderMarkBytes(body)) : body;
+  ignoresMark(contentType) ? body.subarray(countByteOrderMarkBytes(body)) : body;
 
 /** Returns undefined if the body is not UTF-8. */
 export const decodeText = (body: Buffer): string | undefined => (isUtf8(body) ? body.toString("utf8") : undefined);
@@ -88,28 +88,28 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `held` after the response. With
+/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the response. With
  *  `takePiece`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
  *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
  *  R-BND-7 */
 export const readBody = (
-  request: ParsedRequest,
+  request: RequestWithBody,
   response: ServerResponse,
-  held: PendingBody,
+  pendingBody: PendingBody,
   limits: BodyLimits,
   takePiece?: (piece: Buffer) => void,
 ): Promise<Buffer> => {
   try {
-    return receive(request, response, held, limits, takePiece);
+    return receive(request, response, pendingBody, limits, takePiece);
   } catch (error) {
     return Promise.reject(error as Error); // always a RelApiError
   }
 };
 
 const receive = (
-  request: ParsedRequest,
+  request: RequestWithBody,
   response: ServerResponse,
-  held: PendingBody,
+  pendingBody: PendingBody,
   limits: BodyLimits,
   takePiece: ((piece: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
@@ -125,7 +125,7 @@ const receive = (
   if (request.readableEnded) {
     const restored = restoreBody(request, limits.onParsedBody);
     if (restored.length > maxBytes) throw tooLarge();
-    if (!held.grow(restored.length)) throw tooMany();
+    if (!pendingBody.grow(restored.length)) throw tooMany();
     if (takePiece === undefined) return Promise.resolve(restored);
     takePiece(restored);
     return Promise.resolve(EMPTY_BODY);
@@ -164,7 +164,7 @@ const receive = (
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) return rejectBody(tooLarge());
-      if (!held.grow(chunk.length)) return rejectBody(tooMany());
+      if (!pendingBody.grow(chunk.length)) return rejectBody(tooMany());
       if (takePiece !== undefined) return pass(chunk);
       if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
       chunks.push(chunk);
@@ -213,7 +213,7 @@ const receive = (
 
 /** Restores a body that other middleware has parsed, by serializing it as JSON or as a form. Details that parsing lost
  *  remain lost. */
-const restoreBody = (request: ParsedRequest, onParsedBody: () => void): Buffer => {
+const restoreBody = (request: RequestWithBody, onParsedBody: () => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return EMPTY_BODY;
   onParsedBody();

@@ -105,15 +105,15 @@ export const openCall = ({ method, path, headers = {}, body, signal, session, pa
   const request = new (isOwn ? OwnCall : IncomingMessage)(socket);
 
   const bytes = encodeCallBody(body);
-  const given: Record<string, string> = { host: "localhost" };
-  if (bytes !== undefined && !isRawBody(body)) given["content-type"] = "application/json";
-  for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
-  if (bytes !== undefined) given["content-length"] = String(bytes.length);
+  const callHeaders: Record<string, string> = { host: "localhost" };
+  if (bytes !== undefined && !isRawBody(body)) callHeaders["content-type"] = "application/json";
+  for (const [name, value] of Object.entries(headers)) callHeaders[name.toLowerCase()] = value;
+  if (bytes !== undefined) callHeaders["content-length"] = String(bytes.length);
   request.method = method.toUpperCase();
   request.url = path;
   request.httpVersion = "1.1";
-  request.headers = given;
-  request.rawHeaders = Object.entries(given).flat();
+  request.headers = callHeaders;
+  request.rawHeaders = Object.entries(callHeaders).flat();
   if (bytes !== undefined) request.push(bytes);
   request.push(null);
   request.complete = true;
@@ -146,7 +146,7 @@ export interface ApiAnswer {
   json<Value = any>(): Value; // callers know the type
 }
 
-const bodyText = (body: string | Uint8Array): string =>
+const readBodyText = (body: string | Uint8Array): string =>
   typeof body === "string" ? body : Buffer.from(body).toString();
 
 const joinHeaders = ({ headers }: Answer): Readonly<Record<string, string>> => {
@@ -164,8 +164,8 @@ export const toApiAnswer = (answer: Answer): ApiAnswer => {
     throw createCallError(NOT_ACCEPTABLE, {}, STREAM_ERROR_BODY);
   const { status, body = "" } = answer;
   const headers = joinHeaders(answer);
-  if (status >= 400) throw createCallError(status, headers, bodyText(body));
-  return { status, headers, body, json: () => JSON.parse(bodyText(body)) };
+  if (status >= 400) throw createCallError(status, headers, readBodyText(body));
+  return { status, headers, body, json: () => JSON.parse(readBodyText(body)) };
 };
 
 const createCallError = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {

@@ -25,9 +25,10 @@ export const writeAnswer = (
 ): number => {
   const { status, headers } = answer;
   // a 205 needs a length of 0
-  const given = status === 205 ? undefined : answer.body;
+  const answerBody = status === 205 ? undefined : answer.body;
   // Node takes three times as long to write a long string as bytes
-  const body = typeof given === "string" && given.length > MAX_TEXT_LENGTH ? Buffer.from(given) : given;
+  const body =
+    typeof answerBody === "string" && answerBody.length > MAX_TEXT_LENGTH ? Buffer.from(answerBody) : answerBody;
   const headerList: string[] = [];
   for (const [name, value] of headers) if (name !== "" && !isContentLength(name)) headerList.push(name, value);
   if (!hasHeader(headers, "server")) headerList.push("Server", SERVER);

@@ -96,16 +96,16 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
     watch: (outgoing) => {
       let entry = entries.get(outgoing);
       if (entry === undefined) {
-        const made: WatchedClient = {
+        const client: WatchedClient = {
           outgoing,
           bytes: 0,
           queuedBytes: readQueuedBytes(outgoing),
           progressAtMs: Date.now(),
-          forget: () => forget(made),
+          forget: () => forget(client),
         };
-        entries.set(outgoing, made);
-        outgoing.on("close", made.forget).on("drain", made.forget);
-        entry = made;
+        entries.set(outgoing, client);
+        outgoing.on("close", client.forget).on("drain", client.forget);
+        entry = client;
       }
       const bytes = outgoing.writableLength;
       total += bytes - entry.bytes;

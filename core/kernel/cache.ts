@@ -54,7 +54,7 @@ export interface CacheSpec<Source, Made> {
    *  it throws, nothing is cached. */
   readonly make: (ask: Ask<Source>) => Made;
   /** Returns roughly how many bytes the value occupies, without its key. */
-  readonly estimateBytes: (made: Made) => number;
+  readonly estimateBytes: (value: Made) => number;
 }
 
 /** All caches of an api, with one common limit in bytes. */
@@ -168,7 +168,7 @@ export const createCaches = (
     dropAll(there);
   };
 
-  const insert = (root: Root, steps: readonly Step[], made: unknown, bytes: number): void => {
+  const insert = (root: Root, steps: readonly Step[], value: unknown, bytes: number): void => {
     let parent: Branch | undefined;
     let answer: unknown;
     const next = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
@@ -193,7 +193,7 @@ export const createCaches = (
     const known = next();
     if (known?.question !== undefined) return dropConflicting(known);
     if (known !== undefined) return; // a concurrent request has cached it
-    const entry: Entry = { value: made, commit: noOperation, root, parent, answer };
+    const entry: Entry = { value, commit: noOperation, root, parent, answer };
     set(entry);
     entries ??= createEntries();
     entries.set(entry, entry, { size: Math.ceil(size) });
@@ -210,7 +210,7 @@ export const createCaches = (
         const answers = new Map<string, unknown>();
         const startGeneration = generation;
         let isMade = false;
-        const made = make(<Answer>(question: Question<Source, Answer>): Answer => {
+        const value = make(<Answer>(question: Question<Source, Answer>): Answer => {
           if (isMade)
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
@@ -224,12 +224,12 @@ export const createCaches = (
         });
         isMade = true;
         return {
-          value: made,
+          value,
           commit: () => {
             if (startGeneration !== generation || steps.length > MAX_STEPS || isOff()) return;
-            const size = estimateBytes(made);
+            const size = estimateBytes(value);
             // one value must not evict all others
-            if (size * 2 <= maxBytes()) insert(root, steps, made, size);
+            if (size * 2 <= maxBytes()) insert(root, steps, value, size);
           },
         };
       };

@@ -68,7 +68,7 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
   });
 
 /** Every 503 response has `Retry-After`. @rule R-ERR-2 */
-const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [
+const buildRetryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
 
@@ -81,7 +81,7 @@ export const connectionFailed = (details: string, cause?: unknown, facts?: RelAp
     details,
     cause,
     facts,
-    headers: retryAfter(1),
+    headers: buildRetryAfter(1),
   });
 
 /** @rule R-ERR-1 G-DBE-13 */
@@ -93,7 +93,7 @@ export const connectionLost = (details: string, cause?: unknown, facts?: RelApiE
     details,
     cause,
     facts,
-    headers: retryAfter(1),
+    headers: buildRetryAfter(1),
   });
 
 /** `seconds` is the time until the next attempt. @rule R-SC-6 */
@@ -102,7 +102,7 @@ export const modelNotLoaded = (seconds: number): RelApiError =>
     code: "model-not-loaded",
     status: 503,
     message: "The schema of the database is not loaded",
-    headers: retryAfter(seconds),
+    headers: buildRetryAfter(seconds),
   });
 
 /** @rule R-ADM-5, G-DBE-14 */
@@ -231,7 +231,7 @@ export const bodiesTooLarge = (limitBytes: number): RelApiError =>
     code: "body-too-large",
     status: 413,
     message: `The bodies of requests without an answer are larger than ${limitBytes} bytes together`,
-    headers: retryAfter(1),
+    headers: buildRetryAfter(1),
   });
 
 /** @rule R-BND-4 */

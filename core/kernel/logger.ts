@@ -14,8 +14,8 @@ export const findLowestLoggedStatus = (level: LogLevel | undefined): number =>
 
 /** Creates a logger that writes all lines as text. @rule R-ADM-3 */
 export const createLogger = (): Logger => {
-  const write = (level: MessageLevel) => (message: string, facts?: Fields) => {
-    const fieldsText = facts === undefined || Object.keys(facts).length === 0 ? "" : ` ${formatFields(facts)}`;
+  const write = (level: MessageLevel) => (message: string, fields?: Fields) => {
+    const fieldsText = fields === undefined || Object.keys(fields).length === 0 ? "" : ` ${formatFields(fields)}`;
     process.stderr.write(`${new Date().toISOString()} ${level} ${message}${fieldsText}\n`);
   };
   return {
@@ -27,9 +27,9 @@ export const createLogger = (): Logger => {
   };
 };
 
-const formatFields = (facts: Fields): string => {
+const formatFields = (fields: Fields): string => {
   try {
-    return JSON.stringify(facts, (_, fact: unknown) =>
+    return JSON.stringify(fields, (_, fact: unknown) =>
       typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,
     );
   } catch {
@@ -47,18 +47,18 @@ const chooseLevel = (status: number): "error" | "warn" | "info" =>
 
 /** Adapts a logger that takes fields before the message, such as bunyan. The option `logger` recognises pino by itself.
  *  @rule X-LOG-2 */
-export const createFieldsLogger = (given: FieldsFirstLogger): Logger => {
+export const createFieldsLogger = (appLogger: FieldsFirstLogger): Logger => {
   const write =
     (level: MessageLevel) =>
-    (message: string, facts: Fields = {}): void =>
-      given[level](facts, message);
+    (message: string, fields: Fields = {}): void =>
+      appLogger[level](fields, message);
   return {
     error: write("error"),
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
-    access: (line, status) => given[chooseLevel(status)]({}, line),
-    request: (fields, status) => given[chooseLevel(status)](fields, REQUEST),
+    access: (line, status) => appLogger[chooseLevel(status)]({}, line),
+    request: (fields, status) => appLogger[chooseLevel(status)](fields, REQUEST),
   };
 };
 
@@ -72,15 +72,15 @@ const simplifyFields = (fields: object): Fields =>
 
 /** Adapts the logger of an application. pino, which has `bindings`, takes the fields before the message; all others
  *  take them after it. @throws RelApiError `preset` if a method is missing @rule X-LOG-2 */
-const adaptLogger = (given: Logger | AppLogger): Logger => {
-  const members = given as unknown as Readonly<Record<string, (...line: unknown[]) => unknown>>; // checked below
+const adaptLogger = (appLogger: Logger | AppLogger): Logger => {
+  const members = appLogger as unknown as Readonly<Record<string, (...line: unknown[]) => unknown>>; // checked below
   for (const level of ["error", "warn", "info", "debug"] as const)
     if (typeof members[level] !== "function")
       throw presetError(
         `option logger has no method ${level}: pass pino, winston, console, or an object with error, warn, info and debug`,
       );
   const takesFieldsFirst = typeof members.bindings === "function";
-  if (!takesFieldsFirst && typeof members.access === "function") return given as Logger;
+  if (!takesFieldsFirst && typeof members.access === "function") return appLogger as Logger;
   const write = (level: MessageLevel) => (fields: object, message: string) => {
     const simple = simplifyFields(fields);
     if (takesFieldsFirst) members[level]?.(simple, message);
@@ -108,12 +108,12 @@ export const createForwardingLogger = (
   { level = "warn", name }: { readonly level?: LogLevel | undefined; readonly name?: string | undefined },
 ): LogLines => {
   let target = adaptLogger(first);
-  const addName = (facts: Fields | undefined): Fields | undefined =>
-    name === undefined ? facts : { api: name, ...facts };
+  const addName = (fields: Fields | undefined): Fields | undefined =>
+    name === undefined ? fields : { api: name, ...fields };
   const write = (of: MessageLevel): Logger["error"] =>
     LEVELS.indexOf(of) > LEVELS.indexOf(level)
       ? () => {}
-      : (message, facts) => void target[of](message, addName(facts));
+      : (message, fields) => void target[of](message, addName(fields));
   return {
     logger: {
       error: write("error"),

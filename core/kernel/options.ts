@@ -9,10 +9,10 @@ export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
 
 /** The target of log lines. The second parameter holds log fields. */
 export interface Logger {
-  error(message: string, facts?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
-  info(message: string, facts?: Readonly<Record<string, unknown>>): void;
-  debug(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   /** Writes a line of the access log (R-ADM-3) unchanged. */
   access(line: string, status: number): void;
   /** Writes a request as log fields (X-LOG-1). If undefined, requests are logged with `access`. */

@@ -26,12 +26,12 @@ export const createPluginContext = (plugin: string, shared: SharedContext, value
     beforeModel: (listener) => shared.beforeModel(logErrors(plugin, "beforeModel", logger, listener)),
     onModel: (listener) => shared.onModel(logErrors(plugin, "onModel", logger, listener)),
     onClose: (listener) => shared.onClose(logErrors(plugin, "onClose", logger, listener)),
-    listen: (channel, listener, missed, unheard) =>
+    listen: (channel, listener, onMissed, onFailure) =>
       shared.listen(
         channel,
         logErrors(plugin, `listen("${channel}")`, logger, listener),
-        missed && logErrors(plugin, `listen("${channel}").missed`, logger, missed),
-        unheard && logErrors(plugin, `listen("${channel}").unheard`, logger, unheard),
+        onMissed && logErrors(plugin, `listen("${channel}").missed`, logger, onMissed),
+        onFailure && logErrors(plugin, `listen("${channel}").unheard`, logger, onFailure),
       ),
     openReplication: async () => {
       const connection = await shared.openReplication();

@@ -81,12 +81,12 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
 };
 
 /** @throws RelApiError `preset` for functions and values that are not objects @rule X-START-7 */
-const rejectNonObject = (value: unknown, place: string): void => {
+const rejectNonObject = (value: unknown, location: string): void => {
   if (typeof value === "function")
-    throw presetError(`${place} is the function "${value.name}": call it, as in ${value.name || "preset"}({ … })`);
+    throw presetError(`${location} is the function "${value.name}": call it, as in ${value.name || "preset"}({ … })`);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
   const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value}`;
-  throw presetError(`${place} is ${kind}, not a preset or a plugin`);
+  throw presetError(`${location} is ${kind}, not a preset or a plugin`);
 };
 
 /** @throws RelApiError `preset` @rule X-START-7 */
@@ -196,10 +196,10 @@ const missingPluginError = (name: string, required: string, preset: Preset) => {
     return presetError(
       `plugin "${name}" requires "${required}", which part ${part} of the preset removed: remove both or keep both`,
     );
-  const told = `plugin "${name}" requires "${required}", which the preset does not contain: add it or remove "${name}"`;
-  if (isKnown(preset, required)) return presetError(told);
+  const message = `plugin "${name}" requires "${required}", which the preset does not contain: add it or remove "${name}"`;
+  if (isKnown(preset, required)) return presetError(message);
   return presetError(
-    `${told}${buildSuggestion(required, listKnownNames(preset)) || `; known plugins: ${formatNames(preset.plugins.map((plugin) => plugin.name))}`}`,
+    `${message}${buildSuggestion(required, listKnownNames(preset)) || `; known plugins: ${formatNames(preset.plugins.map((plugin) => plugin.name))}`}`,
   );
 };
 
@@ -220,12 +220,12 @@ const cycleError = (edges: readonly Edge[]) => {
     at = next.second;
   }
   const start = path.findIndex((edge) => edge.first === at);
-  const told = path
+  const steps = path
     .slice(Math.max(start, 0))
     .map((edge) =>
       edge.because === "before"
         ? `"${edge.first}" before "${edge.second}"`
         : `"${edge.second}" requires "${edge.first}"`,
     );
-  return presetError(`cycle in the order of plugins: ${told.join(", ")}`);
+  return presetError(`cycle in the order of plugins: ${steps.join(", ")}`);
 };

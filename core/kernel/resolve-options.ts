@@ -64,8 +64,8 @@ export const resolveOptions = (options: RelApiOptions, settings: readonly Settin
  *  one */
 export const checkOptionKinds = (options: RelApiOptions, settings: readonly Setting[]): void => {
   for (const { name, kind, isSecret } of settings) {
-    const given: unknown = (options as Readonly<Record<string, unknown>>)[name];
-    if (given !== undefined) checkKind(`option ${name}`, given, kind, isSecret);
+    const value: unknown = (options as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined) checkKind(`option ${name}`, value, kind, isSecret);
   }
 };
 
@@ -78,11 +78,11 @@ export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly
   const others = Object.entries(options).flatMap(([name, option]) =>
     option === undefined || declared.has(name) ? [] : name,
   );
-  for (const name of others) if (knownOptions !== undefined && !known.has(name)) throw unknownOption(name, known);
+  for (const name of others) if (knownOptions !== undefined && !known.has(name)) throw unknownOptionError(name, known);
   return others.filter((name) => !known.has(name));
 };
 
-const unknownOption = (name: string, known: Iterable<string>): RelApiError =>
+const unknownOptionError = (name: string, known: Iterable<string>): RelApiError =>
   presetError(
     `there is no option "${name}"${buildSuggestion(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );

@@ -8,20 +8,20 @@ export interface SettingKind<Value = unknown> {
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
   /** The check of the value as an option of a preset. By default, the option is a text that `parse` accepts. */
-  readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
+  readonly option?: { readonly accepts: string; readonly takes: (value: unknown) => boolean };
 }
 
-const isStringList = (given: unknown): boolean =>
-  Array.isArray(given) && given.every((item) => typeof item === "string");
+const isStringList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === "string");
 
-const text: SettingKind<string> = { accepts: "any text", parse: (given) => given };
+const text: SettingKind<string> = { accepts: "any text", parse: (value) => value };
 
 /** As an option, it may also be the parsed value. */
 const document: SettingKind<string | Readonly<Record<string, unknown>>> = {
   ...text,
   option: {
     accepts: "a string or an object",
-    takes: (given) => typeof given === "string" || (typeof given === "object" && given !== null),
+    takes: (value) => typeof value === "string" || (typeof value === "object" && value !== null),
   },
 };
 
@@ -30,31 +30,31 @@ const FALSE_WORDS = ["false", "no", "off", "f", "n", "0"];
 
 const flag: SettingKind<boolean> = {
   accepts: "true or false",
-  parse: (given) => {
-    const word = given.trim().toLowerCase();
+  parse: (value) => {
+    const word = value.trim().toLowerCase();
     return TRUE_WORDS.includes(word) ? true : FALSE_WORDS.includes(word) ? false : undefined;
   },
-  option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
+  option: { accepts: "true or false", takes: (value) => typeof value === "boolean" },
 };
 
 /** Accepts whole numbers in a range that includes both ends. */
 const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
   accepts:
     to === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`,
-  parse: (given) => {
-    const number = /^\s*[0-9]{1,15}\s*$/.test(given) ? Number(given) : -1;
+  parse: (value) => {
+    const number = /^\s*[0-9]{1,15}\s*$/.test(value) ? Number(value) : -1;
     return number >= from && number <= to ? number : undefined;
   },
   option: {
     accepts: from > 0 ? "a positive number" : "a non-negative number",
-    takes: (given) => typeof given === "number" && given <= to && (from > 0 ? given > 0 : given >= 0),
+    takes: (value) => typeof value === "number" && value <= to && (from > 0 ? value > 0 : value >= 0),
   },
 });
 
 const commaList = (accepts: string): SettingKind<readonly string[]> => ({
   accepts: `${accepts}, separated by commas`,
-  parse: (given) =>
-    given
+  parse: (value) =>
+    value
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== ""),
@@ -66,17 +66,17 @@ const choice = <const Word extends string>(
   aliases: Readonly<Record<string, Word>> = {},
 ): SettingKind<Word> => ({
   accepts: `one of ${words.join(", ")}`,
-  parse: (given) => {
-    const word = given.trim().toLowerCase();
+  parse: (value) => {
+    const word = value.trim().toLowerCase();
     return words.find((one) => one === word) ?? aliases[word];
   },
 });
 
 const textList: SettingKind<readonly string[]> = {
   accepts: 'a JSON list of strings, ["a", "b"]',
-  parse: (given) => {
+  parse: (value) => {
     try {
-      const list: unknown = JSON.parse(given);
+      const list: unknown = JSON.parse(value);
       return Array.isArray(list) && list.every((item) => typeof item === "string") ? list : undefined;
     } catch {
       return undefined;
@@ -87,7 +87,7 @@ const textList: SettingKind<readonly string[]> = {
 
 const databaseUrl: SettingKind<string> = {
   accepts: "a connection string, postgres://user:password@host:5432/database or host=... dbname=...",
-  parse: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
+  parse: (value) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(value) ? value.trim() : undefined),
 };
 
 /** A comma between connection strings, not between the hosts of one: `postgres://one,two/shop,host=three
@@ -96,25 +96,25 @@ const NEXT_URL = /,(?=\s*(?:postgres(?:ql)?:\/\/|[a-z_]+\s*=|$))/i;
 
 const databaseUrls: SettingKind<readonly string[]> = {
   accepts: "connection strings, separated by commas",
-  parse: (given) => {
-    const urls = given.split(NEXT_URL).map((url) => databaseUrl.parse(url));
+  parse: (value) => {
+    const urls = value.split(NEXT_URL).map((url) => databaseUrl.parse(url));
     return urls.every((url) => url !== undefined) ? urls : undefined;
   },
   option: {
     accepts: "a list of connection strings",
-    takes: (given) =>
-      isStringList(given) && (given as readonly string[]).every((url) => databaseUrl.parse(url) !== undefined),
+    takes: (value) =>
+      isStringList(value) && (value as readonly string[]).every((url) => databaseUrl.parse(url) !== undefined),
   },
 };
 
 const httpUrl: SettingKind<string> = {
   accepts: "an http or https URL",
-  parse: (given) => (/^https?:\/\/\S+$/.test(given.trim()) ? given.trim() : undefined),
+  parse: (value) => (/^https?:\/\/\S+$/.test(value.trim()) ? value.trim() : undefined),
 };
 
 const headerName: SettingKind<string> = {
   accepts: "a header name",
-  parse: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
+  parse: (value) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value.trim()) ? value.trim() : undefined),
 };
 
 /** The kinds of setting values, for declarations. */
@@ -133,8 +133,8 @@ export const settingKinds = {
 };
 
 /** Returns an error of one line: the setting, its value unless it is a secret, and the expected values. */
-const settingInvalid = (name: string, given: unknown, accepts: string, isSecret: boolean): RelApiError =>
-  presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
+const settingInvalid = (name: string, value: unknown, accepts: string, isSecret: boolean): RelApiError =>
+  presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(value)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */
 export const parseSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
@@ -144,10 +144,10 @@ export const parseSetting = (name: string, given: string, kind: SettingKind, isS
 };
 
 /** @throws RelApiError `preset` if the value is not of its kind */
-export const checkKind = (name: string, given: unknown, kind: SettingKind, isSecret = false): void => {
+export const checkKind = (name: string, value: unknown, kind: SettingKind, isSecret = false): void => {
   const { accepts, takes } = kind.option ?? {
     accepts: kind.accepts,
     takes: (one: unknown) => typeof one === "string" && kind.parse(one) !== undefined,
   };
-  if (!takes(given)) throw settingInvalid(name, given, accepts, isSecret);
+  if (!takes(value)) throw settingInvalid(name, value, accepts, isSecret);
 };

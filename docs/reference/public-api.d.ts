@@ -722,6 +722,9 @@ export {
   liveRows,
 };
 
+// --- core/engine/caller-visibility.d.ts
+export declare const getVisibility: (model: Model, session: Session, surface: string) => Visibility;
+
 // --- core/engine/database/cleaning.d.ts
 export type CleaningKind = "sequences" | "all" | "plans";
 export interface Cleaner {
@@ -765,11 +768,11 @@ export interface ConnectionOptions {
     readonly purpose?: string;
     readonly replicates?: boolean;
     readonly maxResultBytes?: number;
-    readonly refused?: () => void;
+    readonly onRefused?: () => void;
 }
 export interface DatabaseServer {
     readonly maxCount: number | undefined;
-    open(limits: Pick<ConnectionOptions, "maxResultBytes" | "refused">): Promise<Connection>;
+    open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRefused">): Promise<Connection>;
     isPooled(connection: Connection): Promise<boolean>;
     watch(pool: WatchedPool): () => void;
 }
@@ -787,7 +790,7 @@ export interface ConnectorParts {
 export interface Connector {
     readonly primary: DatabaseServer;
     openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-    listen(channel: string, heard: (payload: string) => void, missed?: (why: Missed) => void, unheard?: () => void): () => void;
+    listen(channel: string, onMessage: (payload: string) => void, onMissed?: (why: Missed) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
     openReplication(): Promise<ReplicationConnection>;
     close(): Promise<void>;
@@ -846,7 +849,7 @@ export interface Pool {
     close(patienceMs: number): Promise<void>;
 }
 
-// --- core/engine/database/prepared.d.ts
+// --- core/engine/database/prepared-statements.d.ts
 export declare const UNKNOWN_ROLE: unique symbol;
 export type PlanOwner = string | typeof UNKNOWN_ROLE;
 export declare class PreparedStatements {
@@ -1156,7 +1159,7 @@ export interface Visibility {
 
 // --- core/engine/plan/conditions.d.ts
 export declare const compareColumn: (name: string, operator: string, right: Pick<Comparison, "operand" | "keyword">) => Comparison;
-export type RowRule = (relation: Relation, way: PlanPath | undefined) => Predicate | undefined;
+export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 export declare const restrictRows: <P extends Plan>(plan: P, model: Model, rule: RowRule) => P;
 
 // --- core/engine/plan/lookups.d.ts
@@ -1569,7 +1572,7 @@ type StatementField = Extract<BundleField, {
     readonly statement: string;
 }>;
 interface PlanMapper<Scope extends PlanScope = PlanScope> {
-    readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
+    readonly extendScope?: (rows: PlanScope, node: PlanSource, outerScope: Scope | undefined) => Scope;
     readonly read?: (read: Read, scope: Scope) => Read;
     readonly insert?: (insert: Insert, scope: Scope) => Insert;
     readonly update?: (update: Update, scope: Scope) => Update;
@@ -1686,9 +1689,6 @@ declare const survivesRoundTrip: (number: string) => boolean;
 export declare const writeJson: (value: Json) => string;
 export declare const parseJson: (text: string, isExact?: typeof survivesRoundTrip) => Json;
 
-// --- core/engine/visibility.d.ts
-export declare const getVisibility: (model: Model, session: Session, surface: string) => Visibility;
-
 // --- core/hooks.d.ts
 export interface RelApiHooks {
     readonly introspect: AsyncSeriesWaterfallHook<[
@@ -1748,7 +1748,7 @@ export interface IntrospectContext {
     readonly hiddenSchemas: readonly string[];
     readonly extraSearchPath: readonly string[];
     readonly options: ResolvedOptions;
-    warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 export interface FilterContext {
     readonly model: Model;
@@ -1994,7 +1994,7 @@ export interface Cache<Source, Made> {
 export interface CacheSpec<Source, Made> {
     readonly name: string;
     readonly make: (ask: Ask<Source>) => Made;
-    readonly estimateBytes: (made: Made) => number;
+    readonly estimateBytes: (value: Made) => number;
 }
 export interface Caches {
     create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
@@ -2096,7 +2096,7 @@ export declare const limitExceeded: (limit: Limit, fields: Pick<RelApiErrorField
 export declare const urlTooLong: (limitBytes: number) => RelApiError;
 
 // --- core/kernel/logger.d.ts
-export declare const createFieldsLogger: (given: FieldsFirstLogger) => Logger;
+export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logger;
 
 // --- core/kernel/memoize.d.ts
 export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
@@ -2109,10 +2109,10 @@ export interface SessionSource {
 // --- core/kernel/options.d.ts
 export type LogLevel = NonNullable<ValuesOf<typeof coreSettings>["logLevel"]>;
 export interface Logger {
-    error(message: string, facts?: Readonly<Record<string, unknown>>): void;
-    warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
-    info(message: string, facts?: Readonly<Record<string, unknown>>): void;
-    debug(message: string, facts?: Readonly<Record<string, unknown>>): void;
+    error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+    debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
     access(line: string, status: number): void;
     readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
 }
@@ -2226,7 +2226,7 @@ export interface SettingKind<Value = unknown> {
     readonly parse: (text: string) => Value | undefined;
     readonly option?: {
         readonly accepts: string;
-        readonly takes: (given: unknown) => boolean;
+        readonly takes: (value: unknown) => boolean;
     };
 }
 declare const wholeNumber: (from: number, to?: number) => SettingKind<number>;
@@ -2533,7 +2533,7 @@ export interface PluginContext {
     readonly transactionSender: TransactionSender;
     query<Row>(statement: Sql): Promise<readonly Row[]>;
     script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
-    wrap(around: {
+    wrap(wrapper: {
         readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
         readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];
     }): void;
@@ -2710,7 +2710,7 @@ export interface Bus {
     readonly isMissing: boolean;
     readonly isUp: boolean;
     publish(topic: string, text: string): void;
-    subscribe(topic: string, heard: (text: string, sender: string) => void, missed?: () => void): () => void;
+    subscribe(topic: string, onMessage: (text: string, sender: string) => void, onMissed?: () => void): () => void;
 }
 export declare const busService: import("../../core/index.ts").ServiceToken<Bus>;
 export interface BusHandlers {
@@ -2796,7 +2796,7 @@ export declare function embedded(options?: EmbeddedOptions): EmbeddedDatabase;
 // --- plugins/database/introspect/catalog.d.ts
 export declare const catalogIntrospection: import("../../../core/plugin.ts").Plugin;
 
-// --- plugins/database/introspect/computed.d.ts
+// --- plugins/database/introspect/computed-relationships.d.ts
 export declare const computedRelationships: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/database/introspect/relationships.d.ts
@@ -3216,7 +3216,7 @@ export interface GqlStep {
 export interface GqlCall {
     readonly origin: string;
     readonly path: string;
-    run(asked: GqlCallContext): Promise<string>;
+    run(context: GqlCallContext): Promise<string>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
 export interface GqlLiveCall {
@@ -3232,7 +3232,7 @@ export interface GqlLoads {
 export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
     readonly key: string;
-    run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
+    run(rows: readonly GqlLoadedRow[], context: GqlCallContext): Promise<readonly string[]>;
 }
 export type GqlOutput = {
     readonly as: string;
@@ -3500,11 +3500,11 @@ export interface GqlInputField extends GqlInput {
 export interface GqlWriting {
     readonly schema: RoleSchema;
     readonly relation: Relation;
-    addStep(make: (own: number) => SequenceStep): number;
+    addStep(make: (ownNumber: number) => SequenceStep): number;
     planCondition(input: GqlInput): Predicate | undefined;
     bindValue(input: GqlInput, type: GqlValueType): ValueRef;
-    insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
-    update(input: GqlInput, relation: Relation, among: Predicate): number;
+    insert(input: GqlInput, relationship: Relationship, parent?: number): number | undefined;
+    update(input: GqlInput, relation: Relation, condition: Predicate): number;
 }
 export interface GqlUpdateAdditions {
     readonly assignments?: readonly Assignment[];

@@ -81,13 +81,13 @@ export const readSessionClaims = (configuration: ClaimsConfiguration, token: Jso
 };
 
 const readAtPath = (
-  place: Extract<ClaimsLocation, { readonly kind: "path" }>,
+  location: Extract<ClaimsLocation, { readonly kind: "path" }>,
   format: ClaimsFormat,
   token: JsonObject,
 ): ClaimsReading => {
-  const found = readClaimPath(token, place.keys);
-  if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${place.written}'` };
-  return readObject(found, format, `claims_namespace_path ${place.written}`);
+  const found = readClaimPath(token, location.keys);
+  if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${location.written}'` };
+  return readObject(found, format, `claims_namespace_path ${location.written}`);
 };
 
 const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
@@ -101,7 +101,7 @@ const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReadi
 const readObject = (
   found: Json,
   { areClaimsStringified, maxJsonDepth }: ClaimsFormat,
-  place: string,
+  location: string,
 ): ClaimsReading => {
   if (!areClaimsStringified)
     return isJsonObject(found)
@@ -109,7 +109,7 @@ const readObject = (
       : { reason: "expecting a json object when claims_format is json" };
   if (typeof found !== "string") return { reason: "expecting a string when claims_format is stringified_json" };
   const parsed = isNestedDeeper(found, maxJsonDepth) ? undefined : parseStringified(found);
-  if (!isJsonObject(parsed)) return { reason: `expecting stringified json at: '${place}', but found: ${found}` };
+  if (!isJsonObject(parsed)) return { reason: `expecting stringified json at: '${location}', but found: ${found}` };
   return { claims: collectSessionClaims(parsed), areTopLevel: false };
 };
 

@@ -73,10 +73,10 @@ const createFailureError = (failure: TokenFailure): RelApiError => {
 /** The time in seconds, or undefined if the claim is missing. Anything but a 64-bit integer counts as 0. @rule
  *  R-AUT-4 */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
-  const said = claims[name];
-  if (said === undefined || said === null) return undefined;
-  if (typeof said !== "number") throw tokenClaimsRefused(`The JWT '${name}' claim must be a number`);
-  return Number.isInteger(said) && Math.abs(said) < 2 ** 63 ? said : 0;
+  const claim = claims[name];
+  if (claim === undefined || claim === null) return undefined;
+  if (typeof claim !== "number") throw tokenClaimsRefused(`The JWT '${name}' claim must be a number`);
+  return Number.isInteger(claim) && Math.abs(claim) < 2 ** 63 ? claim : 0;
 };
 
 const NO_CLAIMS: SessionClaims = new Map();

@@ -8,7 +8,7 @@ const removePrefix = (name: string): string => name.slice(VARIABLE_PREFIX.length
 
 type DatabaseSetting = readonly [name: string, value: string];
 
-const buildSessionSettings = ({ variables }: Session): readonly DatabaseSetting[] => [
+const buildVariableSettings = ({ variables }: Session): readonly DatabaseSetting[] => [
   ["session.variables", JSON.stringify(variables)],
   ...Object.entries(variables).flatMap(([name, value]): readonly DatabaseSetting[] => {
     const short = removePrefix(name).replaceAll("-", "_");
@@ -19,7 +19,7 @@ const buildSessionSettings = ({ variables }: Session): readonly DatabaseSetting[
 /** Makes session variables readable for SQL. @rule G-SES-1 G-SES-2 */
 export const sessionSettings = definePlugin({
   name: "session-settings",
-  sessions: [{ name: "session-settings", settings: buildSessionSettings, isForUserCode: true }],
+  sessions: [{ name: "session-settings", settings: buildVariableSettings, isForUserCode: true }],
 });
 
 const HASURA_PREFIX = "x-hasura-";

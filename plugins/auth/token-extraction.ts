@@ -19,12 +19,12 @@ export const createTokenExtractor = (
   configurations: readonly TokenConfiguration[],
   allowedOrigins: readonly string[],
 ): ExtractToken => {
-  const byLocation = new Map<string, { readonly place: TokenLocation; readonly candidates: TokenConfiguration[] }>();
+  const byLocation = new Map<string, { readonly location: TokenLocation; readonly candidates: TokenConfiguration[] }>();
   for (const configuration of configurations) {
-    const { location: place } = configuration;
-    const key = JSON.stringify(place);
+    const { location } = configuration;
+    const key = JSON.stringify(location);
     const known = byLocation.get(key);
-    if (known === undefined) byLocation.set(key, { place, candidates: [configuration] });
+    if (known === undefined) byLocation.set(key, { location, candidates: [configuration] });
     else known.candidates.push(configuration);
   }
   const locations = [...byLocation.values()];
@@ -32,18 +32,18 @@ export const createTokenExtractor = (
   // with `*`, any page may send requests, but only pages of the server's own host may use cookies
   const isAllowedOrigin = (origin: string): boolean => !originPolicy.isOpen && originPolicy.allows(origin);
 
-  const extractFrom = (place: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
-    if (place.kind === "cookie")
-      return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(place.name) : undefined;
-    if (place.kind === "header") return credentials.header(place.name)?.replace(/^Bearer +/i, "");
+  const extractFrom = (location: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
+    if (location.kind === "cookie")
+      return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(location.name) : undefined;
+    if (location.kind === "header") return credentials.header(location.name)?.replace(/^Bearer +/i, "");
     const sent = credentials.header("authorization");
     return sent === undefined ? undefined : rules.readBearer(sent);
   };
 
   return (credentials, rules) => {
     let found: ExtractedToken | undefined;
-    for (const { place, candidates } of locations) {
-      const token = extractFrom(place, credentials, rules);
+    for (const { location, candidates } of locations) {
+      const token = extractFrom(location, credentials, rules);
       if (token === undefined) continue;
       if (found !== undefined) throw rules.createSeveralTokensError();
       found = { token, candidates, rules };

@@ -259,13 +259,13 @@ const parseClaimsLocation = (object: JsonObject): ClaimsLocation => {
 const parseClaimsMap = (map: Json): readonly MappedClaim[] => {
   if (!isJsonObject(map)) throw new KeyError("has a claims_map that is no object");
   const entries = new Map(
-    Object.entries(map).map(([name, given]): [string, MappedClaim] => {
+    Object.entries(map).map(([name, source]): [string, MappedClaim] => {
       const claim = normalizeSessionName(name.toLowerCase());
       if (claim === undefined)
         throw new KeyError(
           `has a claims_map with ${JSON.stringify(name)}: its keys begin with x-session- or x-hasura-`,
         );
-      return [claim, { claim, from: parseMappedClaim(claim, given) }];
+      return [claim, { claim, from: parseMappedClaim(claim, source) }];
     }),
   );
   const missing = ["x-session-allowed-roles", "x-session-default-role"].find((claim) => !entries.has(claim));
@@ -273,28 +273,28 @@ const parseClaimsMap = (map: Json): readonly MappedClaim[] => {
   return [...entries.values()];
 };
 
-const parseMappedClaim = (claim: string, given: Json): MappedClaim["from"] => {
-  if (!isJsonObject(given)) {
+const parseMappedClaim = (claim: string, source: Json): MappedClaim["from"] => {
+  if (!isJsonObject(source)) {
     const fits =
       claim === "x-session-allowed-roles"
-        ? Array.isArray(given) && given.every((role) => typeof role === "string")
-        : typeof given === "string";
+        ? Array.isArray(source) && source.every((role) => typeof role === "string")
+        : typeof source === "string";
     if (!fits)
       throw new KeyError(
         `has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`,
       );
-    return { literal: given };
+    return { literal: source };
   }
-  const path = typeof given.path === "string" ? parseJsonPath(given.path) : undefined;
+  const path = typeof source.path === "string" ? parseJsonPath(source.path) : undefined;
   if (path === undefined) throw new KeyError(`has a claims_map whose ${claim} has no "path" like $.a.b['c'][0]`);
-  return given.default === undefined ? { path } : { path, fallback: given.default };
+  return source.default === undefined ? { path } : { path, fallback: source.default };
 };
 
 /** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
 const rejectDuplicateConfigurations = (configurations: readonly TokenConfiguration[]): void => {
   const taken = new Set<string>();
-  for (const { location: place, issuer } of configurations) {
-    const key = JSON.stringify([place, issuer ?? null]);
+  for (const { location, issuer } of configurations) {
+    const key = JSON.stringify([location, issuer ?? null]);
     if (taken.has(key))
       throw new KeyError("has two configurations that read tokens from the same place, of the same issuer");
     taken.add(key);

@@ -16,11 +16,11 @@ export interface Bus {
   /** Whether messages can be sent at the moment. */
   readonly isUp: boolean;
   /** Sends a message to the other processes, never to this one. Messages arrive in order and at most once. A message
-   *  that cannot be sent now is dropped, and `missed` reports it to the receivers. */
+   *  that cannot be sent now is dropped, and `onMissed` reports it to the receivers. */
   publish(topic: string, text: string): void;
-  /** Returns a function that unsubscribes. `sender` changes with each start of a process. `missed` is called when
+  /** Returns a function that unsubscribes. `sender` changes with each start of a process. `onMissed` is called when
    *  messages of the topic may have been lost, so that their information must be read again. */
-  subscribe(topic: string, heard: (text: string, sender: string) => void, missed?: () => void): () => void;
+  subscribe(topic: string, onMessage: (text: string, sender: string) => void, onMissed?: () => void): () => void;
 }
 
 /** The service by which other plugins use the bus. Provided by the plugin `bus`, unless the database belongs to

@@ -7,15 +7,15 @@ const { oneOf } = settingKinds;
  *  scheme. */
 const busUrl: SettingKind<string> = {
   accepts: "nats://host:4222 (several, separated by commas), redis://host:6379, or notify:",
-  parse: (given) =>
-    given === "notify:" || given.split(",").every((url) => /^\s*[a-z][a-z0-9+]*:\/\/\S+\s*$/i.test(url))
-      ? given.trim()
+  parse: (value) =>
+    value === "notify:" || value.split(",").every((url) => /^\s*[a-z][a-z0-9+]*:\/\/\S+\s*$/i.test(url))
+      ? value.trim()
       : undefined,
 };
 
 const redisUrl: SettingKind<string> = {
   accepts: "a URL of Redis, redis://user:password@host:6379/0 or rediss://…",
-  parse: (given) => (/^rediss?:\/\/\S+$/i.test(given.trim()) ? given.trim() : undefined),
+  parse: (value) => (/^rediss?:\/\/\S+$/i.test(value.trim()) ? value.trim() : undefined),
 };
 
 /** Settings of the plugin `bus`. */
@@ -35,7 +35,7 @@ export const busSettings = [
     environment: ["BUS_NAME"],
     kind: {
       accepts: "letters, digits, - and _, 40 at most",
-      parse: (given) => (/^[\w-]{1,40}$/.test(given.trim()) ? given.trim() : undefined),
+      parse: (value) => (/^[\w-]{1,40}$/.test(value.trim()) ? value.trim() : undefined),
     },
     default: "relapi",
     description: "processes with the same name, bus and database belong together",

@@ -2,7 +2,7 @@
 export { connector } from "./connector/connector.ts";
 export { embedded, type EmbeddedDatabase, type EmbeddedOptions } from "./embedded/index.ts";
 export { catalogIntrospection } from "./introspect/catalog.ts";
-export { computedRelationships } from "./introspect/computed.ts";
+export { computedRelationships } from "./introspect/computed-relationships.ts";
 export { relationships } from "./introspect/relationships.ts";
 export { reloadAll, reloadChannel } from "./reload/index.ts";
 export { reloadPoll } from "./reload/poll.ts";

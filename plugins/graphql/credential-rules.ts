@@ -70,10 +70,10 @@ const describePartCount = (count: number): string =>
 
 /** Returns the time of a claim in seconds, or undefined if the token does not have the claim. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
-  const said = claims[name];
-  if (said === undefined || said === null) return undefined;
-  if (typeof said !== "number") throw undecodableToken(`the ${name} claim is no Number but ${nameJsonKind(said)}`);
-  return said;
+  const claim = claims[name];
+  if (claim === undefined || claim === null) return undefined;
+  if (typeof claim !== "number") throw undecodableToken(`the ${name} claim is no Number but ${nameJsonKind(claim)}`);
+  return claim;
 };
 
 // --- roles ----------------------------------------------------------------------------------------------------------
@@ -94,20 +94,20 @@ const buildGrant = (token: VerifiedToken, { anonymousRole, readRoleClaim }: Role
 /** Reads the roles of the claims. @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule
  *  G-AUTH-17 */
 const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<TokenRoles, "claims"> => {
-  const said = claims.get(ALLOWED_ROLES);
+  const claim = claims.get(ALLOWED_ROLES);
   const usual = claims.get(DEFAULT_ROLE);
-  if (said === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
-  const allowedRoles = said === undefined ? undefined : readRoleList(said);
+  if (claim === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
+  const allowedRoles = claim === undefined ? undefined : readRoleList(claim);
   if (usual === undefined) throw roleClaimMissing(DEFAULT_ROLE);
   const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`);
   return { defaultRole, allowedRoles: allowedRoles ?? [defaultRole] };
 };
 
-const readRoleList = (said: Json): readonly string[] => {
+const readRoleList = (claim: Json): readonly string[] => {
   const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
-  if (!Array.isArray(said))
-    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${nameJsonKind(said)}`);
-  return (said as readonly Json[]).map((role) => readRole(role, what));
+  if (!Array.isArray(claim))
+    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${nameJsonKind(claim)}`);
+  return (claim as readonly Json[]).map((role) => readRole(role, what));
 };
 
 const readRole = (role: Json, what: string): string => {

@@ -9,13 +9,13 @@ import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operation
 interface FunctionRunner {
   /** Runs the calls of an operation, concurrently for queries and sequentially for mutations, and returns their texts
    *  in order. If a call fails, the others are aborted. @throws RelApiError of the first call that fails */
-  call(operation: GqlOperation, session: Session, running: FunctionRunOptions): Promise<readonly string[]>;
+  call(operation: GqlOperation, session: Session, options: FunctionRunOptions): Promise<readonly string[]>;
   /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
     session: Session,
-    running: FunctionRunOptions,
+    options: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
 }
 
@@ -52,19 +52,19 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       throw functionFailed(path);
     }
   };
-  const one = (call: GqlCall, asked: GqlCallContext): Promise<string> =>
-    withHiddenExceptions(call, () => call.run(asked));
+  const one = (call: GqlCall, context: GqlCallContext): Promise<string> =>
+    withHiddenExceptions(call, () => call.run(context));
 
-  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: GqlCallContext): Promise<string> => {
+  const loadBody = async ({ tree, fields }: GqlLoads, body: string, context: GqlCallContext): Promise<string> => {
     const spans = findSpans(body, tree);
     const texts: string[] = [];
     await Promise.all(
       fields.map(async (field, load) => {
-        const places = spans.flatMap((span, i) => (span.load === load ? [i] : []));
-        if (places.length === 0) return;
-        const rows = places.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
-        const results = await withHiddenExceptions(field, () => field.run(rows, asked));
-        places.forEach((place, i) => (texts[place] = results[i] ?? "null"));
+        const spanIndexes = spans.flatMap((span, i) => (span.load === load ? [i] : []));
+        if (spanIndexes.length === 0) return;
+        const rows = spanIndexes.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
+        const results = await withHiddenExceptions(field, () => field.run(rows, context));
+        spanIndexes.forEach((spanIndex, i) => (texts[spanIndex] = results[i] ?? "null"));
       }),
     );
     return splice(body, spans, texts);

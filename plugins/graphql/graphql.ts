@@ -8,7 +8,7 @@ import { PATH } from "./paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
 import { surfaceSettings } from "../shared/settings.ts";
-import { mutationResponseFields } from "./types/mutation-responses.ts";
+import { buildMutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/field-taps.ts";
 
 /** The base of the GraphQL surface: a schema for each role, documents and HTTP. */
@@ -20,7 +20,7 @@ export const graphql = definePlugin({
   functions: planFunctions,
   apply: (hooks, context) => {
     rejectPartNames(context.registry);
-    tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
+    tapFields(hooks, "graphql", { mutation_response: buildMutationResponseFields });
     const find = context.use(findGqlDocumentHook);
     const engine = createEngine(hooks, context, { find, check: context.use(checkGqlDocumentHook) });
     context.offer(graphqlService, engine);

@@ -14,7 +14,7 @@ import type { GqlEngine, GqlLongBody, GqlRequest, GqlRequestOptions, PackedBody 
 const LONG_BYTES = 1024 * 1024;
 
 /** The body of a long answer, streamed or whole. */
-export type LongAnswer = { readonly streamed: StreamedBody; readonly around: BodyFrame } | Buffer | PackedBody;
+export type LongAnswer = { readonly streamed: StreamedBody; readonly frame: BodyFrame } | Buffer | PackedBody;
 
 interface RequestRunner {
   /** Runs the only operation of an exchange. If a long result is lost on its way, the operation runs once more. */
@@ -47,12 +47,12 @@ export const createRequestRunner = (
   /** Calls `answered` with the whole body, or with undefined if the body was lost. */
   const collectBody = (
     bytes: number,
-    around: BodyFrame,
+    frame: BodyFrame,
     answered: (whole: Buffer | undefined) => void,
   ): ValueReceiver => {
-    const whole = Buffer.allocUnsafeSlow(around.before.length + bytes + around.after.length);
-    let at = around.before.copy(whole);
-    around.after.copy(whole, at + bytes);
+    const whole = Buffer.allocUnsafeSlow(frame.before.length + bytes + frame.after.length);
+    let at = frame.before.copy(whole);
+    frame.after.copy(whole, at + bytes);
     return {
       write: (chunk) => {
         at += chunk.copy(whole, at);
@@ -72,13 +72,13 @@ export const createRequestRunner = (
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
         take: (body, beforeBody, afterBody) => {
           const { bytes } = body;
-          const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
+          const frame = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
           const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
-          if (opened !== undefined) return { receiver: opened.receiver, taken: { streamed: opened, around } };
+          if (opened !== undefined) return { receiver: opened.receiver, taken: { streamed: opened, frame } };
           if (bytes <= LONG_BYTES) return undefined;
           let answered: (whole: Buffer | undefined) => void = () => undefined;
           const taken = new Promise<Buffer | undefined>((resolve) => (answered = resolve));
-          return { receiver: collectBody(bytes, around, answered), taken };
+          return { receiver: collectBody(bytes, frame, answered), taken };
         },
         // a packed body has the member `data`
         takePacked: before === "" ? undefined : (body) => body,
@@ -102,7 +102,7 @@ export const createRequestRunner = (
       // HTTP/1.0 has no chunks with lengths, so a truncated gzip body would look complete
       const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
       const headed = isZipped ? addGzipHeaders(answer) : answer;
-      return long.streamed.addTo(headed, { ...long.around, isZipped });
+      return long.streamed.addTo(headed, { ...long.frame, isZipped });
     }
     if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
     return mayZip ? { ...addGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };

@@ -97,7 +97,7 @@ export interface GqlCall {
   readonly origin: string;
   readonly path: string;
   /** Returns the JSON text of the field. */
-  run(asked: GqlCallContext): Promise<string>;
+  run(context: GqlCallContext): Promise<string>;
   /** Returns the statement that a live query runs instead of the function. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
@@ -128,7 +128,7 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   /** The form of the load, as text. Two loads with the same form return the same text for the same rows. */
   readonly key: string;
   /** Returns JSON texts in the order of the rows. */
-  run(rows: readonly GqlLoadedRow[], asked: GqlCallContext): Promise<readonly string[]>;
+  run(rows: readonly GqlLoadedRow[], context: GqlCallContext): Promise<readonly string[]>;
 }
 
 /** The parts of the `data` object, in order of selection. @experimental */

@@ -12,8 +12,8 @@ import {
 } from "../../core/index.ts";
 import { isLegalName } from "./types/names.ts";
 
-const chooseName = (given: string | false | undefined, usual: string): string | undefined =>
-  given === false ? undefined : (given ?? usual);
+const chooseName = (declaredName: string | false | undefined, usual: string): string | undefined =>
+  declaredName === false ? undefined : (declaredName ?? usual);
 
 /** Returns the GraphQL name, or undefined if the operator is not in GraphQL. */
 export const getOperatorName = ({ graphql, name }: OperatorSpec): string | undefined =>

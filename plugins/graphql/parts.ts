@@ -283,18 +283,18 @@ export interface GqlInputField extends GqlInput {
 export interface GqlWriting {
   readonly schema: RoleSchema;
   readonly relation: Relation;
-  /** Adds a step and returns its number. `own` is the same number, for requirements of the step on itself. */
-  addStep(make: (own: number) => SequenceStep): number;
+  /** Adds a step and returns its number. `ownNumber` is the same number, for requirements of the step on itself. */
+  addStep(make: (ownNumber: number) => SequenceStep): number;
   /** Returns the predicate of a condition (`build.boolExp`), or undefined if the condition matches every row. */
   planCondition(input: GqlInput): Predicate | undefined;
   /** Binds a value of the type. Null is refused. */
   bindValue(input: GqlInput, type: GqlValueType): ValueRef;
   /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which the rows
    *  belong. Without a parent, the related row is inserted first, and the result is its step. */
-  insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
-  /** Adds a separate update of the rows in `among`. The input is an item of `build.updates` or update operators, and
+  insert(input: GqlInput, relationship: Relationship, parent?: number): number | undefined;
+  /** Adds a separate update of the rows that meet `condition`. The input is an item of `build.updates` or update operators, and
    *  may have plugins' own arguments. */
-  update(input: GqlInput, relation: Relation, among: Predicate): number;
+  update(input: GqlInput, relation: Relation, condition: Predicate): number;
 }
 
 /** The additions of an argument to an update. The steps that it has added so far run before the update.
@@ -315,8 +315,8 @@ type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputF
 
 /** Returns the part of a field, argument, input field or enum value. Undefined for the fields of introspection.
  *  @experimental */
-export const getFieldPart = (place: WithPart): GqlPart | undefined =>
-  place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes the part
+export const getFieldPart = (definition: WithPart): GqlPart | undefined =>
+  definition.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes the part
 
 /** Returns the `extensions` with the part of a field, argument or enum value. @experimental */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });

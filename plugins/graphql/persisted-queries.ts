@@ -22,7 +22,7 @@ const TEXT = defineQuestion(
   () => undefined,
 );
 
-const askDocument = (ask: Ask<SentQuery>): string | undefined => {
+const findPersistedDocument = (ask: Ask<SentQuery>): string | undefined => {
   ask(HASH);
   return ask(TEXT);
 };
@@ -42,7 +42,7 @@ const parseHash = (request: JsonObject): string | undefined => {
   return hash.toLowerCase();
 };
 
-export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Finds persisted queries. Texts above the size limit are refused later, so they are not hashed. All roles share the
  *  texts, because each text is checked for the role like any document. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
@@ -54,20 +54,20 @@ export const persistedQueries = definePlugin({
     const maxBytes = (): number => context.options.persistedQueryBytes;
     const documents = createCaches("persisted-queries", { maxBytes }, context.counters).create({
       name: "persisted queries",
-      make: askDocument,
+      make: findPersistedDocument,
       estimateBytes: (text = "") => text.length * 2,
     });
     context.use(findGqlDocumentHook).tap("persisted-queries", (request) => {
       const hash = parseHash(request);
       if (hash === undefined) return undefined;
       if (!hasQuery(request)) {
-        const { value: made } = documents.get({ hash, text: undefined });
-        if (made === undefined) throw persistedQueryNotFound();
-        return made;
+        const { value: text } = documents.get({ hash, text: undefined });
+        if (text === undefined) throw persistedQueryNotFound();
+        return text;
       }
       const { query } = request;
       if (typeof query !== "string" || query.length > context.options.maxDocumentBytes) return undefined;
-      if (sha256(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
+      if (hashText(query) !== hash) throw persistedQueryInvalid("provided sha does not match query");
       documents.getAndCommit({ hash, text: query });
       return query;
     });

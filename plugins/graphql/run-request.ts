@@ -6,10 +6,10 @@ const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
 
 /** Chooses how the transaction of a request ends, which the request may determine. @rule G-TX-6 */
 const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit" | "rollback" => {
-  const wanted = dbTxEnd.endsWith("-allow-override")
+  const requestedEnd = dbTxEnd.endsWith("-allow-override")
     ? TX_PREFERENCE.exec(exchange.header("prefer") ?? "")?.[1]
     : undefined;
-  return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
+  return (requestedEnd ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
 };
 
 /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */

@@ -142,16 +142,16 @@ export const createSchemas = (
       return roots.length === 0 && tables.length === 0 ? [] : [{ key, roots, tables }];
     });
     if (!isUsed) return;
-    const made = await runSliced(buildModelNames(model));
+    const modelNames = await runSliced(buildModelNames(model));
     const preparation = getPreparation(model);
     for (const { key, roots, tables } of used) {
-      const schema = buildSchema(model, made, parseAccessKey(key));
+      const schema = buildSchema(model, modelNames, parseAccessKey(key));
       if (schema.isWhole) await runSliced(schema.prepare(roots));
       await runSliced(schema.openTables(tables));
       preparation.schemas.set(key, schema);
       inUse.set(key, new WeakRef(schema));
     }
-    preparation.names = made;
+    preparation.names = modelNames;
   });
 
   const startModelNames = async (model: Model): Promise<void> => {

@@ -35,20 +35,20 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
     }
     at++;
   };
-  const visitValue = (wanted: GqlLoadTree | number | undefined): void => {
+  const visitValue = (node: GqlLoadTree | number | undefined): void => {
     skipBlanks();
-    if (typeof wanted === "number") {
+    if (typeof node === "number") {
       const start = at;
       at = findValueEnd(text, start);
-      spans.push({ start, end: at, load: wanted });
-    } else if (wanted !== undefined && text[at] === "[") {
-      visitItems("]", () => visitValue(wanted));
-    } else if (wanted !== undefined && text[at] === "{") {
+      spans.push({ start, end: at, load: node });
+    } else if (node !== undefined && text[at] === "[") {
+      visitItems("]", () => visitValue(node));
+    } else if (node !== undefined && text[at] === "{") {
       visitItems("}", () => {
         const name = readKey();
         skipBlanks();
         at++; // skips the colon
-        visitValue(wanted.get(name));
+        visitValue(node.get(name));
       });
     } else {
       at = findValueEnd(text, at);

@@ -14,7 +14,7 @@ import {
 import type { MetadataQueries } from "../metadata/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook } from "./api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
-import { getSentHash, sha256 } from "./persisted-queries.ts";
+import { getSentHash, hashText } from "./persisted-queries.ts";
 import { hasQuery } from "./request.ts";
 import { trustedSettings } from "./settings.ts";
 import { readDocuments } from "./trusted-files.ts";
@@ -47,23 +47,23 @@ const collectDocuments = (
 ) => {
   const allowed = new Map<string, true | Set<string>>();
   const named = new Map<string, string>();
-  const add = (text: string, place: string, roles?: readonly string[]): void => {
+  const add = (text: string, location: string, roles?: readonly string[]): void => {
     let form: string;
     try {
       form = normalizeDocument(text);
     } catch (error) {
       return warn(
-        `${place} is no GraphQL document; ignored: ${error instanceof Error ? error.message : String(error)}`,
+        `${location} is no GraphQL document; ignored: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
     const known = allowed.get(form);
     if (roles === undefined || known === true) allowed.set(form, true);
     else allowed.set(form, new Set([...(known ?? []), ...roles]));
     // some generators hash the printed document, others the file
-    for (const each of [text, text.trim(), print(parse(text))]) named.set(sha256(each), text);
+    for (const each of [text, text.trim(), print(parse(text))]) named.set(hashText(each), text);
   };
-  for (const { id, text, place } of folder === undefined ? [] : readDocuments(folder)) {
-    add(text, place);
+  for (const { id, text, location } of folder === undefined ? [] : readDocuments(folder)) {
+    add(text, location);
     if (id !== undefined) named.set(id, text);
   }
   for (const { collection, roles } of queries?.allowed ?? [])

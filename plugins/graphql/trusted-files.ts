@@ -6,18 +6,18 @@ import { presetError } from "../../core/index.ts";
 interface TrustedFile {
   readonly text: string;
   /** The location of the file in log lines. */
-  readonly place: string;
+  readonly location: string;
   /** The name of the document in a manifest. */
   readonly id?: string;
 }
 
 /** Reads a manifest: `{"<id>": "<document>"}`, or Apollo's `{"operations": [{"id": …, "body": …}]}`. */
-const readManifest = (place: string, text: string): readonly TrustedFile[] => {
+const readManifest = (location: string, text: string): readonly TrustedFile[] => {
   let manifest: unknown;
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    throw presetError(`trusted documents: ${place} cannot be read: ${(error as Error).message}`); // a SyntaxError of JSON.parse
+    throw presetError(`trusted documents: ${location} cannot be read: ${(error as Error).message}`); // a SyntaxError of JSON.parse
   }
   const { operations } = manifest as { readonly operations?: unknown };
   const pairs = Array.isArray(operations)
@@ -25,8 +25,10 @@ const readManifest = (place: string, text: string): readonly TrustedFile[] => {
     : Object.entries(manifest as object);
   return pairs.map(([id, body]) => {
     if (typeof id !== "string" || typeof body !== "string")
-      throw presetError(`trusted documents: ${place} is neither a map of documents by id nor a manifest of Apollo's`);
-    return { id: id.replace(/^sha256:/, ""), text: body, place: `${place}: ${id}` };
+      throw presetError(
+        `trusted documents: ${location} is neither a map of documents by id nor a manifest of Apollo's`,
+      );
+    return { id: id.replace(/^sha256:/, ""), text: body, location: `${location}: ${id}` };
   });
 };
 
@@ -40,8 +42,8 @@ export const readDocuments = (folder: string): readonly TrustedFile[] => {
   }
   return names.flatMap((name) => {
     if (!/\.(?:graphql|gql|json)$/.test(name)) return [];
-    const place = join(folder, name);
-    const text = readFileSync(place, "utf8");
-    return name.endsWith(".json") ? readManifest(place, text) : [{ text, place }];
+    const location = join(folder, name);
+    const text = readFileSync(location, "utf8");
+    return name.endsWith(".json") ? readManifest(location, text) : [{ text, location }];
   });
 };

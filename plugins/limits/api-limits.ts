@@ -3,7 +3,7 @@
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { apiLimitsService, type ApiLimits } from "./api.ts";
-import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
 

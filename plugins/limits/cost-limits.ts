@@ -10,7 +10,7 @@ import {
   type ProgramStatement,
 } from "../../core/index.ts";
 import { costLimitsService, type CostLimits } from "./api.ts";
-import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./role-limits.ts";
 import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
@@ -88,7 +88,7 @@ const createCheck = (
   execute: PluginContext["execute"],
   getLimits: (session: Execution["session"]) => RoleLimits,
 ): CostLimits["check"] => {
-  const estimate = async (execution: Execution, asked: Execution["programs"]): Promise<Estimate> => {
+  const estimate = async (execution: Execution, programs: Execution["programs"]): Promise<Estimate> => {
     const executePrograms = (
       programs: Execution["programs"],
     ): Promise<readonly Readonly<Record<string, string | null>>[]> =>
@@ -96,7 +96,7 @@ const createCheck = (
       execute({ ...execution, programs, end: "rollback", check: undefined });
     // Later steps may depend on rows that earlier steps write, so that only the first step can be estimated. A
     // statement that cannot be planned at all fails with its own error when it runs.
-    const rows = await executePrograms(asked)
+    const rows = await executePrograms(programs)
       .catch((error: unknown) =>
         isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),
       )
@@ -108,7 +108,9 @@ const createCheck = (
   return (execution) => {
     const limits = getLimits(execution.session);
     if (limits.cost === undefined && limits.estimatedRows === undefined) return undefined;
-    const asked = selectPrograms(execution, false);
-    return asked.length === 0 ? undefined : estimate(execution, asked).then((found) => checkEstimate(found, limits));
+    const programs = selectPrograms(execution, false);
+    return programs.length === 0
+      ? undefined
+      : estimate(execution, programs).then((found) => checkEstimate(found, limits));
   };
 };

@@ -14,7 +14,7 @@ import {
 } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { redisBucketsService, workerBucketsService, type SharedBuckets } from "./api.ts";
-import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 import { formatCount } from "../shared/plural.ts";

@@ -1,6 +1,6 @@
 /** Limits the rows of each list by role: `ROW_LIMITS=anonymous=100`. */
 import { definePlugin, mapPlan } from "../../core/index.ts";
-import { createRoleLimits, mayHaveLimits } from "./by-role.ts";
+import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings, rowLimitSettings } from "./settings.ts";
 
 /** Limits lists of every level, on both surfaces. Further rows are left out, as with `DB_MAX_ROWS`. Lists of written

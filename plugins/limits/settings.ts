@@ -34,8 +34,8 @@ const isPositiveInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value > 0;
 
 /** Parses limits such as `anonymous=60,*=600`. */
-const parseLimits = (given: string): Readonly<Record<string, number>> | undefined => {
-  const pairs = given.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
+const parseLimits = (text: string): Readonly<Record<string, number>> | undefined => {
+  const pairs = text.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
   if (!pairs.every((pair) => pair.length === 2 && /^\d{1,9}$/.test(pair[1] ?? ""))) return undefined;
   const found = pairs.map(([role = "", limit]) => [role, Number(limit)] as const);
   return found.every(([role, limit]) => role !== "" && isPositiveInteger(limit))
@@ -48,7 +48,7 @@ const numbersByRole: SettingKind<Readonly<Record<string, number>>> = {
   parse: parseLimits,
   option: {
     accepts: "an object of roles and whole numbers from 1",
-    takes: (given) => isRecord(given) && Object.values(given).every(isPositiveInteger),
+    takes: (value) => isRecord(value) && Object.values(value).every(isPositiveInteger),
   },
 };
 

@@ -20,7 +20,7 @@ import type { NamedTable } from "./names.ts";
 import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 import { InconsistentMetadata } from "./values.ts";
 import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
-import { readList, readObject, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
+import { readList, readObject, readText, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
 
 type Operation = keyof TablePermissions;
 
@@ -76,9 +76,9 @@ const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: Permiss
 
 /** Reads a required key, because an omitted key must not grant anything. */
 const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
-  const given = raw[key];
-  if (given === undefined || given === null) throw new InconsistentMetadata(`it has no ${key}`);
-  return given;
+  const value = raw[key];
+  if (value === undefined || value === null) throw new InconsistentMetadata(`it has no ${key}`);
+  return value;
 };
 
 const readPresets = (raw: RawObject, table: NamedTable, { model, reader }: PermissionContext): readonly Cell[] =>
@@ -107,13 +107,13 @@ const readComputedFields = (
   raw: Raw | undefined,
   table: NamedTable,
   rowFields: ReadonlySet<string>,
-  place: string,
+  location: string,
   note: LogIgnored,
 ): ReadonlySet<string> =>
   new Set(
     readList(raw).flatMap((name) => {
       const field = table.entry.computedFields.find((one) => one.name === name);
-      if (field === undefined) note(`${place}computed field ${writeJson(name)} does not exist`);
+      if (field === undefined) note(`${location}computed field ${writeJson(name)} does not exist`);
       return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
   );
@@ -139,18 +139,18 @@ const SELECT_KEYS: ReadonlySet<string> = new Set([
 const buildSelectPermission = (
   raw: RawObject,
   table: NamedTable,
-  place: string,
+  location: string,
   builder: PermissionBuilder,
 ): SelectPermission => {
-  logUnknownKeys(raw, SELECT_KEYS, place, builder.logUnknownKey);
+  logUnknownKeys(raw, SELECT_KEYS, location, builder.logUnknownKey);
   const filter = readFilter(requireFilter(raw, "filter"), table, builder);
   const rowFields = findRowFields(table, builder.model);
   const limit = readLimit(raw["limit"]);
   const queryRootFields = readRootFields(raw["query_root_fields"]);
   const subscriptionRootFields = readRootFields(raw["subscription_root_fields"]);
   return {
-    columns: collectNames(readColumns(table, raw["columns"], "none", place, builder.logIgnored)),
-    computedFields: readComputedFields(raw["computed_fields"], table, rowFields, place, builder.logIgnored),
+    columns: collectNames(readColumns(table, raw["columns"], "none", location, builder.logIgnored)),
+    computedFields: readComputedFields(raw["computed_fields"], table, rowFields, location, builder.logIgnored),
     rowFields,
     routines: new Map(table.entry.computedFields.map((field) => [field.name, nameKey(field.routine)])),
     ...(filter === undefined ? {} : { filter }),
@@ -173,10 +173,10 @@ const buildWritePermission = (
   operation: WriteOperation,
   raw: RawObject,
   table: NamedTable,
-  place: string,
+  location: string,
   builder: PermissionBuilder,
 ): WritePermission => {
-  logUnknownKeys(raw, WRITE_KEYS[operation], place, builder.logUnknownKey);
+  logUnknownKeys(raw, WRITE_KEYS[operation], location, builder.logUnknownKey);
   const { relation } = table;
   // rows that a service should validate first must not be written unvalidated
   if (!isAlwaysTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
@@ -187,7 +187,7 @@ const buildWritePermission = (
   const columns =
     operation === "delete"
       ? []
-      : readColumns(table, raw["columns"], operation === "insert" ? "all" : "none", place, builder.logIgnored);
+      : readColumns(table, raw["columns"], operation === "insert" ? "all" : "none", location, builder.logIgnored);
   const filter = operation === "insert" ? undefined : readFilter(requireFilter(raw, "filter"), table, builder);
   const check =
     operation === "delete"
@@ -230,11 +230,11 @@ export const buildPermissions = (
       for (const raw of readList(table.document.raw[`${operation}_permissions`])) {
         const role = readText(readObject(raw)["role"]);
         if (role === undefined) continue;
-        const place = `table ${table.relation.name}: ${operation} permission of ${role}: `;
+        const location = `table ${table.relation.name}: ${operation} permission of ${role}: `;
         const permission = readObject(readObject(raw)["permission"]);
         const entry = findOrCreatePermissions(role, nameKey(table.relation)); // the role is in metadata mode even if the permission is inconsistent
         if (operation in entry) {
-          builder.logIgnored(`${place}listed twice; using the first one`);
+          builder.logIgnored(`${location}listed twice; using the first one`);
           continue;
         }
         entry[operation] = undefined;
@@ -243,15 +243,15 @@ export const buildPermissions = (
         const note: LogIgnored = (message) =>
           builder.logIgnored(message, {
             ...of,
-            detail: message.startsWith(place) ? message.slice(place.length) : message,
+            detail: message.startsWith(location) ? message.slice(location.length) : message,
           });
         const own: PermissionBuilder = { ...builder, logIgnored: note, logUnknownKey: builder.logIgnored };
         try {
-          if (operation === "select") entry.select = buildSelectPermission(permission, table, place, own);
-          else entry[operation] = buildWritePermission(operation, permission, table, place, own);
+          if (operation === "select") entry.select = buildSelectPermission(permission, table, location, own);
+          else entry[operation] = buildWritePermission(operation, permission, table, location, own);
         } catch (error) {
           if (!(error instanceof InconsistentMetadata)) throw error;
-          note(`${place}${error.message}`);
+          note(`${location}${error.message}`);
         }
       }
     }

@@ -3,7 +3,15 @@ import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataNative, MetadataQueries } from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
+import {
+  readList,
+  readObject,
+  readQualifiedName,
+  readText,
+  type LogIgnored,
+  type Raw,
+  type RawObject,
+} from "./raw-values.ts";
 
 export interface TableDocument {
   readonly name: QualifiedName;
@@ -129,9 +137,9 @@ export const logUnknownKeys = (
 export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[]): MetadataDocument => {
   const envelope = readObject(loaded);
   const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
-  const given = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
-  const version = Number(numberText(given) ?? given);
-  if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(given) ?? String(given));
+  const rawVersion = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
+  const version = Number(numberText(rawVersion) ?? rawVersion);
+  if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(rawVersion) ?? String(rawVersion));
   logUnknownKeys(top, new Set([...TOP_KEYS, ...served]), "", note);
   if (!isJsonObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;

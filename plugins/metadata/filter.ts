@@ -23,7 +23,7 @@ import {
 } from "../../core/index.ts";
 import { createValueReader, InconsistentMetadata, parseSessionVariable } from "./values.ts";
 import type { GqlTableEntry } from "../graphql/api.ts";
-import { readQualifiedName, type Raw } from "./raw.ts";
+import { readQualifiedName, type Raw } from "./raw-values.ts";
 
 export interface FilterReader {
   /** Reads a filter of the relation. @throws InconsistentMetadata */
@@ -154,8 +154,8 @@ export const createFilterReader = (
       const [type = "", defaultValue] = declared.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
       // the operator declares its default as valid JSON
-      const given = raw[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as Raw));
-      if (given !== undefined) fields[name] = values.readValue(given, values.findType(SCALARS[scalar] ?? scalar));
+      const value = raw[name] ?? (defaultValue === undefined ? undefined : (JSON.parse(defaultValue) as Raw));
+      if (value !== undefined) fields[name] = values.readValue(value, values.findType(SCALARS[scalar] ?? scalar));
       else if (type.endsWith("!")) throw new InconsistentMetadata(`"${name}" is missing`);
     }
     return { fields };
@@ -277,13 +277,13 @@ export const createFilterReader = (
       field.tableArgument === undefined
         ? 0
         : routine.parameters.findIndex((parameter) => parameter.name === field.tableArgument);
-    const given = routine.parameters.map((parameter, index): RoutineArgument => {
+    const args = routine.parameters.map((parameter, index): RoutineArgument => {
       if (index === rowIndex) return { value: { constant: null }, isRow: true };
       if (parameter.name !== field.sessionArgument)
         throw new InconsistentMetadata(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
-    const argumentsWithoutRow = rowIndex === 0 ? given.slice(1) : given; // the compiler adds the row as the first argument
+    const argumentsWithoutRow = rowIndex === 0 ? args.slice(1) : args; // the compiler adds the row as the first argument
     const call = {
       routine: field.routine,
       ...(argumentsWithoutRow.length === 0 ? {} : { arguments: argumentsWithoutRow }),

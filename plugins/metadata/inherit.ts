@@ -2,7 +2,7 @@
 import type { Predicate } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import type { SelectPermission, TablePermissions } from "./permissions.ts";
-import type { LogIgnored } from "./raw.ts";
+import type { LogIgnored } from "./raw-values.ts";
 
 type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Document, ScalarTag } from "yaml";
 import { exactNumber, isJsonObject, RelApiError } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
-import type { Raw } from "./raw.ts";
+import type { Raw } from "./raw-values.ts";
 
 /** Matches `!include tables.yaml`, as a tag or at the beginning of a string. */
 const INCLUDE = /^!include\s+(\S.*)$/;
@@ -47,11 +47,11 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  const reading: LoadState = { files: [], contents: new Map(), isRefused: false };
+  const state: LoadState = { files: [], contents: new Map(), isRefused: false };
   const raw = found.isDirectory()
-    ? await loadFolder(path, reading)
-    : await loadFile({ root: dirname(path), file: path, includedBy: [], state: reading });
-  return { raw, files: reading.files };
+    ? await loadFolder(path, state)
+    : await loadFile({ root: dirname(path), file: path, includedBy: [], state });
+  return { raw, files: state.files };
 };
 
 /** Copies an object of the application, which must be plain. Its integers may be of type bigint. */
@@ -82,14 +82,14 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
   });
 };
 
-const loadContents = async (file: string, reading: LoadState): Promise<Raw> => {
+const loadContents = async (file: string, state: LoadState): Promise<Raw> => {
   await undefined; // the including file counts all its includes first
-  if (reading.isRefused) return null;
+  if (state.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });
   const yaml = await import("yaml");
-  return reading.isRefused ? null : parseText(yaml, text, file);
+  return state.isRefused ? null : parseText(yaml, text, file);
 };
 
 /** Reads a file. The includes of a file are read concurrently. @throws RelApiError `preset` for the first file that is
@@ -132,15 +132,15 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
   }
 };
 
-const expandIncludes = async (value: Raw, place: FileLocation): Promise<Raw> => {
+const expandIncludes = async (value: Raw, location: FileLocation): Promise<Raw> => {
   if (typeof value === "string") {
     const name = INCLUDE.exec(value)?.[1]?.trim();
-    return name === undefined ? value : loadInclude(name, place);
+    return name === undefined ? value : loadInclude(name, location);
   }
-  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, place)));
+  if (Array.isArray(value)) return Promise.all(value.map((item: Raw) => expandIncludes(item, location)));
   if (!isJsonObject(value)) return value;
   const entries = await Promise.all(
-    Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, place)] as const),
+    Object.entries(value).map(async ([key, item]) => [key, await expandIncludes(item, location)] as const),
   );
   return Object.fromEntries(entries);
 };
@@ -180,14 +180,14 @@ const FOLDER_KEYS = [
   "backend_configs",
 ] as const;
 
-const loadFolder = async (root: string, reading: LoadState): Promise<Raw> => {
+const loadFolder = async (root: string, state: LoadState): Promise<Raw> => {
   const loadOptional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(
       () => true,
       () => false,
     );
-    return exists ? loadFile({ root, file: path, includedBy: [], state: reading }) : undefined;
+    return exists ? loadFile({ root, file: path, includedBy: [], state }) : undefined;
   };
   const version = await loadOptional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");

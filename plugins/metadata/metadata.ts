@@ -40,7 +40,7 @@ import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRi
 import { findTakenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw-values.ts";
 
 /** The part of the model that the metadata plugins share. */
 interface MetadataPart extends GqlMetadata {
@@ -102,14 +102,14 @@ export const metadataLoader = definePlugin({
       } catch (error) {
         if (lastDocument === undefined || proposed !== undefined) throw error;
         document = lastDocument;
-        const told = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
-        note(told);
-        context.troubles.set("metadata", told);
+        const message = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
+        note(message);
+        context.troubles.set("metadata", message);
       }
       const names = context.use(graphqlService)?.createNames(
         readCustomization(document.customization, () => undefined), // the plugin "metadata" reports its errors
       );
-      const wanted = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
+      const additionalObjects = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
       return {
         ...model,
         pluginFacts: {
@@ -123,7 +123,7 @@ export const metadataLoader = definePlugin({
           } satisfies MetadataNative,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
-          "catalog-wanted": wanted,
+          "catalog-wanted": additionalObjects,
         },
       };
     });

@@ -21,7 +21,15 @@ import type {
   GqlRootFieldName,
   GqlTableEntry,
 } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw, type RawObject } from "./raw.ts";
+import {
+  readList,
+  readObject,
+  readQualifiedName,
+  readText,
+  type LogIgnored,
+  type Raw,
+  type RawObject,
+} from "./raw-values.ts";
 
 /** Returns the description. Null and "" hide the default description. */
 const readComment = (raw: Raw | undefined): string | null | undefined =>
@@ -135,9 +143,9 @@ export const matchTables = (
       const name = readText(readObject(raw)["name"]);
       if (name === undefined) return note(`table ${relation.name}: relationship without a name; ignored`);
       const type = isObjectRelationship ? "object_relation" : "array_relation";
-      const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
+      const location = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
       const logLeftOut = (reason: string, detail = reason): void =>
-        note(`${place}${reason}`, { type, owner: table.name, name, detail });
+        note(`${location}${reason}`, { type, owner: table.name, name, detail });
       if (!GRAPHQL_NAME.test(name)) return logLeftOut("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) return logLeftOut("a column has that name");
       if (relationships.some((other) => other.name === name)) return logLeftOut("the name is taken");
@@ -295,17 +303,17 @@ export const buildFunctionEntries = (
 ): readonly GqlFunctionEntry[] =>
   document.functions.flatMap(({ name, configuration }): readonly GqlFunctionEntry[] => {
     const routines = findRoutines(model, name);
-    const place = `function ${name.name}: `;
+    const location = `function ${name.name}: `;
     const leaveOut = (reason: string): readonly [] => {
       note(reason, { type: "function", owner: name });
       return [];
     };
-    if (routines.length === 0) return leaveOut(`${place}does not exist in schema ${name.schema}; ignored`);
+    if (routines.length === 0) return leaveOut(`${location}does not exist in schema ${name.schema}; ignored`);
     if (!routines.some((routine) => routine.returns.relation !== undefined))
-      note(`${place}it does not return rows of a table, so GraphQL has no field for it`);
+      note(`${location}it does not return rows of a table, so GraphQL has no field for it`);
     const word = buildName(name, configuration);
     if (!GRAPHQL_NAME.test(word))
-      note(`${place}"${word}" is not a valid GraphQL name: set custom_name`, { type: "function", owner: name });
+      note(`${location}"${word}" is not a valid GraphQL name: set custom_name`, { type: "function", owner: name });
     const exposedAs = readText(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       return leaveOut(
@@ -318,7 +326,7 @@ export const buildFunctionEntries = (
     const isJson =
       parameter !== undefined && ["json", "jsonb"].includes(findBaseType(model, parameter.type)?.name ?? "");
     if (sessionArgument !== undefined && !isJson)
-      return leaveOut(`${place}session argument "${sessionArgument}" is not an argument of type json`);
+      return leaveOut(`${location}session argument "${sessionArgument}" is not an argument of type json`);
     const comment = readComment(configuration["comment"]);
     const customName = readText(configuration["custom_name"]);
     return [
@@ -330,7 +338,7 @@ export const buildFunctionEntries = (
         rootFields: readRootFields(
           readObject(configuration["custom_root_fields"]),
           ["function", "function_aggregate"],
-          place,
+          location,
           note,
         ),
         ...(comment === undefined ? {} : { comment }),

@@ -9,7 +9,7 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { readObject, readQualifiedName, readText, type Raw, type RawObject } from "./raw.ts";
+import { readObject, readQualifiedName, readText, type Raw, type RawObject } from "./raw-values.ts";
 
 interface MatchedRelationship {
   readonly relationship: Relationship;

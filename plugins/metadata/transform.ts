@@ -27,13 +27,13 @@ import { permissionDenied } from "./errors.ts";
 import type { SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 import type { MayCall } from "./role-access.ts";
 
-const buildConjunction = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
-  const given = parts.filter((part) => part !== undefined);
-  return given.length <= 1 ? given[0] : { kind: "and", of: given };
+const joinDefined = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
+  const predicates = parts.filter((part) => part !== undefined);
+  return predicates.length <= 1 ? predicates[0] : { kind: "and", of: predicates };
 };
 
 const addFilter = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
-  filter === undefined ? node : { ...node, where: buildConjunction(filter, node.where) };
+  filter === undefined ? node : { ...node, where: joinDefined(filter, node.where) };
 
 const NO_ROWS: Predicate = { kind: "or", of: [] };
 
@@ -236,7 +236,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       insert.into,
     );
     checkLocation(insert.into);
-    const check = buildConjunction(insert.check, permission.check);
+    const check = joinDefined(insert.check, permission.check);
     const set = [...(insert.set ?? []), ...permission.presets];
     const next: Insert = { ...insert, ...(check === undefined ? {} : { check }), ...(set.length === 0 ? {} : { set }) };
     const { onConflict } = insert;
@@ -245,7 +245,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     if (onConflict === undefined || onConflict.update.length === 0) return next;
     const update = requireWritePermission(insert.into, "update");
     checkColumns(onConflict.update, update.columns, insert.into);
-    const where = buildConjunction(update.filter, onConflict.where);
+    const where = joinDefined(update.filter, onConflict.where);
     const updateSet = [...(onConflict.set ?? []), ...update.presets];
     return {
       ...next,
@@ -268,7 +268,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       permission.columns,
       update.relation,
     );
-    const check = buildConjunction(update.check, permission.check);
+    const check = joinDefined(update.check, permission.check);
     const assignments = [...(update.assignments ?? []), ...buildPresetAssignments(permission.presets)];
     const next: Update = {
       ...update,

@@ -10,7 +10,7 @@ import {
   type PgType,
   type ValueRef,
 } from "../../core/index.ts";
-import type { Raw } from "./raw.ts";
+import type { Raw } from "./raw-values.ts";
 
 /** The error that a builder of permissions catches, because the permission is inconsistent. */
 export class InconsistentMetadata extends Error {}

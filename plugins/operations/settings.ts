@@ -50,11 +50,11 @@ const isRatio = (number: number): boolean => number >= 0 && number <= 1;
 
 const ratio: SettingKind<number> = {
   accepts: "a number from 0 to 1",
-  parse: (given) => {
-    const number = /^\s*(?:\d+|\d*\.\d+)\s*$/.test(given) ? Number(given) : -1;
+  parse: (value) => {
+    const number = /^\s*(?:\d+|\d*\.\d+)\s*$/.test(value) ? Number(value) : -1;
     return isRatio(number) ? number : undefined;
   },
-  option: { accepts: "a number from 0 to 1", takes: (given) => typeof given === "number" && isRatio(given) },
+  option: { accepts: "a number from 0 to 1", takes: (value) => typeof value === "number" && isRatio(value) },
 };
 
 /** Settings of the plugin `tracing`. */

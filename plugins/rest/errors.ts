@@ -241,19 +241,19 @@ export type RelationshipCandidate = {
 export const relationshipAmbiguous = (
   source: string,
   target: string,
-  ways: readonly RelationshipCandidate[],
+  candidates: readonly RelationshipCandidate[],
 ): RelApiError => {
-  const hints = ways.flatMap(({ hint }) => (hint === undefined ? [] : [`'${hint}'`]));
+  const hints = candidates.flatMap(({ hint }) => (hint === undefined ? [] : [`'${hint}'`]));
   return new RelApiError({
     code: "relationship-ambiguous",
     status: 300,
     message: `Could not embed because more than one relationship was found for '${source}' and '${target}'`,
-    details: ways.map(({ details }) => details),
+    details: candidates.map(({ details }) => details),
     hint:
       hints.length === 0
         ? null
         : `Try changing '${target}' to one of the following: ${hints.join(", ")}. Find the desired relationship in the 'details' key.`,
-    facts: { source, target, ways },
+    facts: { source, target, candidates },
   });
 };
 

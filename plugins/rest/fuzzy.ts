@@ -80,19 +80,19 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
 
 const findBestMatch = (
   lower: string,
-  asked: ReadonlyMap<string, number>,
+  gramCounts: ReadonlyMap<string, number>,
   length: number,
   candidates: Iterable<Entry>,
   threshold: number,
 ): string | undefined => {
-  const askedMagnitude = computeMagnitude(asked);
+  const askedMagnitude = computeMagnitude(gramCounts);
   let found: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
   for (const entry of candidates) {
     const score = computeSimilarity(lower, entry.lower);
     if (score < threshold || (found !== undefined && score < found.score)) continue;
     const runs = entry.ngrams.get(length);
     let product = 0;
-    for (const [run, count] of asked) product += count * (runs?.counts.get(run) ?? 0);
+    for (const [run, count] of gramCounts) product += count * (runs?.counts.get(run) ?? 0);
     const cosine = product / (askedMagnitude * (runs?.magnitude ?? 1));
     if (found === undefined || score > found.score || cosine > found.cosine)
       found = { name: entry.name, score, cosine };

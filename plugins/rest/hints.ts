@@ -170,8 +170,8 @@ const buildHint = (
     return near.length === 0 ? null : `Perhaps you meant the column ${joinWithOr(near)}`;
   }
   if (code === "preferences-invalid" && Array.isArray(invalid)) {
-    const told = (invalid as readonly string[]).flatMap((item) => buildPreferenceHint(grammar, item) ?? []);
-    return told.length === 0 ? null : capitalise(told.join("; "));
+    const hints = (invalid as readonly string[]).flatMap((item) => buildPreferenceHint(grammar, item) ?? []);
+    return hints.length === 0 ? null : capitalise(hints.join("; "));
   }
   if (UPSERT_STATES.has(code))
     return buildUpsertHint(findRequestedRelation(context, exchange as Exchange), exchange.method);

@@ -63,19 +63,19 @@ interface ExecutionParts {
 export const runPrepared = async <Made extends PlannedRequest>(
   cache: Cache<RequestSource, PreparedRequest<Made>>,
   source: RequestSource,
-  buildExecutionParts: (request: RestRequest, made: Made) => ExecutionParts,
-  buildParts: (request: RestRequest, made: Made, row: ResultRow) => AnswerParts,
+  buildExecutionParts: (request: RestRequest, planned: Made) => ExecutionParts,
+  buildParts: (request: RestRequest, planned: Made, row: ResultRow) => AnswerParts,
 ): Promise<Answer> => {
   source.exchange.endPhase("parse");
   const { value: prepared, commit: keep } = cache.get(source);
-  const { planned: made, program } = prepared;
+  const { planned, program } = prepared;
   const request = buildRequest(prepared.parsed, source);
-  const { media, appliedPreferences, legacyNames } = made;
+  const { media, appliedPreferences, legacyNames } = planned;
   if (legacyNames.length > 0) warnOfLegacyNames(request, legacyNames);
   const { context } = request.rest;
-  request.exchange.plans = made.plan;
+  request.exchange.plans = planned.plan;
   request.exchange.endPhase("plan");
-  const executionParts = buildExecutionParts(request, made);
+  const executionParts = buildExecutionParts(request, planned);
   const streamed = media.isBinary ? undefined : request.rest.findStreamedAnswers();
   let streamedBody: StreamedBody | undefined;
   const execution = buildExecution(
@@ -94,8 +94,8 @@ export const runPrepared = async <Made extends PlannedRequest>(
   request.exchange.endPhase("transaction");
   if (executionParts.skipsCache !== true) keep();
   const parts: AnswerParts =
-    made.envelope.wrapper === undefined
-      ? buildParts(request, made, row)
+    planned.envelope.wrapper === undefined
+      ? buildParts(request, planned, row)
       : // execution plans as text are lines (R-MED-7)
         { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` };
   const answer = buildAnswer(request, parts, {

@@ -3,21 +3,21 @@ import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "..
 
 const { flag, httpUrl, listOf, oneOf, text, wholeNumber } = settingKinds;
 
-const isPath = (given: string): boolean => /^\/[^\s?#%]*$/.test(given);
+const isPath = (value: string): boolean => /^\/[^\s?#%]*$/.test(value);
 
 /** The empty string means the root, just as `/` does. */
 const pathList: SettingKind<readonly string[]> = {
   accepts: "paths that start with a slash, separated by commas",
-  parse: (given) => {
-    const paths = given.split(",").map((item) => item.trim());
+  parse: (value) => {
+    const paths = value.split(",").map((item) => item.trim());
     return paths.every(isPath) ? paths : undefined;
   },
   option: {
     accepts: "a list of paths that start with a slash",
-    takes: (given) =>
-      Array.isArray(given) &&
-      given.length > 0 &&
-      given.every((path) => typeof path === "string" && (path === "" || isPath(path))),
+    takes: (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every((path) => typeof path === "string" && (path === "" || isPath(path))),
   },
 };
 

@@ -40,17 +40,17 @@ const writeRelation = async (
       ...source,
       input: readPayload && ((hasColumns) => ({ shape: ROWS, payload: (payload = readPayload(hasColumns)) })),
     },
-    (request, made) => ({
+    (request, planned) => ({
       access: "read write",
-      values: payload === undefined ? made.values : [payload.text, ...made.values.slice(1)],
-      check: createRowCheck(made, method),
+      values: payload === undefined ? planned.values : [payload.text, ...planned.values.slice(1)],
+      check: createRowCheck(planned, method),
       precondition: etags?.buildPrecondition(request, relation),
     }),
-    (request, made, row) => {
-      const outcome = OUTCOMES[method](request, made, relation, row);
-      if (!made.hasBody) return outcome;
-      const body = decodeBody(row, made.media);
-      const parts = { contentType: made.media.contentType, body, ...outcome };
+    (request, planned, row) => {
+      const outcome = OUTCOMES[method](request, planned, relation, row);
+      if (!planned.hasBody) return outcome;
+      const body = decodeBody(row, planned.media);
+      const parts = { contentType: planned.media.contentType, body, ...outcome };
       const isOneRow = method !== "DELETE" && readAffectedCount(row) === 1;
       return etags === undefined || !isOneRow ? parts : withTag(parts, etags.computeTag(body));
     },

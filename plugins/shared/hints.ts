@@ -65,19 +65,19 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
   const open: ("}" | "]")[] = [];
   let at = findMatchEnd(BLANKS, text, 0);
   /** The expected token: a value or key, or the first one of a list or object that may also end here. */
-  let wanted: "value" | "first value" | "key" | "first key" = "value";
+  let expectedPart: "value" | "first value" | "key" | "first key" = "value";
   for (;;) {
     const close = open.at(-1);
-    const isEmpty = (wanted === "first value" || wanted === "first key") && text[at] === close;
-    if (!isEmpty && (wanted === "key" || wanted === "first key")) {
-      const expected = wanted === "key" ? KEY : `${KEY} or "}"`;
+    const isEmpty = (expectedPart === "first value" || expectedPart === "first key") && text[at] === close;
+    if (!isEmpty && (expectedPart === "key" || expectedPart === "first key")) {
+      const expected = expectedPart === "key" ? KEY : `${KEY} or "}"`;
       if (text[at] !== '"') return { at, expected };
       const end = readString(text, at);
       if (typeof end !== "number") return end;
       at = findMatchEnd(BLANKS, text, end);
       if (text[at] !== ":") return { at, expected: '":"' };
       at = findMatchEnd(BLANKS, text, at + 1);
-      wanted = "value";
+      expectedPart = "value";
     }
     if (isEmpty) {
       open.pop();
@@ -85,11 +85,11 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
     } else if (text[at] === "{" || text[at] === "[") {
       const isObject = text[at] === "{";
       open.push(isObject ? "}" : "]");
-      wanted = isObject ? "first key" : "first value";
+      expectedPart = isObject ? "first key" : "first value";
       at = findMatchEnd(BLANKS, text, at + 1);
       continue;
     } else {
-      const end = readScalar(text, at, wanted === "first value" ? `${VALUE} or "]"` : VALUE);
+      const end = readScalar(text, at, expectedPart === "first value" ? `${VALUE} or "]"` : VALUE);
       if (typeof end !== "number") return end;
       at = end;
     }
@@ -98,7 +98,7 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
       const around = open.at(-1);
       if (around === undefined) return at === text.length ? undefined : { at, expected: "the end" };
       if (text[at] === ",") {
-        wanted = around === "}" ? "key" : "value";
+        expectedPart = around === "}" ? "key" : "value";
         at = findMatchEnd(BLANKS, text, at + 1);
         break;
       }

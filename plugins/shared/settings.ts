@@ -34,13 +34,13 @@ const ORIGIN_FORMS = "origins such as https://app.example or https://*.app.examp
 /** @rule R-COR-4 */
 const origins: SettingKind<readonly string[]> = {
   accepts: `${ORIGIN_FORMS}, separated by commas, or *`,
-  parse: (given) => {
-    const read = originList.parse(given) ?? [];
+  parse: (value) => {
+    const read = originList.parse(value) ?? [];
     return read.every(isOrigin) ? read : undefined;
   },
   option: {
     accepts: `a list of ${ORIGIN_FORMS}, or *`,
-    takes: (given) => Array.isArray(given) && given.every(isOrigin),
+    takes: (value) => Array.isArray(value) && value.every(isOrigin),
   },
 };
 

@@ -62,8 +62,11 @@ const checkDatabase = (settings: EnvironmentSettings): Promise<CheckResult> =>
   });
 
 /** Checks the settings. `complete` returns the environment with the values of a settings file. @rule C-CHK-1 */
-export const checkSettings = async (given: Environment, complete: () => Promise<Environment>): Promise<CheckResult> => {
-  let environment = given;
+export const checkSettings = async (
+  variables: Environment,
+  complete: () => Promise<Environment>,
+): Promise<CheckResult> => {
+  let environment = variables;
   const findUnknown = () => findUnknownVariables(environment, listKnownVariables());
   try {
     environment = await complete();

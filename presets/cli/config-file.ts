@@ -53,11 +53,11 @@ const parseAssignments = (file: string, text: string, environment: Environment):
   lines.forEach((line, i) => {
     if (isBlank(line)) return;
     const match = ASSIGNMENT.exec(line);
-    const place = `${file}:${i + 1}`;
-    if (match === null) return void faults.push(`${place}: expected name = "value"`);
-    const given = match[2]?.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter) ?? (match[3] as string);
-    values[match[1] as string] = interpolateText(given, environment, (name) =>
-      faults.push(`${place}: the environment has no variable "${name}"`),
+    const location = `${file}:${i + 1}`;
+    if (match === null) return void faults.push(`${location}: expected name = "value"`);
+    const value = match[2]?.replace(/\\(.)/g, (_, letter: string) => ESCAPES[letter] ?? letter) ?? (match[3] as string);
+    values[match[1] as string] = interpolateText(value, environment, (name) =>
+      faults.push(`${location}: the environment has no variable "${name}"`),
     );
   });
   if (faults.length > 0) throw presetError(faults.join("\n"));
@@ -85,11 +85,11 @@ const loadValues = (file: string, environment: Environment): Values => {
 };
 
 /** Returns the value as the text that an environment variable would have. */
-const encodeVariable = (given: unknown, { kind }: Setting): string => {
-  if (typeof given === "string") return given;
-  const json = JSON.stringify(given);
-  if (!Array.isArray(given) || given.some((item) => typeof item !== "string")) return json;
-  return isDeepStrictEqual(kind.parse(json), given) ? json : given.join(",");
+const encodeVariable = (value: unknown, { kind }: Setting): string => {
+  if (typeof value === "string") return value;
+  const json = JSON.stringify(value);
+  if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) return json;
+  return isDeepStrictEqual(kind.parse(json), value) ? json : value.join(",");
 };
 
 const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
@@ -113,23 +113,23 @@ export const addConfigFile = (file: string, environment: Environment): Environme
   );
   const faults: string[] = [];
   const added: Record<string, string> = {};
-  const addAppSetting = (name: string, given: unknown): void => {
+  const addAppSetting = (name: string, value: unknown): void => {
     const key = `APP_SETTINGS_${name.toUpperCase()}`;
     if (environment[key] === undefined && environment[`PGRST_${key}`] === undefined)
-      added[key] = typeof given === "string" ? given : JSON.stringify(given);
+      added[key] = typeof value === "string" ? value : JSON.stringify(value);
   };
-  for (const [name, given] of Object.entries(loadValues(file, environment))) {
-    if (given === null || given === undefined) continue;
+  for (const [name, value] of Object.entries(loadValues(file, environment))) {
+    if (value === null || value === undefined) continue;
     const app = APP_SETTINGS.exec(name);
-    if (app !== null) addAppSetting(app[1] as string, given);
-    else if (name === "appSettings" && typeof given === "object")
-      for (const [key, each] of Object.entries(given)) addAppSetting(key, each);
+    if (app !== null) addAppSetting(app[1] as string, value);
+    else if (name === "appSettings" && typeof value === "object")
+      for (const [key, each] of Object.entries(value)) addAppSetting(key, each);
     else {
       const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
       if (setting === undefined && (unsupportedAdvice.has(name) || unsupportedAdvice.has(old))) {
         // a PostgREST or Hasura file is accepted; unsupported settings are reported as for variables
-        added[unsupportedAdvice.has(name) ? name : old] = typeof given === "string" ? given : JSON.stringify(given);
+        added[unsupportedAdvice.has(name) ? name : old] = typeof value === "string" ? value : JSON.stringify(value);
         continue;
       }
       if (setting === undefined) {
@@ -139,7 +139,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       const [variable, ...aliases] = setting.environment ?? [];
       if (variable === undefined) faults.push(`the setting "${name}" in ${file} is one for JavaScript only`);
       else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
-        added[variable] = encodeVariable(given, setting);
+        added[variable] = encodeVariable(value, setting);
     }
   }
   if (faults.length > 0) throw presetError(faults.join("\n"));

@@ -2,23 +2,23 @@
 import type { Setting } from "../../core/index.ts";
 import { listKnownSettings, type EnvironmentSettings } from "../server/environment.ts";
 
-const encodeValue = (given: unknown): string =>
-  Array.isArray(given) && given.every((item) => typeof item === "string")
-    ? given.join(",")
-    : typeof given === "string"
-      ? given
-      : JSON.stringify(given);
+const encodeValue = (value: unknown): string =>
+  Array.isArray(value) && value.every((item) => typeof item === "string")
+    ? value.join(",")
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value);
 
-const formatLine = (variable: string, isSecret: boolean | undefined, given: unknown): string =>
-  given === undefined || (Array.isArray(given) && given.length === 0 && isSecret === true)
+const formatLine = (variable: string, isSecret: boolean | undefined, value: unknown): string =>
+  value === undefined || (Array.isArray(value) && value.length === 0 && isSecret === true)
     ? `# ${variable}=`
-    : `${variable}=${isSecret === true ? "***" : encodeValue(given)}`;
+    : `${variable}=${isSecret === true ? "***" : encodeValue(value)}`;
 
 /** Formats the settings as lines of `NAME=value`. @rule C-DOC-3 */
 export const dumpConfig = ({ options, server }: EnvironmentSettings): string => {
-  const given: Readonly<Record<string, unknown>> = { ...server, ...options };
+  const values: Readonly<Record<string, unknown>> = { ...server, ...options };
   const lines = listKnownSettings().flatMap(({ name, environment = [], default: fallback, isSecret }: Setting) =>
-    environment.slice(0, 1).map((variable) => formatLine(variable, isSecret, given[name] ?? fallback)),
+    environment.slice(0, 1).map((variable) => formatLine(variable, isSecret, values[name] ?? fallback)),
   );
   // these settings may contain secrets for database functions
   const app = Object.keys(options.appSettings ?? {}).map((name) => `APP_SETTINGS_${name.toUpperCase()}=***`);

@@ -11,7 +11,7 @@ export const main = async (words: readonly string[], terminal: Terminal): Promis
   try {
     // most containers pass no arguments, so the parser of command lines is not loaded
     if (words.length === 0) return await runServer(terminal);
-    const { runCommandLine: runWords } = await import("./program.ts");
+    const { runCommandLine: runWords } = await import("./command-line.ts");
     return await runWords(words, terminal);
   } catch (error) {
     await printErrors(terminal, formatError(error));

@@ -30,12 +30,12 @@ interface CommandApi {
 /** The message that core logs when the first load of the schema fails (`core/engine/load.ts`). */
 const LOAD_FAILED = "failed to load the schema";
 
-const formatMessage = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
+const formatMessage = (message: string, fields?: Readonly<Record<string, unknown>>): string => {
   // the message "Database connection error." needs its details
-  const said = [facts?.["reason"], facts?.["details"], facts?.["hint"]].flatMap((fact) =>
+  const details = [fields?.["reason"], fields?.["details"], fields?.["hint"]].flatMap((fact) =>
     typeof fact === "string" ? fact.replace(/\.$/, "") : [],
   );
-  return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
+  return [...(message === LOAD_FAILED && details.length > 0 ? [] : [message]), ...details].join(": ");
 };
 
 /** Creates the api. If that fails, closes the embedded database, which otherwise the api closes. */
@@ -65,10 +65,10 @@ export const withApi = async <Result>(
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const warn: Logger["warn"] = (message, facts) => void warnings.push(formatMessage(message, facts));
+  const warn: Logger["warn"] = (message, fields) => void warnings.push(formatMessage(message, fields));
   const logger: Logger = {
-    error: (message, facts) =>
-      message === LOAD_FAILED ? fail(presetError(formatMessage(message, facts))) : warn(message, facts),
+    error: (message, fields) =>
+      message === LOAD_FAILED ? fail(presetError(formatMessage(message, fields))) : warn(message, fields),
     warn,
     info: () => undefined,
     debug: () => undefined,

@@ -59,7 +59,7 @@ const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outpu
 
 /** Logs unknown variables and the notice of the demo. @throws RelApiError `preset` if the demo must not start @rule
  *  C-SET-1 C-SET-4 */
-const checkSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
+const reportSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
   const strays = findUnknownVariables(env, listKnownVariables());
   const notice = buildDemoNotice(settings, env, strays);
   if (settings.options.logLevel === "silent") return;
@@ -73,7 +73,7 @@ const checkSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs):
 export const runServer = async (outputs: Outputs): Promise<number> => {
   const settings = readEnvironment(outputs.env);
   ignoreLogErrors([outputs.stdout, outputs.stderr]);
-  if (cluster.isPrimary) checkSettings(settings, outputs);
+  if (cluster.isPrimary) reportSettings(settings, outputs);
   const { workers } = settings.server;
   return workers > 1 && cluster.isPrimary ? runWorkers(workers, outputs) : startServer(settings, outputs);
 };

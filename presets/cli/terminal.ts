@@ -22,11 +22,11 @@ const isClosedPipe = (error: NodeJS.ErrnoException): boolean =>
 /**
  * Writes the text and waits until it was accepted. A closed pipe is not an error: `relapi schema | head`. @rule C-CLI-4
  */
-export const write = (stream: Writable, given: string): Promise<void> =>
+export const write = (stream: Writable, output: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => (isClosedPipe(error) ? resolve() : reject(error));
     stream.once("error", fail);
-    stream.write(given, (error) => {
+    stream.write(output, (error) => {
       if (error) return fail(error); // the stream also emits the error as an event
       stream.off("error", fail);
       resolve();
@@ -34,7 +34,7 @@ export const write = (stream: Writable, given: string): Promise<void> =>
   });
 
 /** Writes the text with a line feed at its end. */
-export const print = ({ stdout }: Outputs, given: string): Promise<void> =>
-  write(stdout, given.endsWith("\n") ? given : `${given}\n`);
+export const print = ({ stdout }: Outputs, output: string): Promise<void> =>
+  write(stdout, output.endsWith("\n") ? output : `${output}\n`);
 
 export const readStdin = ({ stdin }: Terminal): Promise<string> => text(stdin);

@@ -155,13 +155,15 @@ const checkNamedFunctions = async (context: PluginContext): Promise<readonly str
     where schema.nspname not in ('pg_catalog', 'information_schema')`);
   const names = functions.map(({ schema, name }) => `${schema}.${name}`);
   const path = [...dbSchemas, ...dbExtraSearchPath];
-  return named.flatMap(([variable, given]) => {
-    const isThere = given.includes(".")
-      ? names.includes(given)
-      : functions.some(({ schema, name }) => name === given && path.includes(schema));
+  return named.flatMap(([variable, functionName]) => {
+    const isThere = functionName.includes(".")
+      ? names.includes(functionName)
+      : functions.some(({ schema, name }) => name === functionName && path.includes(schema));
     if (isThere) return [];
-    const near = given.includes(".") ? names : functions.map(({ name }) => name);
-    return [`${variable} is "${given}", a function that does not exist${buildSuggestion(given, new Set(near))}`];
+    const near = functionName.includes(".") ? names : functions.map(({ name }) => name);
+    return [
+      `${variable} is "${functionName}", a function that does not exist${buildSuggestion(functionName, new Set(near))}`,
+    ];
   });
 };
 
@@ -202,7 +204,7 @@ const findDisabledPolicies = async (context: PluginContext): Promise<readonly Po
   );
 };
 
-interface Expression {
+interface PolicyExpression {
   readonly schema: string;
   readonly name: string;
   readonly relation: string;
@@ -217,7 +219,7 @@ const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704"
  *  its functions name. Each policy is therefore evaluated for a row of nulls, in a transaction that is rolled back.
  *  @rule C-CHK-4 */
 const findBrokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
-  const expressions = await context.query<Expression>(sql`
+  const expressions = await context.query<PolicyExpression>(sql`
     select schemaname::text as schema, tablename::text as name,
       pg_catalog.format('%I.%I', schemaname, tablename) as relation, policyname::text as policy, expression
     from pg_catalog.pg_policies

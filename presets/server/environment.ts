@@ -41,7 +41,7 @@ export const listKnownVariables = (): ReadonlySet<string> =>
 
 /** Returns the variables, with values read from the files that they name. Any secret may be in a file. @rule C-SET-6 */
 const loadSecretFiles = (
-  given: Environment,
+  variables: Environment,
   settings: readonly Setting[],
   faults: string[],
 ): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
@@ -50,8 +50,8 @@ const loadSecretFiles = (
   for (const setting of settings) {
     if (setting.isSecret !== true) continue;
     // the first of a setting's names that is set applies
-    const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
-    const path = /^@(.+)$/s.exec(given[variable ?? ""] ?? "")?.[1];
+    const variable = setting.environment?.find((name) => (variables[name] ?? "") !== "");
+    const path = /^@(.+)$/s.exec(variables[variable ?? ""] ?? "")?.[1];
     if (variable === undefined || path === undefined) continue;
     const file: SecretFile = { setting, variable, path };
     try {
@@ -62,14 +62,14 @@ const loadSecretFiles = (
       found[variable] = "";
     }
   }
-  return { environment: { ...given, ...found }, files };
+  return { environment: { ...variables, ...found }, files };
 };
 
 /** Reads the settings. @throws RelApiError `preset` with one line per invalid setting */
-export const readEnvironment = (given: Environment): EnvironmentSettings => {
+export const readEnvironment = (variables: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
   const settings = collectSettings(plus({}));
-  const { environment, files } = loadSecretFiles(given, settings, ofFiles);
+  const { environment, files } = loadSecretFiles(variables, settings, ofFiles);
   const ofPreset = parseVariables(settings, environment);
   const ofServer = parseVariables(serverSettings, environment);
   const flags = parseVariables([featureSetting], environment);

@@ -60,11 +60,11 @@ const STOP_PATIENCE_MS = 1000;
 const startReport = definePlugin({
   name: "start-report",
   apply: (_, context) => {
-    let told: readonly string[] = [];
+    let reportedFindings: readonly string[] = [];
     context.onModel(async () => {
       const findings = await checkNamedObjects(context);
-      for (const finding of findings) if (!told.includes(finding)) context.logger.warn(finding);
-      told = findings;
+      for (const finding of findings) if (!reportedFindings.includes(finding)) context.logger.warn(finding);
+      reportedFindings = findings;
     });
   },
 });
@@ -72,10 +72,10 @@ const startReport = definePlugin({
 /** Listens at once. Until the schema is loaded, requests wait or get 503. `isFirst` says that this process has the
  *  admin listener. @throws RelApiError `preset`, and errors of listening */
 export const serve = async (
-  { options: given, server: settings, files = [] }: EnvironmentSettings,
+  { options: presetOptions, server: settings, files = [] }: EnvironmentSettings,
   isFirst = true,
 ): Promise<StandaloneServer> => {
-  const options = await addEmbeddedDatabase({ options: given, server: settings });
+  const options = await addEmbeddedDatabase({ options: presetOptions, server: settings });
   let isListening = false;
   const adminPlugins =
     settings.adminPort === undefined || !isFirst

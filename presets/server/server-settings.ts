@@ -31,12 +31,12 @@ const EVERY_ADDRESS: Readonly<Record<string, string>> = {
 
 const host: SettingKind<string> = {
   accepts: "a host name or address",
-  parse: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined),
+  parse: (value) => EVERY_ADDRESS[value.trim()] ?? (/^[^\s/]+$/.test(value.trim()) ? value.trim() : undefined),
 };
 
 const fileMode: SettingKind<number> = {
   accepts: "a file mode from 600 to 777",
-  parse: (given) => (/^0?[67][0-7]{2}$/.test(given.trim()) ? Number.parseInt(given.trim(), 8) : undefined),
+  parse: (value) => (/^0?[67][0-7]{2}$/.test(value.trim()) ? Number.parseInt(value.trim(), 8) : undefined),
 };
 
 const port = wholeNumber(0, 65_535);
@@ -148,8 +148,8 @@ export const featureSetting: Setting<readonly string[]> = {
   environment: ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"],
   kind: {
     accepts: `a list of ${Object.keys(EXPERIMENTAL_FEATURES).join(", ")}, separated by commas`,
-    parse: (given) => {
-      const words = given
+    parse: (value) => {
+      const words = value
         .split(",")
         .map((word) => word.trim())
         .filter((word) => word !== "");

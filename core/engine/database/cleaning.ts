@@ -5,7 +5,7 @@
  *  deallocated prepared statements. */
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
-import { plainStatement, ROLLBACK, unnamedStatement } from "./statements.ts";
+import { createPlainStatement, ROLLBACK, createUnnamedStatement } from "./statements.ts";
 import { FollowingBatch, planUnprepared, type WireStatement } from "./wire.ts";
 
 /** The kinds of cleaning. `sequences`: no user code ran, but written rows may leave sequence values that remain
@@ -15,30 +15,33 @@ export type CleaningKind = "sequences" | "all" | "plans";
 
 /** Discards sequence values. The statement may be prepared, because it can be the last statement of a transaction
  *  without user code. */
-export const FORGET_SEQUENCES = plainStatement("discard sequences");
+export const FORGET_SEQUENCES = createPlainStatement("discard sequences");
 
-export const DISCARD_PLANS = unnamedStatement("discard plans");
+export const DISCARD_PLANS = createUnnamedStatement("discard plans");
 
 /** Runs before user code on a shared backend: discards the plans that functions made for another role, and the sequence
  *  values of other transactions. @rule R-TX-14 R-TX-15 */
-export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [DISCARD_PLANS, unnamedStatement("discard sequences")];
+export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [
+  DISCARD_PLANS,
+  createUnnamedStatement("discard sequences"),
+];
 
 /** The part of the cleaning that a rollback performs too. */
 const TRANSACTIONAL: readonly WireStatement[] = [
-  unnamedStatement("reset all"),
-  unnamedStatement("discard temp"),
-  unnamedStatement("close all"),
-  unnamedStatement("unlisten *"),
-  unnamedStatement("set session authorization default"),
+  createUnnamedStatement("reset all"),
+  createUnnamedStatement("discard temp"),
+  createUnnamedStatement("close all"),
+  createUnnamedStatement("unlisten *"),
+  createUnnamedStatement("set session authorization default"),
 ];
 
 /** Removes the traces that a rollback keeps: advisory locks, and statements that functions have prepared by `PREPARE`.
  *  Statements that the protocol has prepared remain, because they belong to relapi or to a pooler. */
 const unlockAndDeallocate = (hasPlpgsql: boolean): readonly WireStatement[] => [
-  unnamedStatement("select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)"),
+  createUnnamedStatement("select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)"),
   ...(hasPlpgsql
     ? [
-        unnamedStatement(`do language plpgsql $$
+        createUnnamedStatement(`do language plpgsql $$
 declare
   undo text;
 begin
@@ -60,7 +63,7 @@ const CLEANING_WITHOUT_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(false
 /** Returns the cleaning at the end of a transaction on a shared backend. Deferred triggers run first, because they need
  *  the transaction's settings. @rule R-TX-13 R-TX-15 */
 export const buildFullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
-  unnamedStatement("set constraints all immediate"),
+  createUnnamedStatement("set constraints all immediate"),
   ...(hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
 ];
 
@@ -71,7 +74,7 @@ export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireSta
   ...unlockAndDeallocate(hasPlpgsql),
 ];
 
-const WITHOUT_JIT = unnamedStatement("select pg_catalog.set_config('jit', 'off', false)");
+const WITHOUT_JIT = createUnnamedStatement("select pg_catalog.set_config('jit', 'off', false)");
 
 /** Returns the cleaning on a backend of its own. `channels` are the channels of relapi's own listeners, if all
  *  connections share one backend. */
@@ -84,7 +87,7 @@ const buildCleaning = (
     ? [FORGET_SEQUENCES]
     : [
         ...(sharing.hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
-        ...channels.map((channel) => unnamedStatement(toStatement(sql`listen ${ident(channel)}`).text)),
+        ...channels.map((channel) => createUnnamedStatement(toStatement(sql`listen ${ident(channel)}`).text)),
         FORGET_SEQUENCES,
         ...(hasNoJit ? [WITHOUT_JIT] : []),
         ...(kind === "plans" ? [DISCARD_PLANS] : []),

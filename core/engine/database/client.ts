@@ -8,7 +8,7 @@ import { createCleaner, type CleaningKind } from "./cleaning.ts";
 import type { Address, Connection, ConnectionOptions, ScriptResult } from "./connection.ts";
 import { CopyBoth } from "./copy-both.ts";
 import type { LongRow, LongRows, RowReader } from "./long-row.ts";
-import { PreparedStatements } from "./prepared.ts";
+import { PreparedStatements } from "./prepared-statements.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
@@ -43,7 +43,7 @@ type Client = Pg.Client & {
 const KEEP_ALIVE_MS = 10_000;
 
 /** Returns the configuration of pg's client, with `replication`, which pg's types omit. */
-const clientConfig = (
+const buildClientConfig = (
   to: Address,
   timeoutMs: number,
   purpose: ConnectionOptions["purpose"],
@@ -66,7 +66,7 @@ export const createClient = (
   timeoutMs: number,
   { replicates = false, purpose }: ConnectionOptions,
 ): Client => {
-  const config = clientConfig(to, timeoutMs, purpose);
+  const config = buildClientConfig(to, timeoutMs, purpose);
   return new Pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
@@ -75,7 +75,7 @@ export const createClient = (
 export const wrapClient = (
   client: Client,
   getChannels: (() => readonly string[]) | undefined,
-  { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionOptions,
+  { maxResultBytes = MAX_MESSAGE_BYTES, onRefused = () => undefined }: ConnectionOptions,
   reopen: Connection["reopen"],
 ): Connection => {
   const endListeners: (() => void)[] = [];
@@ -90,7 +90,7 @@ export const wrapClient = (
   client.on("end", notifyEnd);
   let watch: ResultWatch | undefined;
   const watchStream = (): void => {
-    watch = watchResults(client.connection.stream, refused);
+    watch = watchResults(client.connection.stream, onRefused);
   };
   // before TLS only one byte arrives, which pg reads itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
@@ -132,14 +132,14 @@ export const wrapClient = (
     query: async <Row>(text: string, values: readonly unknown[]) => {
       // only core sends these statements: the catalog may be of any size, and notifications never end
       limit(Number.POSITIVE_INFINITY);
-      const asked = lastQuery.then(() => client.query(text, values as unknown[]));
-      lastQuery = asked.catch(() => undefined); // the caller gets the error
-      return rowsOfLastStatement<Row>(await asked);
+      const result = lastQuery.then(() => client.query(text, values as unknown[]));
+      lastQuery = result.catch(() => undefined); // the caller gets the error
+      return getRowsOfLastStatement<Row>(await result);
     },
     script: async (text) => {
       limit(maxResultBytes);
       const found: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
-      return (Array.isArray(found) ? found : [found]).map(scriptResult);
+      return (Array.isArray(found) ? found : [found]).map(buildScriptResult);
     },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
@@ -189,14 +189,14 @@ export const wrapClient = (
 
 /** Returns the rows of the last statement, because pg's types omit the list of results of a text with several
  *  statements. */
-const rowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
+const getRowsOfLastStatement = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const keepText = (text: unknown): unknown => text;
 // pg's types have overloads for each format, but every value arrives as text
 const AS_TEXT = { getTypeParser: () => keepText } as unknown as Pg.CustomTypesConfig;
 
-const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
+const buildScriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
   // the result of an empty text has no command
   command: command ?? "",
   columns: fields.map(({ name }) => name),
@@ -253,8 +253,8 @@ const COMPLETION_MESSAGES: readonly (number | undefined)[] = [0x43, 0x49];
 /** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
  *  never assembled, and a long row is streamed. Call this function after pg has added listeners to the stream, and
  *  before the first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no
- *  other code could catch these exceptions. `refused` is called for each result that exceeds the limit. */
-const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
+ *  other code could catch these exceptions. `onRefused` is called for each result that exceeds the limit. */
+const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
   // every listener of "data" takes a chunk
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[];
   const watch: ResultWatch = { limit: MAX_MESSAGE_BYTES, long: undefined, doneCount: 0 };
@@ -335,7 +335,7 @@ const watchResults = (stream: Duplex, refused: () => void): ResultWatch => {
     if (hasFailed) return;
     try {
       if (take(chunk)) return;
-      refused();
+      onRefused();
       hasFailed = true;
       stream.destroy(resultTooLarge(Math.min(watch.limit, MAX_MESSAGE_BYTES)));
     } catch (error) {

@@ -2,7 +2,7 @@
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongRows } from "./long-row.ts";
-import type { PlanOwner, PreparedStatements } from "./prepared.ts";
+import type { PlanOwner, PreparedStatements } from "./prepared-statements.ts";
 import type { Backend } from "./sharing.ts";
 import type { WirePlan, WireResult } from "./wire.ts";
 
@@ -82,7 +82,7 @@ export interface ConnectionOptions {
   /** The limit in bytes for the result of one batch. A larger result ends the connection. */
   readonly maxResultBytes?: number;
   /** Called for each result that exceeds the limit. */
-  readonly refused?: () => void;
+  readonly onRefused?: () => void;
 }
 
 /** A server on which transactions run. */
@@ -90,7 +90,7 @@ export interface DatabaseServer {
   /** The maximum number of connections. Undefined if the size of the pool is the only limit. */
   readonly maxCount: number | undefined;
   /** Opens a connection to the server. @throws RelApiError `connection-failed` */
-  open(limits: Pick<ConnectionOptions, "maxResultBytes" | "refused">): Promise<Connection>;
+  open(limits: Pick<ConnectionOptions, "maxResultBytes" | "onRefused">): Promise<Connection>;
   /** Resolves with whether a connection that has lost prepared statements leads to a pooler. @rule R-TX-15 */
   isPooled(connection: Connection): Promise<boolean>;
   /** Detects dead connections of a pool. Returns a function that stops the detection. */

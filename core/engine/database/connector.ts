@@ -17,13 +17,13 @@ export interface Connector {
   readonly primary: DatabaseServer;
   /** Opens a pool for each replica. Returns undefined if there are no replicas. */
   openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-  /** Listens to notifications. Returns a function that stops listening. `missed` is called when notifications may have
-   *  been lost. `unheard` is called when no notification can arrive until `missed` is called. */
+  /** Listens to notifications. Returns a function that stops listening. `onMissed` is called when notifications may have
+   *  been lost. `onFailure` is called when no notification can arrive until `onMissed` is called. */
   listen(
     channel: string,
-    heard: (payload: string) => void,
-    missed?: (why: Missed) => void,
-    unheard?: () => void,
+    onMessage: (payload: string) => void,
+    onMissed?: (why: Missed) => void,
+    onFailure?: () => void,
   ): () => void;
   /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
    *  listeners. */

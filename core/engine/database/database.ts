@@ -14,7 +14,7 @@ import type { Connector } from "./connector.ts";
 import { runScript, type ScriptOptions } from "./script.ts";
 import { rejectNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
-import { PARSED_MULTIPLE } from "./prepared.ts";
+import { PARSED_MULTIPLE } from "./prepared-statements.ts";
 import { buildFullCleaning } from "./cleaning.ts";
 import { getSharing } from "./sharing.ts";
 import { planUnprepared } from "./wire.ts";
@@ -53,12 +53,12 @@ export const createDatabase = (
   caches: Caches,
   sessions: readonly SessionSpec[],
   connector: Connector,
-  ran: Signal<unknown> = createSignal(),
+  endedSignal: Signal<unknown> = createSignal(),
   troubles: HealthProblems = createHealthProblems(),
 ): Database => {
   // these options are read once, because reloads do not change the options of connections
   const { options } = current;
-  const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
+  const warn: Logger["warn"] = (message, fields) => logger.warn(message, fields);
   const pools: Pool[] = [];
   const openPool = (server: DatabaseServer): Pool => {
     const pool = createPool({
@@ -118,7 +118,7 @@ export const createDatabase = (
     warn,
     troubles,
     logStatement,
-    endedSignal: ran,
+    endedSignal,
   });
   return {
     execute: executor.execute,

@@ -13,13 +13,19 @@ import { convertStatementError, isFatal, isInterrupted, isInFunction, readSqlsta
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { createLostRoleReporter } from "./role-errors.ts";
-import { createBatchPlanner, recordFailure, UNKNOWN_ROLE, type FailedBatch, type PlanOwner } from "./prepared.ts";
+import {
+  createBatchPlanner,
+  recordFailure,
+  UNKNOWN_ROLE,
+  type FailedBatch,
+  type PlanOwner,
+} from "./prepared-statements.ts";
 import type { Replicas } from "./connector.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { nextAttempt, type Attempts } from "./retry-policy.ts";
 import { createSharedTransaction } from "./shared-transaction.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
-import { plainStatement } from "./statements.ts";
+import { createPlainStatement } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
 import type { SendOptions } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
@@ -31,7 +37,7 @@ interface ExecutorParts {
   /** The replicas, on which only reads run. */
   readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
-  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: HealthProblems;
   /** Logs the text of each statement of a request. Undefined unless statements are logged. */
   readonly logStatement?: (text: string) => void;
@@ -316,7 +322,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       planBatch,
       lostRole,
       fullDisk,
-      ran: endedSignal,
+      endedSignal,
     }),
     transactionSender: {
       build: (execution, programs) => {
@@ -331,7 +337,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 };
 
 const NO_STATEMENTS: readonly WireStatement[] = [];
-const DISCARD_PLANS: readonly WireStatement[] = [plainStatement("discard plans")];
+const DISCARD_PLANS: readonly WireStatement[] = [createPlainStatement("discard plans")];
 const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
 /** A failed attempt, with the facts that decide whether the transaction is repeated. No other file sees this error. */

@@ -10,7 +10,7 @@ const PROBLEM_LIFETIME_MS = 15_000;
  *  failed for a while. @rule R-ADM-7 */
 export const createFullDiskReporter = (
   troubles: HealthProblems,
-  warn: (message: string, facts: Readonly<Record<string, unknown>>) => void,
+  warn: (message: string, fields: Readonly<Record<string, unknown>>) => void,
 ): ((error: unknown) => void) => {
   let timer: NodeJS.Timeout | undefined;
   return (error) => {

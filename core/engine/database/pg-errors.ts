@@ -129,7 +129,7 @@ const buildMessage = ({ message, routine, where }: PgError): string =>
 export const convertStatementError = (error: unknown, path?: string): RelApiError => {
   // relapi has thrown this error for a result that exceeds the limit
   if (error instanceof RelApiError) return error;
-  if (!isPgError(error)) return connectionLost(errorText(error), error);
+  if (!isPgError(error)) return connectionLost(readErrorText(error), error);
   const status = chooseStatus(error.code, error.message, isUnreadable(error));
   return new RelApiError({
     code: error.code,
@@ -139,14 +139,14 @@ export const convertStatementError = (error: unknown, path?: string): RelApiErro
     hint: mayNameHiddenObjects(error) ? null : (error.hint ?? null),
     path,
     headers: status === 503 ? [["Retry-After", "1"]] : [],
-    facts: errorFields(error),
+    facts: listErrorFacts(error),
     cause: error,
   });
 };
 
 /** Converts an error of connecting. The text of the driver becomes the error's details. @rule R-ERR-1 */
 export const convertConnectionError = (error: unknown): RelApiError =>
-  connectionFailed(errorText(error), error, isPgError(error) ? { sqlstate: error.code } : {});
+  connectionFailed(readErrorText(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
 const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
 /** Matches the codes of Node and OpenSSL: `SELF_SIGNED_CERT_IN_CHAIN`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
@@ -175,7 +175,7 @@ const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine ===
 const mayNameHiddenObjects = (error: PgError): boolean =>
   (error.code === "42703" || error.code === "42P01") && !isRaised(error);
 
-const errorFields = (error: PgError): Readonly<Record<string, Json>> => {
+const listErrorFacts = (error: PgError): Readonly<Record<string, Json>> => {
   const facts: Record<string, Json> = { sqlstate: error.code };
   for (const name of ["severity", "constraint", "schema", "table", "column"] as const) {
     const fact = error[name];
@@ -203,7 +203,7 @@ export const isUnreachable = (error: unknown): boolean =>
 
 /** Returns the message of an error. Node combines the failures of several addresses into one error without a
  *  message. */
-const errorText = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(errorText).join("; ");
+const readErrorText = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(readErrorText).join("; ");
   return error instanceof Error ? error.message : String(error);
 };

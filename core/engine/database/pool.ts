@@ -2,7 +2,7 @@
 import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, DatabaseServer } from "./connection.ts";
 import { isTimedOut, TIMED_OUT, connectionTimedOut } from "./pg-errors.ts";
-import type { PlanOwner } from "./prepared.ts";
+import type { PlanOwner } from "./prepared-statements.ts";
 import { planUnprepared } from "./wire.ts";
 import { getSharing, type Sharing } from "./sharing.ts";
 
@@ -16,7 +16,7 @@ interface PoolOptions {
   readonly maxResultBytes: number;
   /** The bytes of parsed SQL after which a connection is replaced. */
   readonly maxParsedBytes: number;
-  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 }
 
 export interface PoolCounts {
@@ -92,17 +92,17 @@ export const createPool = (options: PoolOptions): Pool => {
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
-  const isStale = (kept: PooledConnection, now: number): boolean =>
-    kept.connection.isEnded ||
-    kept.generation !== generation ||
-    kept.connection.prepared.parsedBytes > maxParsedBytes ||
-    now - kept.openedAtMs >= lifetimeMs;
+  const isStale = (entry: PooledConnection, now: number): boolean =>
+    entry.connection.isEnded ||
+    entry.generation !== generation ||
+    entry.connection.prepared.parsedBytes > maxParsedBytes ||
+    now - entry.openedAtMs >= lifetimeMs;
 
-  const drop = (kept: PooledConnection): void => {
-    if (!all.delete(kept.connection)) return;
-    const at = idle.indexOf(kept);
+  const drop = (entry: PooledConnection): void => {
+    if (!all.delete(entry.connection)) return;
+    const at = idle.indexOf(entry);
     if (at !== -1) idle.splice(at, 1);
-    void kept.connection.end();
+    void entry.connection.end();
     if (isClosed && all.size === 0) whenEmpty?.();
     serveNext();
   };
@@ -124,9 +124,9 @@ export const createPool = (options: PoolOptions): Pool => {
   /** Returns an idle connection after a check that the server responds on it, or waits for a connection. @rule
    *  R-HST-7 */
   const acquireAlive = async (owner: PlanOwner | undefined): Promise<Connection> => {
-    for (let kept = acquireIdle(owner); kept !== undefined; kept = acquireIdle(owner)) {
-      if (!isStale(kept, Date.now()) && (await isAlive(kept))) return kept.connection;
-      drop(kept);
+    for (let entry = acquireIdle(owner); entry !== undefined; entry = acquireIdle(owner)) {
+      if (!isStale(entry, Date.now()) && (await isAlive(entry))) return entry.connection;
+      drop(entry);
     }
     return openOrWait();
   };
@@ -142,15 +142,15 @@ export const createPool = (options: PoolOptions): Pool => {
     openingCount++;
     const beganAtMs = performance.now();
     try {
-      const connection = await server.open({ maxResultBytes, refused: () => void refusedCount++ });
+      const connection = await server.open({ maxResultBytes, onRefused: () => void refusedCount++ });
       pool.sharing = getSharing(connection);
       heardAtMs = performance.now();
       const now = Date.now();
-      const kept: PooledConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
-      all.set(connection, kept);
+      const entry: PooledConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
+      all.set(connection, entry);
       connection.onEnd(() => {
         if (all.has(connection)) suspectConnections();
-        drop(kept);
+        drop(entry);
       });
       openingCount--;
       return connection;
@@ -221,7 +221,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const sweep = setInterval(
     () => {
       const now = Date.now();
-      for (const kept of idle.slice()) if (isStale(kept, now) || now - kept.idleSinceMs >= idleMs) drop(kept);
+      for (const entry of idle.slice()) if (isStale(entry, now) || now - entry.idleSinceMs >= idleMs) drop(entry);
     },
     Math.max(100, Math.min(SWEEP_MS, idleMs / 2, lifetimeMs / 2)),
   );
@@ -230,35 +230,35 @@ export const createPool = (options: PoolOptions): Pool => {
     connections: () => all.keys(),
     onLost: (isUnreachable) => {
       if (isUnreachable) failWaiters(connectionTimedOut());
-      for (const kept of idle.slice()) drop(kept);
+      for (const entry of idle.slice()) drop(entry);
     },
   });
 
   const pool: Pool & { sharing: Sharing | undefined } = {
     acquire: (owner) => {
       if (isClosed) return Promise.reject(poolTimeout());
-      for (let kept = acquireIdle(owner); kept !== undefined; kept = acquireIdle(owner)) {
+      for (let entry = acquireIdle(owner); entry !== undefined; entry = acquireIdle(owner)) {
         const now = Date.now();
         if (now < suspectUntilMs) {
-          idle.push(kept);
+          idle.push(entry);
           return acquireAlive(owner);
         }
-        if (!isStale(kept, now)) return kept.connection;
-        drop(kept);
+        if (!isStale(entry, now)) return entry.connection;
+        drop(entry);
       }
       return openOrWait();
     },
     release: (connection, isReusable) => {
-      const kept = all.get(connection);
-      if (kept === undefined) return; // the pool has dropped the connection
+      const entry = all.get(connection);
+      if (entry === undefined) return; // the pool has dropped the connection
       const now = Date.now();
       if (isReusable) heardAtMs = performance.now();
       else suspectConnections();
-      if (!isReusable || isClosed || isStale(kept, now)) return drop(kept);
+      if (!isReusable || isClosed || isStale(entry, now)) return drop(entry);
       const waiter = waiters.shift();
       if (waiter !== undefined) return give(waiter, connection);
-      kept.idleSinceMs = now;
-      idle.push(kept);
+      entry.idleSinceMs = now;
+      idle.push(entry);
     },
     sharing: undefined,
     recheck: async (connection) => {
@@ -271,11 +271,11 @@ export const createPool = (options: PoolOptions): Pool => {
       return isClosed;
     },
     abandon: () => {
-      for (const kept of all.values()) drop(kept);
+      for (const entry of all.values()) drop(entry);
     },
     renew: () => {
       generation++;
-      for (const kept of idle.slice()) drop(kept);
+      for (const entry of idle.slice()) drop(entry);
     },
     counts: () => ({
       ...countPrepared(all.keys()),
@@ -291,15 +291,15 @@ export const createPool = (options: PoolOptions): Pool => {
       clearInterval(sweep);
       stopWatching();
       failWaiters(poolTimeout());
-      for (const kept of idle.slice()) drop(kept);
+      for (const entry of idle.slice()) drop(entry);
       if (all.size === 0) return;
       const cancelled: Promise<void>[] = [];
       const patience = setTimeout(() => {
         warn("closing connections that are still in use", { count: all.size });
-        for (const kept of all.values()) {
-          drop(kept);
+        for (const entry of all.values()) {
+          drop(entry);
           // the running statement is cancelled, because the server notices the disconnection only later
-          cancelled.push(kept.connection.cancel());
+          cancelled.push(entry.connection.cancel());
         }
       }, patienceMs);
       await new Promise<void>((resolve) => {

@@ -85,10 +85,10 @@ export class TransactionRecord implements EndedTransaction {
     this.execution = execution;
   }
 
-  publish(ran: Signal<unknown>, rows?: readonly ResultRow[], error?: unknown): void {
+  publish(endedSignal: Signal<unknown>, rows?: readonly ResultRow[], error?: unknown): void {
     this.rows = rows;
     this.error = error;
     this.endedAtMs = performance.now();
-    ran.emit(this);
+    endedSignal.emit(this);
   }
 }

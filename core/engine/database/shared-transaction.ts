@@ -8,10 +8,10 @@ import type { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal } from "./pg-errors.ts";
 import type { createLostRoleReporter } from "./role-errors.ts";
 import type { Pool } from "./pool.ts";
-import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
+import { recordFailure, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared-statements.ts";
 import { findStatementPath, TransactionRecord, runChecks, explainError } from "./results.ts";
 import { getSharing } from "./sharing.ts";
-import { buildBeginText, unnamedStatement, ROLLBACK } from "./statements.ts";
+import { buildBeginText, createUnnamedStatement, ROLLBACK } from "./statements.ts";
 import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
 import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
@@ -23,26 +23,26 @@ interface SharedTransactionParts {
   readonly planBatch: ReturnType<typeof createBatchPlanner>;
   readonly lostRole: ReturnType<typeof createLostRoleReporter>;
   readonly fullDisk: ReturnType<typeof createFullDiskReporter>;
-  readonly ran: Signal<unknown>;
+  readonly endedSignal: Signal<unknown>;
 }
 
 /** Resets the session before each execution, to the connection's settings, without temporary tables. The reset runs as
  *  the login role, because only superusers may change some settings of a role. `reset all` includes such settings, but
  *  not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
-  unnamedStatement("reset all"),
-  unnamedStatement("discard temp"),
-  unnamedStatement("set local session authorization default"),
-  unnamedStatement("set local role none"),
+  createUnnamedStatement("reset all"),
+  createUnnamedStatement("discard temp"),
+  createUnnamedStatement("set local session authorization default"),
+  createUnnamedStatement("set local role none"),
 ];
 
 /** Repeats a setting that `reset all` reverts. */
-const WITHOUT_JIT = unnamedStatement("set local jit to off");
+const WITHOUT_JIT = createUnnamedStatement("set local jit to off");
 
 /** Begins a subtransaction for a read-only execution. The end of the subtransaction restores the right to write. */
-const SAVEPOINT = unnamedStatement("savepoint relapi_execution");
-const UNDO = unnamedStatement("rollback to savepoint relapi_execution");
-const RELEASE = unnamedStatement("release savepoint relapi_execution");
+const SAVEPOINT = createUnnamedStatement("savepoint relapi_execution");
+const UNDO = createUnnamedStatement("rollback to savepoint relapi_execution");
+const RELEASE = createUnnamedStatement("release savepoint relapi_execution");
 
 const always = (): boolean => true;
 const never = (): boolean => false;
@@ -57,7 +57,7 @@ export const createSharedTransaction =
     planBatch,
     lostRole,
     fullDisk,
-    ran,
+    endedSignal,
   }: SharedTransactionParts): PluginContext["transaction"] =>
   async ({ isolation, onDisconnect }, work) => {
     const connection = await primary.acquire(UNKNOWN_ROLE);
@@ -75,7 +75,7 @@ export const createSharedTransaction =
     const send = async (
       statements: readonly WireStatement[],
       isEnd = false,
-      told: (failedAt: number) => string | undefined = () => undefined,
+      findPath: (failedAt: number) => string | undefined = () => undefined,
       role?: string,
     ): Promise<Extract<WireResult, { readonly rows: unknown }>> => {
       const batch = planBatch(connection.prepared, statements, false);
@@ -88,13 +88,13 @@ export const createSharedTransaction =
       isStateKnown = !isFatal(result.error);
       lostRole(result.error, statements[result.failedAt], role);
       fullDisk(result.error);
-      throw convertStatementError(result.error, told(result.failedAt));
+      throw convertStatementError(result.error, findPath(result.failedAt));
     };
 
     const run = async (execution: Execution): Promise<readonly ResultRow[]> => {
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
-      const record = ran.hasListeners ? new TransactionRecord(execution) : undefined;
+      const record = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
       // the transaction has not waited for a connection, because the connection already exists
       if (record !== undefined) record.beganAtMs = record.askedAtMs;
       const isRead = execution.access === "read only";
@@ -119,11 +119,11 @@ export const createSharedTransaction =
         runChecks(execution, found, offset);
         const merged = mergeRows(execution, found, offset);
         execution.check?.(merged);
-        record?.publish(ran, merged);
+        record?.publish(endedSignal, merged);
         return merged;
       } catch (error) {
         const known = error instanceof RelApiError ? explainError(error, execution, current) : error;
-        record?.publish(ran, undefined, known);
+        record?.publish(endedSignal, undefined, known);
         const isOver = isUndone && isStateKnown && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
         if (isOver) failure = { error: known };
         throw known;
@@ -134,7 +134,7 @@ export const createSharedTransaction =
     try {
       await send([
         ...(connection.planOwner === undefined || sharing !== undefined ? [] : [DISCARD_PLANS]),
-        unnamedStatement(buildBeginText(isolation ?? "read committed", false)),
+        createUnnamedStatement(buildBeginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
       // the connection keeps no plans of user code, because the cleaning discards them

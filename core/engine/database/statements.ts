@@ -16,12 +16,12 @@ export const nameOwnedStatement = (text: string, role: string | undefined): stri
   nameStatement(JSON.stringify([role ?? null, text]));
 
 /** Creates a statement without values that may be prepared. */
-export const plainStatement = (text: string): WireStatement => ({ text, name: nameStatement(text), values: [] });
+export const createPlainStatement = (text: string): WireStatement => ({ text, name: nameStatement(text), values: [] });
 
 /** Creates a statement without values that is never prepared. */
-export const unnamedStatement = (text: string): WireStatement => ({ text, name: "", values: [] });
+export const createUnnamedStatement = (text: string): WireStatement => ({ text, name: "", values: [] });
 
-export const ROLLBACK: readonly WireStatement[] = [unnamedStatement("rollback")];
+export const ROLLBACK: readonly WireStatement[] = [createUnnamedStatement("rollback")];
 
 const ISOLATIONS: ReadonlySet<string> = new Set([
   "read uncommitted",

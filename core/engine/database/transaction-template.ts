@@ -20,15 +20,15 @@ import {
   buildCleaningRollback,
   type CleaningKind,
 } from "./cleaning.ts";
-import { UNKNOWN_ROLE, type PlanOwner } from "./prepared.ts";
+import { UNKNOWN_ROLE, type PlanOwner } from "./prepared-statements.ts";
 import type { Sharing } from "./sharing.ts";
-import { compileSettings, splitNames, buildSearchPath, type DatabaseSetting } from "./settings.ts";
+import { compileSettings, splitNames, buildSearchPath, type DatabaseSetting } from "./settings-statement.ts";
 import {
   buildBeginText,
   nameStatement,
   nameOwnedStatement,
-  plainStatement,
-  unnamedStatement,
+  createPlainStatement,
+  createUnnamedStatement,
   buildPreRequestCall,
   ROLLBACK,
 } from "./statements.ts";
@@ -125,7 +125,7 @@ const SETTING_COUNT = defineQuestion("setting count", ({ settings }: TemplateSou
 const PROGRAM_COUNT = defineQuestion("program count", ({ programs }: TemplateSource) => programs.length);
 
 /** Returns a function that creates the question about each member of a list, when that question is first asked. */
-const indexedQuestions = <Answer>(
+const createIndexedQuestions = <Answer>(
   name: string,
   at: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
@@ -133,9 +133,9 @@ const indexedQuestions = <Answer>(
   return (i) => (questions[i] ??= defineQuestion(`${name} ${i}`, (source: TemplateSource) => at(source, i)));
 };
 
-const settingNameQuestion = indexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
+const settingNameQuestion = createIndexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
 // the index is below the number of programs
-const programQuestion = indexedQuestions("program", ({ programs }, i) => programs[i]?.program as Program);
+const programQuestion = createIndexedQuestions("program", ({ programs }, i) => programs[i]?.program as Program);
 
 /** Returns the name of the pre-request function. Undefined if the transaction does not call one. */
 const findPreRequest = (ask: Ask<TemplateSource>): string | undefined => {
@@ -148,9 +148,12 @@ const NO_STATEMENTS: readonly WireStatement[] = [];
 const NO_VALUES: WireStatement["values"] = [];
 
 /** Ends a transaction. The statement is unnamed, because user-defined code may have deallocated prepared statements. */
-export const COMMITTED: readonly WireStatement[] = [unnamedStatement("commit")];
+export const COMMITTED: readonly WireStatement[] = [createUnnamedStatement("commit")];
 /** Rolls a transaction back, after a check of deferred constraints, which may fail. */
-export const ROLLED_BACK: readonly WireStatement[] = [unnamedStatement("set constraints all immediate"), ...ROLLBACK];
+export const ROLLED_BACK: readonly WireStatement[] = [
+  createUnnamedStatement("set constraints all immediate"),
+  ...ROLLBACK,
+];
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
@@ -255,7 +258,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
       : []),
   ]);
   const opening: readonly WireStatement[] = [
-    ...(isImplicit ? NO_STATEMENTS : [plainStatement(buildBeginText(isolation, isReadOnly))]),
+    ...(isImplicit ? NO_STATEMENTS : [createPlainStatement(buildBeginText(isolation, isReadOnly))]),
     ...(cleanedSharing === undefined ? NO_STATEMENTS : DISCARD_FOREIGN_STATE),
   ];
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
@@ -297,7 +300,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
 
 const BYTES_PER_STATEMENT = 200;
 
-const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSource, TransactionTemplate> => ({
+const buildTemplateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSource, TransactionTemplate> => ({
   name: "transactions",
   make: (ask) => buildTemplate(ask, sessions),
   estimateBytes: ({ settingsText, statements }) =>
@@ -308,4 +311,4 @@ const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSourc
 export const createTemplates = (
   caches: Caches,
   sessions: readonly SessionSpec[],
-): Cache<TemplateSource, TransactionTemplate> => caches.create(templateSpec(sessions));
+): Cache<TemplateSource, TransactionTemplate> => caches.create(buildTemplateSpec(sessions));

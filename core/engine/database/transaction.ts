@@ -7,7 +7,7 @@ import type { CurrentState } from "../current.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { rejectNul } from "../values/nul.ts";
-import { buildSessionSettings, buildSessionJson, type DatabaseSetting } from "./settings.ts";
+import { buildSessionSettings, buildSessionJson, type DatabaseSetting } from "./settings-statement.ts";
 import { createTemplates, type SendOptions, type TransactionTemplate } from "./transaction-template.ts";
 import type { WireRow, WireStatement } from "./wire.ts";
 import { memoize } from "../../kernel/memoize.ts";

@@ -11,9 +11,9 @@ export const compareColumn = (
   right: Pick<Comparison, "operand" | "keyword">,
 ): Comparison => ({ kind: "compare", left: { kind: "column", name }, operator, ...right });
 
-/** Returns the condition for the rows of the relation that the plan may use, or undefined for all rows. `way` is the
+/** Returns the condition for the rows of the relation that the plan may use, or undefined for all rows. `path` is the
  *  path to the rows. Undefined if the read names the relation itself. The rule may throw to refuse the plan. */
-export type RowRule = (relation: Relation, way: PlanPath | undefined) => Predicate | undefined;
+export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 
 type Filtered = { readonly where?: Predicate };
 
@@ -24,9 +24,9 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
   const addCondition = <Node extends object>(
     node: Node & Filtered,
     relation: Relation | undefined,
-    way?: PlanPath,
+    path?: PlanPath,
   ): Node => {
-    const condition = relation && rule(relation, way);
+    const condition = relation && rule(relation, path);
     if (condition === undefined) return node;
     return { ...node, where: node.where === undefined ? condition : { kind: "and", of: [condition, node.where] } };
   };
@@ -34,11 +34,11 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
   const restrictLookup = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
     if (!isLookup(node)) return node;
     const { target, routine } = resolveLookup(node, relation);
-    const way = relation && node.kind !== "exists" ? { from: relation, routine } : undefined;
-    return addCondition(node, target && findRelation(model, target), way);
+    const path = relation && node.kind !== "exists" ? { from: relation, routine } : undefined;
+    return addCondition(node, target && findRelation(model, target), path);
   };
   return mapPlan(plan, model, {
-    read: (read, { relation, path: way }) => ("written" in read.from ? read : addCondition(read, relation, way)),
+    read: (read, { relation, path }) => ("written" in read.from ? read : addCondition(read, relation, path)),
     predicate: restrictLookup,
     expression: restrictLookup,
     insert: (insert, { relation }) =>

@@ -62,9 +62,9 @@ type StatementField = Extract<BundleField, { readonly statement: string }>;
 
 /** Functions that replace nodes. Each function is called after the parts of its node have been mapped. */
 interface PlanMapper<Scope extends PlanScope = PlanScope> {
-  /** Extends the scope of the rows that a node reads, before they are traversed. `around` is the scope of the node
+  /** Extends the scope of the rows that a node reads, before they are traversed. `outerScope` is the scope of the node
    *  itself. Undefined for outermost reads and writes. Required if `Scope` extends `PlanScope`. */
-  readonly extendScope?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
+  readonly extendScope?: (rows: PlanScope, node: PlanSource, outerScope: Scope | undefined) => Scope;
   /** Replaces a read. `scope.relation` is the relation of the read's rows. */
   readonly read?: (read: Read, scope: Scope) => Read;
   readonly insert?: (insert: Insert, scope: Scope) => Insert;
@@ -170,10 +170,10 @@ const mapRead = (
   read: Read,
   walk: Walk,
   position: Pick<PlanScope, "isOne" | "path"> = {},
-  embed?: { readonly node: Embed; readonly around: PlanScope },
+  embed?: { readonly node: Embed; readonly outerScope: PlanScope },
 ): Read => {
   const relation = findReadRelation(read, walk.model);
-  const scope = buildScope({ relation, root: relation }, embed?.node ?? read, embed?.around, walk);
+  const scope = buildScope({ relation, root: relation }, embed?.node ?? read, embed?.outerScope, walk);
   const from = "call" in read.from ? withChanges(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
   const next = withChanges(read, {
     from,
@@ -311,7 +311,7 @@ const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
         isOne: along?.isToOne === true,
         path: scope.relation && { from: scope.relation, routine: along?.routine },
       },
-      { node: embed, around: scope },
+      { node: embed, outerScope: scope },
     ),
   });
   return walk.mapper.embed?.(next, scope) ?? next;
@@ -454,8 +454,12 @@ const buildLookupScope = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope
   return buildScope({ relation: target && findRelation(walk.model, target), root: scope.root }, node, scope, walk);
 };
 
-const buildScope = (rows: PlanScope, node: PlanSource, around: PlanScope | undefined, { mapper }: Walk): PlanScope =>
-  mapper.extendScope?.(rows, node, around) ?? rows;
+const buildScope = (
+  rows: PlanScope,
+  node: PlanSource,
+  outerScope: PlanScope | undefined,
+  { mapper }: Walk,
+): PlanScope => mapper.extendScope?.(rows, node, outerScope) ?? rows;
 
 const mapOptional = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);

@@ -1,7 +1,7 @@
 /** Compiles reads such as `{ aggregate { count sum { … } } nodes { … } }`, which return one object over all rows of the
  *  read. */
 import type { Expression, Output, Predicate, Read } from "../plan/plan.ts";
-import { compileAggregateCall } from "./aggregate.ts";
+import { compileAggregateCall } from "./aggregate-call.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { joinObject } from "./json.ts";
 import type { ReadOptions } from "./from-clause.ts";

@@ -9,5 +9,5 @@ export interface BuiltIn {
 }
 
 /** Returns whether the part lists its built-ins, and the database has no other operator or function of these names. */
-export const usesOnlyBuiltIns = (part: BuiltIn | undefined, { shadowedNames: rivals }: Model): boolean =>
-  part?.builtIn?.every((name) => !rivals.has(name)) === true;
+export const usesOnlyBuiltIns = (part: BuiltIn | undefined, { shadowedNames }: Model): boolean =>
+  part?.builtIn?.every((name) => !shadowedNames.has(name)) === true;

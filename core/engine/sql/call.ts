@@ -8,12 +8,12 @@ import { compileJson, compileValue } from "./value.ts";
 
 /** Compiles the arguments `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the
  *  row. */
-export const compileRoutineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
-  const parts = given.map((argument) => {
+export const compileRoutineArguments = (compiler: Compiler, args: readonly RoutineArgument[], row?: Sql): Sql => {
+  const parts = args.map((argument) => {
     const argumentValue = argument.isRow === true && row !== undefined ? row : compileValue(compiler, argument.value);
     return argument.name === undefined ? argumentValue : sql`${ident(argument.name)} => ${argumentValue}`;
   });
-  return join(row === undefined || given.some((argument) => argument.isRow) ? parts : [row, ...parts]);
+  return join(row === undefined || args.some((argument) => argument.isRow) ? parts : [row, ...parts]);
 };
 
 /** Returns the overload that a call names by its oid. */
@@ -25,10 +25,10 @@ export const requireRoutine = (compiler: Compiler, call: RoutineCall): Routine =
 
 /** Compiles the arguments `"b" => $2, variadic "c" => $3`. PostgreSQL finds a variadic function only if all parameters
  *  are named, so the arguments include the defaults. @rule R-RPC-5 R-SQL-14 */
-const compileNamedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
+const compileNamedArguments = (routine: Routine, args: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
-      const passed = given.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
+      const passed = args.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
       return passed === undefined
         ? []
         : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${passed}`];

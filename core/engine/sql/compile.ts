@@ -163,12 +163,12 @@ const compileBundleText = (compiler: Compiler, bundle: Bundle): Sql =>
   );
 
 /** Compiles a declared statement. The statement's relations are unknown, so the program is open-ended. @rule X-GQL-3 */
-const compileStatement = (compiler: Compiler, name: string, given: Readonly<Record<string, ValueRef>>): Sql => {
+const compileStatement = (compiler: Compiler, name: string, args: Readonly<Record<string, ValueRef>>): Sql => {
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
   compiler.dependencies.isOpenEnded = true;
   const argument = (of: string, type: string): Sql =>
-    compileValue(compiler, { ...(given[of] ?? { constant: null }), type });
+    compileValue(compiler, { ...(args[of] ?? { constant: null }), type });
   return sql`(${declared.compile(argument, compiler.model)})`;
 };
 
@@ -201,7 +201,7 @@ const compileWritePlan = (
     if (bodyOfCount !== undefined)
       return compileStandalone(compiler, write.standalone, bodyOfCount, read === undefined);
   }
-  const place: ReadOptions = { written: write.name, returned: write.returned };
+  const readOptions: ReadOptions = { written: write.name, returned: write.returned };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {
@@ -212,7 +212,7 @@ const compileWritePlan = (
       ...compileResultColumns(compiler),
     ];
   } else if (read.shape === "aggregate" || isDocument(envelope)) {
-    const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE, place);
+    const body = compileReadJson(compiler, read, envelope.media === DOCUMENT_ONE, readOptions);
     columns = [
       { name: "page_total", sql: sql`(select count(*) from ${write.name} as _c)` },
       { name: "body", sql: sql`${body}::text` },
@@ -220,7 +220,7 @@ const compileWritePlan = (
     ];
   } else {
     const row = compiler.alias("_rows");
-    const rows = compileRows(compiler, read, { ...place, showsText: envelope.domains === "text" });
+    const rows = compileRows(compiler, read, { ...readOptions, showsText: envelope.domains === "text" });
     columns = [
       { name: "page_total", sql: sql`count(*)` },
       {

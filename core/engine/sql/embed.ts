@@ -1,6 +1,6 @@
 /** Compiles embeds: creates the context for the compiler of an embedding mode and calls that compiler. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
-import { findRowRoutine } from "../model/computed.ts";
+import { findRowRoutine } from "../model/computed-fields.ts";
 import { findRelation, relationshipOf, type Relation, type Routine } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
@@ -10,7 +10,7 @@ import { ident, sql, type Sql } from "./fragment.ts";
 import { compileArrayQuery, compileObjectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./from-clause.ts";
 import { convertToShownValue, compileRows, expandAll } from "./read.ts";
-import { requireRelationship, compileRelatedRows } from "./related.ts";
+import { requireRelationship, compileRelatedRows } from "./related-rows.ts";
 import {
   badPlan,
   quoteQualifiedName,

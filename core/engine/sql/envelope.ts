@@ -22,16 +22,16 @@ export const compileResultColumns = ({ registry }: Compiler): readonly EnvelopeC
 export const compileBody = (
   compiler: Compiler,
   envelope: Envelope,
-  facts: Omit<MediaContext, "model" | "envelope" | "options" | "row" | "rowAlias"> & { readonly rowAlias: string },
+  parts: Omit<MediaContext, "model" | "envelope" | "options" | "row" | "rowAlias"> & { readonly rowAlias: string },
 ): Sql => {
   if (envelope.media === undefined) return sql`''`;
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
-    ...facts,
+    ...parts,
     model: compiler.model,
     // this form means the row itself, even if a column has the name of the alias
-    row: sql`(${ident(facts.rowAlias)}.*)`,
+    row: sql`(${ident(parts.rowAlias)}.*)`,
     object:
-      facts.areOutputsNamed && facts.outputs.includes("") ? buildRowObject(facts.rowAlias, facts.outputs) : undefined,
+      parts.areOutputsNamed && parts.outputs.includes("") ? buildRowObject(parts.rowAlias, parts.outputs) : undefined,
     envelope,
     options: envelope.mediaOptions,
   });

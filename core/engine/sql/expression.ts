@@ -1,6 +1,6 @@
 /** Compiles values that are computed from the current row. */
 import { columnUnknown, orderByEmbedImpossible, orderingUnknown } from "../../kernel/errors.ts";
-import { findRowRoutine } from "../model/computed.ts";
+import { findRowRoutine } from "../model/computed-fields.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import {
   findBaseType,
@@ -14,11 +14,11 @@ import {
 import { findClosestNames } from "../../kernel/did-you-mean.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
-import { compileAggregateCall } from "./aggregate.ts";
+import { compileAggregateCall } from "./aggregate-call.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
 import { rejectColumn } from "./names.ts";
 import { compileRoutineArguments } from "./call.ts";
-import { compileRelatedRows, type RelatedRows } from "./related.ts";
+import { compileRelatedRows, type RelatedRows } from "./related-rows.ts";
 import {
   openScope,
   badPlan,
@@ -113,12 +113,12 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       compiler.dependencies.isOpenEnded = true;
       const row = scope.relation ?? (scope.routine && { rowType: scope.routine.returns.type });
       const routine = findRowRoutine(compiler.model, expression.routine, row);
-      const given = compileRoutineArguments(
+      const args = compileRoutineArguments(
         compiler,
         expression.arguments ?? [],
         castRowToAncestor(compiler, scope, routine),
       );
-      const call = sql`${quoteQualifiedName(expression.routine)}(${given})`;
+      const call = sql`${quoteQualifiedName(expression.routine)}(${args})`;
       const type = routine === undefined ? undefined : findBaseType(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)

@@ -4,9 +4,9 @@ import type { ReadFrom } from "../plan/plan.ts";
 import { compileCallSource } from "./call.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import type { RelatedRows } from "./related.ts";
+import type { RelatedRows } from "./related-rows.ts";
 import { badPlan, lookUpRelation, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
-import { compileCurrentRows, compileWrittenRows } from "./value.ts";
+import { compileCurrentRows, compileWrittenRows } from "./step-rows.ts";
 
 /** The origin of a level's rows, if the read itself does not determine the origin. */
 export interface ReadOptions {

@@ -47,13 +47,13 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): 
 };
 
 /** Compiles `[…]` of all rows, as a scalar subquery. */
-export const compileArrayQuery = (compiler: Compiler, read: Read, place: ReadOptions): Sql => {
-  const rows = compileJsonRows(compiler, read, place);
+export const compileArrayQuery = (compiler: Compiler, read: Read, options: ReadOptions): Sql => {
+  const rows = compileJsonRows(compiler, read, options);
   return sql`(select coalesce(${compileArray(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
 /** Compiles the first row as an object, as a scalar subquery that is NULL without rows. */
-export const compileObjectQuery = (compiler: Compiler, read: Read, place: ReadOptions): Sql => {
-  const rows = compileJsonRows(compiler, read, place);
+export const compileObjectQuery = (compiler: Compiler, read: Read, options: ReadOptions): Sql => {
+  const rows = compileJsonRows(compiler, read, options);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;
 };

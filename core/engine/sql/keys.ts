@@ -40,17 +40,17 @@ interface WrittenRows {
   /** The CTE of the written rows. */
   readonly name: Sql;
   /** The rows before the write. */
-  readonly before?: Sql;
+  readonly rowsBefore?: Sql;
 }
 
 /** Compiles the number of the first key without a written row, or null. Returns 1 if a row was found but not written,
  *  because that row may belong to any key. */
 export const compileMissingKey = (compiler: Compiler, keys: Keys, write: WrittenRows): Sql => {
-  const { relation, name, before } = write;
+  const { relation, name, rowsBefore } = write;
   const [key, row] = [compiler.alias("_k"), compiler.alias("_r")];
-  const found = sql`select 1 from ${before ?? name} as ${ident(row)} where ${compileKeyMatch(keys, key, ident(row))}`;
+  const found = sql`select 1 from ${rowsBefore ?? name} as ${ident(row)} where ${compileKeyMatch(keys, key, ident(row))}`;
   const missing = sql`(select pg_catalog.min(${ident(key, "number")}) from ${compileKeyRows(compiler, keys, relation, key)} where not exists (${found}))`;
-  if (before === undefined) return missing;
+  if (rowsBefore === undefined) return missing;
   const count = (rows: Sql): Sql => sql`(select count(*) from ${rows} as _c)`;
-  return sql`coalesce(${missing}, case when ${count(name)} < ${count(before)} then 1 end)`;
+  return sql`coalesce(${missing}, case when ${count(name)} < ${count(rowsBefore)} then 1 end)`;
 };

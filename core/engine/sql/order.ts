@@ -5,7 +5,7 @@ import { tryAddJoin, createPlannerLevel } from "./exists.ts";
 import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
 import { withoutJoins } from "./predicate.ts";
-import { requireRelationship, compileRelatedRows } from "./related.ts";
+import { requireRelationship, compileRelatedRows } from "./related-rows.ts";
 import type { CompiledValue, Compiler, RelatedValue, Scope } from "./scope.ts";
 
 /** The related rows that the orders of a level have joined. */

@@ -6,7 +6,7 @@ import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
 import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
 import { applyFunction, compileJson } from "./value.ts";
 
-export type Payload = Extract<WriteRows, { readonly payload: ValueRef }>;
+export type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
 
 const findColumnType = (relation: Relation, name: string): Sql => {
   const column = findColumn(relation, name);
@@ -19,7 +19,7 @@ const findColumnType = (relation: Relation, name: string): Sql => {
 export const compilePayloadRows = (
   compiler: Compiler,
   relation: Relation,
-  rows: Payload,
+  rows: PayloadRows,
   isFirstOnly: boolean,
 ): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
   const row = compiler.alias("_p");

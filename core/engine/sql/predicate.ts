@@ -7,7 +7,7 @@ import { compileExists } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromText } from "./hstore.ts";
-import { compileRelatedRows } from "./related.ts";
+import { compileRelatedRows } from "./related-rows.ts";
 import {
   openScope,
   badPlan,
@@ -18,7 +18,8 @@ import {
   type Scope,
 } from "./scope.ts";
 import { compileHasKey } from "./keys.ts";
-import { compileJson, compileValue, compileIsAmongRows } from "./value.ts";
+import { compileIsAmongRows } from "./step-rows.ts";
+import { compileJson, compileValue } from "./value.ts";
 
 /** Compiles a condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
@@ -90,14 +91,14 @@ const isExistence = ({ kind }: Predicate): boolean =>
   kind === "related" || kind === "computed-rows" || kind === "exists" || kind === "embedded";
 
 const compileRowsExist = (
-  place: Scope,
+  position: Scope,
   from: Sql,
   on: Sql | undefined,
   compiler: Compiler,
   where: Predicate | undefined,
   scope: Scope,
 ): Sql =>
-  compileExists(place, (level) => {
+  compileExists(position, (level) => {
     const conditions = on === undefined ? [] : [on];
     if (where !== undefined) conditions.push(compilePredicate(compiler, where, { ...scope, level }));
     return conditions.length === 0

@@ -75,15 +75,15 @@ export interface Program {
   readonly planned?: Planned;
 }
 
-/** Returns a program of these statements. Unless `facts` says otherwise, the result is the row of the last statement,
+/** Returns a program of these statements. Unless `properties` says otherwise, the result is the row of the last statement,
  *  and the relations are unknown. */
-export const createProgram = (statements: readonly ProgramStatement[], facts: Partial<Program> = {}): Program => ({
+export const createProgram = (statements: readonly ProgramStatement[], properties: Partial<Program> = {}): Program => ({
   statements,
   main: statements.length - 1,
   checks: [],
   relations: new Set(),
   isOpenEnded: true,
-  ...facts,
+  ...properties,
 });
 
 /** Matches a statement that is itself an EXPLAIN. The options of that EXPLAIN may include `analyze`, which would run

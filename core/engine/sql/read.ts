@@ -3,7 +3,7 @@ import type { Registry } from "../../plugin.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import { findRelation, type Relation } from "../model/model.ts";
 import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
-import { compileAggregateCall } from "./aggregate.ts";
+import { compileAggregateCall } from "./aggregate-call.ts";
 import { createPlannerLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
@@ -67,14 +67,14 @@ const compileShownValue = (compiler: Compiler, expression: Expression, scope: Sc
  *  R-REP-2 */
 export const convertToShownValue = (
   compiler: Compiler,
-  given: Sql,
+  value: Sql,
   type: number | undefined,
   showsText = false,
 ): Sql => {
   const format =
     type === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(type)?.toJson;
-  if (format === undefined) return given;
-  const json = sql`${quoteQualifiedName(format)}(${given})`;
+  if (format === undefined) return value;
+  const json = sql`${quoteQualifiedName(format)}(${value})`;
   return showsText ? sql`(${json} #>> '{}')` : json;
 };
 
@@ -301,7 +301,7 @@ export const compileRows = (
   }
 };
 
-const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows => {
+const compileGroups = (compiler: Compiler, read: Read, options: ReadOptions): CompiledRows => {
   const row = compiler.alias("_g");
   const joins: Sql[] = [];
   const { groups, members } = flattenGroups(read, row, (of) => joinObject(compiler, joins, of));
@@ -309,7 +309,7 @@ const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): Comp
   const names = members.map(({ as }) => as);
   return {
     sql: join(
-      [sql`select ${columns} from (${compileRows(compiler, groups, place).sql}) as ${ident(row)}`, ...joins],
+      [sql`select ${columns} from (${compileRows(compiler, groups, options).sql}) as ${ident(row)}`, ...joins],
       " ",
     ),
     names,
@@ -319,23 +319,23 @@ const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): Comp
 };
 
 /** Compiles the rows of the page as a subquery, and the embeds and objects of these rows around that subquery. */
-const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows | undefined => {
+const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): CompiledRows | undefined => {
   if (!("relation" in read.from)) return undefined;
   const relation = findRelation(compiler.model, read.from.relation);
   // relationships compare stored values, but the first level would return representations
   if (relation === undefined || hasRepresentation(compiler, listColumnTypes({ relation }))) return undefined;
-  const isNested = place.related !== undefined || place.from !== undefined;
+  const isNested = options.related !== undefined || options.from !== undefined;
   const page = splitPage(compiler, relation, read, isNested);
   if (page === undefined) return undefined;
   const isWhole = page.rows.output.some(({ kind }) => kind === "all");
   if (isWhole && namesSystemColumns(page.outer, relation)) return undefined;
-  const rows = compileRows(compiler, page.rows, place);
+  const rows = compileRows(compiler, page.rows, options);
   const row = compiler.alias(relation.name);
   return compileRows(compiler, page.outer, {
-    root: place.root,
-    isCompared: place.isCompared,
-    isStored: place.isStored,
-    showsText: place.showsText,
+    root: options.root,
+    isCompared: options.isCompared,
+    isStored: options.isStored,
+    showsText: options.showsText,
     from: {
       from: sql`(${rows.sql}) as ${ident(row)}`,
       scope: { row, relation, isRecord: true, systemColumns: rows.keys },
@@ -376,14 +376,14 @@ const compileLimit = (compiler: Compiler, read: Read): Sql => {
 
 /** Compiles the rows that the count of a read counts: its root rows or groups, without limit and order. @rule R-CNT-1
  *  R-SQL-10 */
-export const compileCountRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+export const compileCountRows = (compiler: Compiler, read: Read, options: ReadOptions = {}): Sql => {
   if (read.groupBy !== undefined || isGrouped(compiler.registry, read.output)) {
     const { orderBy: _order, limit: _limit, offset: _offset, cap: _cap, ...groups } = read;
-    return compileRows(compiler, groups, place).sql;
+    return compileRows(compiler, groups, options).sql;
   }
   const output = read.output.filter(
     (one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)),
   );
   const { from, row, where } = read;
-  return compileRows(compiler, { kind: "read", from, row, shape: "rows", output, where }, place, true).sql;
+  return compileRows(compiler, { kind: "read", from, row, shape: "rows", output, where }, options, true).sql;
 };

@@ -27,7 +27,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
     else for (const [source] of [...found.columns, ...(found.junction?.source ?? [])]) names.add(source);
   };
   visitPlan<Level>(read, model, {
-    extendScope: (rows, _node, around) => ({ ...rows, isOwn: around === undefined }),
+    extendScope: (rows, _node, outerScope) => ({ ...rows, isOwn: outerScope === undefined }),
     output: (output, { isOwn }) => {
       if (!isOwn) return;
       if (output.kind === "all") isWholeRow = true;

@@ -8,7 +8,7 @@ import { compileMissingKey } from "./keys.ts";
 import type { ProgramCheck, ProgramStatement, Program } from "./program.ts";
 import { quoteQualifiedName, type Compiler } from "./scope.ts";
 import { compileReadJson, checkStatement, buildProgram, compileSelectList, buildStatement } from "./statement.ts";
-import { compileWrittenCount, compileStepRowCount, compileStepSetting } from "./value.ts";
+import { compileWrittenCount, compileStepRowCount, compileStepSetting } from "./step-rows.ts";
 import { compileWrite } from "./write.ts";
 
 /** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes
@@ -28,14 +28,14 @@ const changesNothing = ({ assignments, payload }: Update): boolean =>
 
 /** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
 const collectCountRequirements = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
-  const asked = new Map<number, StepRequirement[]>();
+  const requirements = new Map<number, StepRequirement[]>();
   for (const one of steps.flatMap(({ requires = [] }) => requires)) {
     if (one.atMost === undefined && one.sameCountAs === undefined && one.keys === undefined) continue;
-    const list = asked.get(one.step);
-    if (list === undefined) asked.set(one.step, [one]);
+    const list = requirements.get(one.step);
+    if (list === undefined) requirements.set(one.step, [one]);
     else if (list.every((other) => nameCheckColumn(other) !== nameCheckColumn(one))) list.push(one);
   }
-  return asked;
+  return requirements;
 };
 
 /** Compiles one statement per step, which stores its rows in a transaction setting for later steps, and then the
@@ -134,9 +134,9 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
   );
 };
 
-const assignsKey = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
+const assignsKey = (write: SequenceStep["write"], requirements: readonly StepRequirement[] = []): boolean =>
   write.kind === "update" &&
-  asked.some(({ keys }) => (write.assignments ?? []).some(({ column }) => keys?.columns.includes(column)));
+  requirements.some(({ keys }) => (write.assignments ?? []).some(({ column }) => keys?.columns.includes(column)));
 
 const nameCheckColumn = ({ step, atMost, sameCountAs, keys }: StepRequirement): string => {
   if (keys !== undefined) return `missing_key_${step}`;

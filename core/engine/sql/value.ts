@@ -1,83 +1,10 @@
-import { nameKey, type ColumnPair, type Model, type QualifiedName } from "../model/model.ts";
+/** Compiles values: bound ones, values of JSON texts, and the type names of casts. */
+import type { Model } from "../model/model.ts";
 import type { ValueRef } from "../plan/plan.ts";
-import { catalogText, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
-import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
+import { catalogText, ident, slot, sql, type Sql } from "./fragment.ts";
+import { badPlan, type Compiler } from "./scope.ts";
+import { compileEarlierRows } from "./step-rows.ts";
 import { memoize } from "../../kernel/memoize.ts";
-
-const STEP = "relapi.step_";
-
-/** Returns the setting in which a step of a sequence stores its rows, as an array of the row type in text form. The
- *  text form keeps all information of a row. */
-export const compileStepSetting = (step: number): Sql => literal(`${STEP}${step}`);
-
-/** Compiles the rows that a step wrote, as an array of the relation's row type. */
-const compileStepRows = (step: number, relation: QualifiedName): Sql =>
-  sql`pg_catalog.current_setting(${compileStepSetting(step)})::${quoteQualifiedName(relation)}[]`;
-
-/** Compiles a FROM item with a row per step, `_n (step)`, and its stored `rows`. The item is one expression, whatever
- *  the number of steps. */
-const compileRowsByStep = (steps: readonly number[], relation: QualifiedName): Sql =>
-  sql`pg_catalog.unnest(${literal(`{${steps.join(",")}}`)}::int4[]) as _n (step), lateral (select pg_catalog.current_setting(${literal(STEP)} || _n.step)::${quoteQualifiedName(relation)}[] as rows) as _l`;
-
-/** Compiles the rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
-export const compileWrittenRows = (steps: readonly number[], relation: QualifiedName): Sql => {
-  const [first, ...more] = steps;
-  if (first === undefined) throw badPlan("a read of written rows without steps");
-  if (more.length === 0) return sql`pg_catalog.unnest(${compileStepRows(first, relation)})`;
-  return sql`(select _w.* from ${compileRowsByStep(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
-};
-
-/** Compiles the current state of the rows that these steps wrote. `key` is the key of the relation. @rule X-SEQ-4 */
-export const compileCurrentRows = (steps: readonly number[], relation: QualifiedName, key: readonly string[]): Sql => {
-  const same = key.map((column) => sql`_r.${ident(column)} = _k.${ident(column)}`);
-  return sql`(select _r.* from ${compileWrittenRows(steps, relation)} as _k join ${quoteQualifiedName(relation)} as _r on ${join(same, " and ")})`;
-};
-
-/** Compiles the number of written rows in the steps that count. `relations` has the relation of each step. */
-export const compileWrittenCount = (relations: readonly QualifiedName[], uncounted: ReadonlySet<number>): Sql => {
-  const byRelation = new Map<string, number[]>();
-  relations.forEach((relation, step) => {
-    if (uncounted.has(step)) return;
-    const steps = byRelation.get(nameKey(relation));
-    if (steps === undefined) byRelation.set(nameKey(relation), [step]);
-    else steps.push(step);
-  });
-  const counts = [...byRelation.values()].map((steps) => {
-    const [first = 0] = steps;
-    // the index is the number of a step, and each step has a relation
-    const relation = relations[first] as QualifiedName;
-    return steps.length === 1
-      ? sql`cardinality(${compileStepRows(first, relation)})`
-      : sql`(select sum(cardinality(_l.rows)) from ${compileRowsByStep(steps, relation)})`;
-  });
-  return counts.length === 0 ? sql`0` : sql`(${join(counts, " + ")})`;
-};
-
-const compileEarlierRows = (compiler: Compiler, step: number, use: string): Sql => {
-  const relation = compiler.stepRelations?.[step];
-  if (relation === undefined) throw badPlan(`step ${step} must come before the step that ${use} it`);
-  return compileStepRows(step, relation);
-};
-
-/** Compiles the number of rows that an earlier step stored. */
-export const compileStepRowCount = (compiler: Compiler, step: number): Sql =>
-  sql`cardinality(${compileEarlierRows(compiler, step, "counts")})`;
-
-/** Compiles the condition that an earlier step wrote a row. */
-export const compileWroteRows = (compiler: Compiler, step: number): Sql =>
-  sql`${compileStepRowCount(compiler, step)} > 0`;
-
-/** Compiles the condition that an earlier step stored a row with the same values. @rule X-SEQ-1 */
-export const compileIsAmongRows = (
-  compiler: Compiler,
-  step: number,
-  columns: readonly ColumnPair[],
-  row: string,
-): Sql => {
-  const left = compiler.alias("_w");
-  const same = columns.map(([own, written]) => sql`${ident(left, written)} = ${ident(row, own)}`);
-  return sql`exists (select 1 from pg_catalog.unnest(${compileEarlierRows(compiler, step, "uses")}) as ${ident(left)} where ${join(same, " and ")})`;
-};
 
 /** Applies the declared function of that name. Returns the fragment unchanged without a name. */
 export const applyFunction = (

@@ -16,10 +16,11 @@ import { createPlannerLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { rejectTargetColumn } from "./names.ts";
 import { findNeededColumns, type NeededColumns } from "./returning-columns.ts";
-import { compileGivenRows, compilePayloadRows, type Payload } from "./payload-rows.ts";
+import { compileGivenRows, compilePayloadRows, type PayloadRows } from "./payload-rows.ts";
 import { compilePredicate, compileTextAsType } from "./predicate.ts";
 import { lookUpRelation, badPlan, quoteQualifiedName, type Compiler, type Scope } from "./scope.ts";
-import { compileValue, compileWroteRows } from "./value.ts";
+import { compileWroteRows } from "./step-rows.ts";
+import { compileValue } from "./value.ts";
 import { compileChecks, NO_CHECK, type WriteChecks } from "./write-checks.ts";
 
 export interface CompiledWrite extends WriteChecks {
@@ -32,7 +33,7 @@ export interface CompiledWrite extends WriteChecks {
   /** The columns of the written rows. By default, all columns of the relation. */
   readonly returned?: readonly string[];
   /** The name of the CTE with the updated rows before the update. */
-  readonly before?: Sql;
+  readonly rowsBefore?: Sql;
 }
 
 interface WriteUse {
@@ -66,14 +67,14 @@ const createTargetScope = (relation: Relation): Scope => ({
 
 const NO_NEEDS: NeededColumns = { columns: new Set(), isWholeRow: false };
 
-const columnNames = ({ columns }: Relation): readonly string[] => columns.map(({ name }) => name);
+const listColumnNames = ({ columns }: Relation): readonly string[] => columns.map(({ name }) => name);
 
-const systemColumnsIn = (relation: Relation, names: readonly string[] = []): readonly string[] =>
+const listSystemColumns = (relation: Relation, names: readonly string[] = []): readonly string[] =>
   names.filter((name) => findSystemColumnType(relation, name) !== undefined);
 
 /** Returns the names of the returned columns, or undefined for the whole row. System columns follow the columns of the
  *  relation. @rule R-NAM-7 */
-const returnedColumns = (
+const listReturnedColumns = (
   model: Model,
   relation: Relation,
   plan: Insert | Update | Delete,
@@ -84,13 +85,15 @@ const returnedColumns = (
     plan.returning === undefined ? NO_NEEDS : findNeededColumns(relation, plan.returning, model);
   const isChecked = plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined);
   if (!isWholeRow && !isChecked) return [...new Set([...columns, ...(use.columns ?? [])])];
-  const system = systemColumnsIn(relation, [...columns]);
-  return system.length === 0 ? undefined : [...columnNames(relation), ...system];
+  const system = listSystemColumns(relation, [...columns]);
+  return system.length === 0 ? undefined : [...listColumnNames(relation), ...system];
 };
 
 /** Returns the rows with only the columns of the relation. */
 const selectWholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
-  returned === undefined ? name : sql`(select ${join(columnNames(relation).map((each) => ident(each)))} from ${name})`;
+  returned === undefined
+    ? name
+    : sql`(select ${join(listColumnNames(relation).map((each) => ident(each)))} from ${name})`;
 
 const compileReturning = (relation: Relation, names: readonly string[] | undefined): Sql => {
   if (names === undefined) return sql`${ident(relation.name)}.*`;
@@ -128,13 +131,13 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // the target of the insert reserves this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
-  const returned = returnedColumns(compiler.model, relation, plan, use);
+  const returned = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returned);
-  const { onConflict, onlyKeys, rows: given } = plan;
-  if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in given)
+  const { onConflict, onlyKeys, rows: writeRows } = plan;
+  if (relation.refusesConflict === true && onConflict !== undefined && onlyKeys !== undefined && "payload" in writeRows)
     return compileUpdateOrInsert(
       compiler,
-      { ...plan, onConflict, onlyKeys, rows: given },
+      { ...plan, onConflict, onlyKeys, rows: writeRows },
       relation,
       presets,
       returned,
@@ -155,7 +158,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const clause = marksNewRows ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
   const written = marksNewRows
-    ? sql`(select ${join((returned ?? columnNames(relation)).map((each) => ident(each)))} from ${name})`
+    ? sql`(select ${join((returned ?? listColumnNames(relation)).map((each) => ident(each)))} from ${name})`
     : undefined;
   const statement = sql`insert into ${quoteQualifiedName(relation)}${rows}${conflict}`;
   return {
@@ -170,7 +173,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   };
 };
 
-type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "onlyKeys">> & { readonly rows: Payload };
+type UpsertRows = Insert & Required<Pick<Insert, "onConflict" | "onlyKeys">> & { readonly rows: PayloadRows };
 
 /** Compiles an update, and an insert that runs if the update has found no row. @rule R-PUT-6 */
 const compileUpdateOrInsert = (
@@ -190,10 +193,10 @@ const compileUpdateOrInsert = (
   const assignments = compileConflictAssignments(compiler, relation, onConflict, source.valueOf);
   const conditions = [
     ...onlyKeys.flatMap(({ column, value }) => {
-      const given = source.valueOf(column);
+      const payloadValue = source.valueOf(column);
       return [
-        sql`${ident(relation.name, column)} = ${given}`,
-        sql`${given} = ${compileKey(compiler, relation, column, value)}`,
+        sql`${ident(relation.name, column)} = ${payloadValue}`,
+        sql`${payloadValue} = ${compileKey(compiler, relation, column, value)}`,
       ];
     }),
     ...(onConflict.where === undefined
@@ -206,7 +209,7 @@ const compileUpdateOrInsert = (
     [updated, sql`false`],
     [inserted, sql`true`],
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
-  const columns = join((returned ?? columnNames(relation)).map((each) => ident(each)));
+  const columns = join((returned ?? listColumnNames(relation)).map((each) => ident(each)));
   return {
     cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
@@ -342,7 +345,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const relation = lookUpRelation(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
-  const returned = returnedColumns(compiler.model, relation, plan, use);
+  const returned = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returned);
   const name = ident(compiler.alias("_written"));
   const assignments: Sql[] = [];
@@ -372,7 +375,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
     return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
-  const system = systemColumnsIn(relation, returned);
+  const system = listSystemColumns(relation, returned);
   // without assignments, the statement touches no row and needs no right (R-UPD-2)
   const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
@@ -387,10 +390,10 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   return {
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
     name,
-    before,
+    rowsBefore: before,
     standalone: alone,
     relation,
-    returned: alone === undefined && system.length > 0 ? [...columnNames(relation), ...system] : alone && returned,
+    returned: alone === undefined && system.length > 0 ? [...listColumnNames(relation), ...system] : alone && returned,
     ...compileChecks(compiler, relation, selectWholeRows(relation, name, alone && returned), plan),
   };
 };
@@ -414,7 +417,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   const relation = lookUpRelation(compiler, plan.from);
   if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
-  const returned = returnedColumns(compiler.model, relation, plan, use);
+  const returned = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returned);
   const name = ident(compiler.alias("_written"));
   const alone = sql`delete from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, plan.where)}`;

@@ -32,8 +32,8 @@ export const bus = definePlugin({
   },
 });
 
-interface Subscription {
-  readonly heard: (text: string, sender: string) => void;
+interface TopicSubscription {
+  readonly onMessage: (text: string, sender: string) => void;
   readonly reportMissed: (() => void) | undefined;
 }
 
@@ -48,7 +48,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   const openBus = context.use(openBusHook);
   const { logger } = context;
   const id = randomBytes(9).toString("base64url");
-  const topics = new Map<string, Set<Subscription>>();
+  const topics = new Map<string, Set<TopicSubscription>>();
   /** The numbers of the last sent message by topic, and of the last received message by topic and sender. */
   const sentNumbers = new Map<string, number>();
   const receivedNumbers = new Map<string, number>();
@@ -62,7 +62,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   let timer: NodeJS.Timeout | undefined;
 
   /** Logs the error of a subscriber, which must not affect other subscribers or the transport. */
-  const forEachSubscription = (topic: string, notify: (subscription: Subscription) => void): void => {
+  const forEachSubscription = (topic: string, notify: (subscription: TopicSubscription) => void): void => {
     for (const subscription of topics.get(topic) ?? [])
       try {
         notify(subscription);
@@ -88,7 +88,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string); // the map is not empty
     if (last !== undefined && number > last + 1) missed(topic);
     const text = message.slice(second + 1);
-    forEachSubscription(topic, (subscription) => subscription.heard(text, sender));
+    forEachSubscription(topic, (subscription) => subscription.onMessage(text, sender));
   };
 
   const up = (): void => {
@@ -151,7 +151,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
       subscribe: (topic, listener, whenMissed) => {
-        const subscription: Subscription = { heard: listener, reportMissed: whenMissed };
+        const subscription: TopicSubscription = { onMessage: listener, reportMissed: whenMissed };
         let all = topics.get(topic);
         if (all === undefined) {
           topics.set(topic, (all = new Set()));

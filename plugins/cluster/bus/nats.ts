@@ -30,11 +30,11 @@ export const natsBus = definePlugin({
   },
 });
 
-const parseUrls = (given: string): readonly URL[] => given.split(",").map((url) => new URL(url.trim()));
+const parseUrls = (text: string): readonly URL[] => text.split(",").map((url) => new URL(url.trim()));
 
 /** The credentials of the first URL that has some: user and password, or a token in their place. */
-const readCredentials = (given: string): UserPass | TokenAuth | undefined => {
-  const { username = "", password = "" } = parseUrls(given).find((url) => url.username !== "") ?? {};
+const readCredentials = (text: string): UserPass | TokenAuth | undefined => {
+  const { username = "", password = "" } = parseUrls(text).find((url) => url.username !== "") ?? {};
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };

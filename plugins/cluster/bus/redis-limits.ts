@@ -85,14 +85,14 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
 
   const runScript = async (
     from: Redis,
-    given: { readonly keys: string[]; readonly arguments: string[] },
+    parameters: { readonly keys: string[]; readonly arguments: string[] },
   ): Promise<number> => {
     let waitMs: unknown;
     try {
-      waitMs = await from.evalSha(SCRIPT_SHA, given);
+      waitMs = await from.evalSha(SCRIPT_SHA, parameters);
     } catch (error) {
       if (!isMissingScript(error)) throw error;
-      waitMs = await from.eval(SCRIPT, given);
+      waitMs = await from.eval(SCRIPT, parameters);
     }
     return Number(waitMs);
   };
@@ -113,11 +113,11 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
         timer = setTimeout(() => reject(new Error("it took too long")), PATIENCE_MS);
       });
       try {
-        const asked = runScript(redis, {
+        const reply = runScript(redis, {
           keys: [name],
           arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"],
         });
-        const waitMs = await Promise.race([asked, timeout]);
+        const waitMs = await Promise.race([reply, timeout]);
         if (isUnavailable) {
           isUnavailable = false;
           logger.info("rate limits are counted in Redis again");

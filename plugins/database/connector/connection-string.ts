@@ -25,13 +25,13 @@ export const parseConnectionString = (text: string): UrlParts =>
 const parseUrl = (url: string): UrlParts => {
   // postgres://api:secret@one:5432,two/shop?sslmode=require
   const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
-  const [, scheme = "", userinfo = "", places = "", database = "", query = ""] = found;
+  const [, scheme = "", userinfo = "", hosts = "", database = "", query = ""] = found;
   const colon = userinfo.indexOf(":");
   return {
     scheme,
     user: colon === -1 ? userinfo : userinfo.slice(0, colon),
     password: colon === -1 ? "" : userinfo.slice(colon + 1),
-    hosts: places,
+    hosts,
     database,
     query: query.split("&").flatMap((pair): [string, string][] => {
       const at = pair.indexOf("=");
@@ -63,20 +63,20 @@ export const buildUrl = (
   const isFolder = host.startsWith("/");
   const params = [...(isFolder ? [["host", host], ...(port === "" ? [] : [["port", port]])] : []), ...query];
   const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
-  const place = isFolder || host === "" ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
+  const urlHost = isFolder || host === "" ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
   const text = params.map(([name, value]) => `${name}=${encodeURIComponent(value ?? "")}`).join("&");
-  return `${scheme}${credentials}${place}${isFolder || port === "" ? "" : `:${port}`}/${database}${text === "" ? "" : `?${text}`}`;
+  return `${scheme}${credentials}${urlHost}${isFolder || port === "" ? "" : `:${port}`}/${database}${text === "" ? "" : `?${text}`}`;
 };
 
 /** Returns URLs to try in order. The next one is tried if the previous one may have failed because of encryption
  *  (`mayConcernEncryption`). */
 export const addEncryption = (url: string): readonly string[] => {
-  const given = /[?&]sslmode=([^&]*)/.exec(url)?.[1];
+  const sslMode = /[?&]sslmode=([^&]*)/.exec(url)?.[1];
   const setSslMode = (mode: string): string => {
     const bare = url.replace(/([?&])sslmode=[^&]*/, "$1");
     return `${bare}${bare.includes("?") ? "&" : "?"}sslmode=${mode}&uselibpqcompat=true`;
   };
-  switch (given) {
+  switch (sslMode) {
     case undefined:
       // other parameters configure encryption, or the connection is a local socket
       if (/[?&]ssl[a-z]*=/.test(url) || /[?&]host=(%2f|\/)/i.test(url)) return [url];
@@ -86,7 +86,7 @@ export const addEncryption = (url: string): readonly string[] => {
     case "prefer":
       return [setSslMode("require"), setSslMode("disable")];
     default:
-      return [/[?&]uselibpqcompat=/.test(url) || given === "no-verify" ? url : `${url}&uselibpqcompat=true`];
+      return [/[?&]uselibpqcompat=/.test(url) || sslMode === "no-verify" ? url : `${url}&uselibpqcompat=true`];
   }
 };
 

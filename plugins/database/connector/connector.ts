@@ -36,7 +36,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
   // an embedded database may be restarting
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
-  const server = createServer(target, connectMs, parts);
+  const server = createDatabaseServer(target, connectMs, parts);
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
@@ -86,7 +86,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
           i,
         );
         // the timeout is short, because the primary can serve slower requests
-        return { target: replicaTarget, pool: openPool(createServer(replicaTarget, SECOND_MS, parts)) };
+        return { target: replicaTarget, pool: openPool(createDatabaseServer(replicaTarget, SECOND_MS, parts)) };
       });
       checks = createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger });
       return checks;
@@ -110,7 +110,11 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   };
 };
 
-const createServer = (target: Target, connectMs: number, { options, logger }: ConnectorParts): DatabaseServer => {
+const createDatabaseServer = (
+  target: Target,
+  connectMs: number,
+  { options, logger }: ConnectorParts,
+): DatabaseServer => {
   const open: DatabaseServer["open"] = (limits) => openTarget(target, connectMs, limits);
   // an embedded database has one backend, which all connections share
   if ("stream" in target)
@@ -125,7 +129,7 @@ const createServer = (target: Target, connectMs: number, { options, logger }: Co
         checkMs: options.dbSilenceCheck * SECOND_MS,
         limitMs: options.dbSilenceLimit * SECOND_MS,
         isOnlyHost: () => parseHosts(target.url).urls.length === 1,
-        warn: (message, facts) => logger.warn(message, facts),
+        warn: (message, fields) => logger.warn(message, fields),
       }),
   };
 };

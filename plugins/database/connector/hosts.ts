@@ -52,18 +52,18 @@ const ENCRYPTION_VARIABLES: Readonly<Record<string, string>> = {
   sslkey: "PGSSLKEY",
 };
 
-type ReadParameter = (name: string) => string | undefined;
+type ParameterReader = (name: string) => string | undefined;
 
 /** Reads the lists of hosts and ports: one port per host, one port for all hosts, or no port. `getOwn` reads the
  *  connection string only. @throws Error */
-const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadParameter): readonly HostAddress[] => {
+const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: ParameterReader): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
   const named = getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
-  const ofUrl = hosts.split(",").map((place): HostAddress => {
-    const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [
+  const ofUrl = hosts.split(",").map((hostText): HostAddress => {
+    const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(hostText) ?? [
       undefined,
       undefined,
-      place,
+      hostText,
     ];
     return { host: address ?? decodeURIComponent(name), port };
   });
@@ -78,44 +78,44 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ReadParameter, get: ReadPar
 /** Reads the hosts of a connection string. @throws Error on a string that is neither a URL nor a list of `name=value`,
  *  or that contradicts itself @rule R-HST-1 R-HST-2 R-HST-3 */
 export const parseHosts = (text: string, environment: Environment = process.env): Hosts => {
-  const given = parseConnectionString(text);
-  const readParameter: ReadParameter = (name) => given.query.find(([own]) => own === name)?.[1] || undefined;
+  const urlParts = parseConnectionString(text);
+  const readParameter: ParameterReader = (name) => urlParts.query.find(([own]) => own === name)?.[1] || undefined;
   const service = readParameter("service") ?? environment["PGSERVICE"] ?? "";
   const serviceParameters = service === "" ? undefined : readService(service, environment);
-  const findValue: ReadParameter = (name) =>
+  const findValue: ParameterReader = (name) =>
     readParameter(name) ??
     serviceParameters?.get(name) ??
     (environment[ENVIRONMENT_VARIABLES[name] ?? ""] || undefined);
-  const wanted = SESSION_KINDS.find((one) => one === (findValue("target_session_attrs") ?? "any"));
-  if (wanted === undefined)
+  const sessionKind = SESSION_KINDS.find((one) => one === (findValue("target_session_attrs") ?? "any"));
+  if (sessionKind === undefined)
     throw new Error(
       `target_session_attrs is "${findValue("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
     );
   const balance = findValue("load_balance_hosts") ?? "disable";
   if (balance !== "disable" && balance !== "random")
     throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
-  const addresses = parseAddresses(given, readParameter, findValue);
-  const added = collectAddedParameters(given, serviceParameters, environment);
+  const addresses = parseAddresses(urlParts, readParameter, findValue);
+  const added = collectAddedParameters(urlParts, serviceParameters, environment);
   const parts: UrlParts = {
-    ...given,
-    ...readCredentials(given, serviceParameters, findValue),
-    query: [...given.query, ...added].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
+    ...urlParts,
+    ...readCredentials(urlParts, serviceParameters, findValue),
+    query: [...urlParts.query, ...added].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
   };
   const isPlain =
     isUrl(text) &&
     addresses.length === 1 &&
     serviceParameters === undefined &&
     added.length === 0 &&
-    (["user", "password", "database"] as const).every((name) => given[name] === parts[name]) &&
-    namesHost(given, addresses[0]);
+    (["user", "password", "database"] as const).every((name) => urlParts[name] === parts[name]) &&
+    namesHost(urlParts, addresses[0]);
   const seconds = Number(findValue("connect_timeout") ?? 0);
   return {
-    urls: addresses.map((place) => {
-      const whole = { ...parts, password: parts.password || findPassword(parts, place, findValue, environment) };
+    urls: addresses.map((address) => {
+      const whole = { ...parts, password: parts.password || findPassword(parts, address, findValue, environment) };
       const isGiven = isPlain && whole.password === parts.password;
-      return addEncryption(isGiven ? text.trim() : buildUrl(whole, place));
+      return addEncryption(isGiven ? text.trim() : buildUrl(whole, address));
     }),
-    sessionKind: wanted,
+    sessionKind,
     isShuffled: balance === "random",
     connectMs:
       seconds > 0 ? Math.max(seconds * SECOND_MS, MIN_CONNECT_MS) : addresses.length > 1 ? MIN_CONNECT_MS : undefined,
@@ -125,41 +125,41 @@ export const parseHosts = (text: string, environment: Environment = process.env)
 /** Returns parameters that the string does not set: the other parameters of the service, and the environment's for
  *  encryption. A socket needs no encryption. */
 const collectAddedParameters = (
-  given: UrlParts,
+  parts: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
   environment: Environment,
 ): UrlParts["query"] => {
-  const isBare = given.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
+  const isBare = parts.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
   const ofEnvironment = Object.entries(ENCRYPTION_VARIABLES).flatMap(([name, variable]): [string, string][] => {
     const value = environment[variable] ?? "";
     return value === "" || isBare || ofService?.has(name) === true ? [] : [[name, value]];
   });
   return [...(ofService ?? []), ...ofEnvironment].filter(
-    ([name]) => !(name in ENVIRONMENT_VARIABLES) && !given.query.some(([own]) => own === name),
+    ([name]) => !(name in ENVIRONMENT_VARIABLES) && !parts.query.some(([own]) => own === name),
   );
 };
 
 const readCredentials = (
-  given: UrlParts,
+  parts: UrlParts,
   ofService: ReadonlyMap<string, string> | undefined,
-  get: ReadParameter,
+  get: ParameterReader,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads the credentials of the environment
   const encodeValue = (name: string): string =>
-    ofService?.has(name) === true || given.query.some(([own]) => own === name)
+    ofService?.has(name) === true || parts.query.some(([own]) => own === name)
       ? encodeURIComponent(get(name) ?? "")
       : "";
   return {
-    user: given.user || encodeValue("user"),
-    password: given.password || encodeValue("password"),
-    database: given.database || encodeValue("dbname"),
+    user: parts.user || encodeValue("user"),
+    password: parts.password || encodeValue("password"),
+    database: parts.database || encodeValue("dbname"),
   };
 };
 
 const findPassword = (
   { user, database }: UrlParts,
   { host, port }: HostAddress,
-  get: ReadParameter,
+  get: ParameterReader,
   environment: Environment,
 ): string => {
   if (get("password") !== undefined) return "";
@@ -178,6 +178,6 @@ const findPassword = (
 };
 
 /** Returns whether the URL itself names the host in a form that pg reads. */
-const namesHost = (given: UrlParts, place: HostAddress | undefined): boolean =>
-  !given.query.some(([name]) => name === "hostaddr") &&
-  (given.hosts !== "" || given.query.some(([name]) => name === "host") || place?.host === "");
+const namesHost = (parts: UrlParts, address: HostAddress | undefined): boolean =>
+  !parts.query.some(([name]) => name === "hostaddr") &&
+  (parts.hosts !== "" || parts.query.some(([name]) => name === "host") || address?.host === "");

@@ -46,8 +46,8 @@ export const findPasswordInFile = (
     // db.example:5432:*:api:it\:s
     const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/gy)?.map((field) => field.replace(/:$/, "")) ?? [];
     const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(removeEscapes);
-    const matchesField = (field: string, ...wanted: readonly string[]): boolean =>
-      field === "*" || wanted.includes(field);
+    const matchesField = (field: string, ...values: readonly string[]): boolean =>
+      field === "*" || values.includes(field);
     if (
       matchesField(ofHost, ...hosts) &&
       matchesField(ofPort, port) &&

@@ -135,9 +135,9 @@ export const createListener = (
       if ("url" in target)
         check = startHeartbeat(opened, () => listEntries().every(({ onFailure }) => onFailure === undefined));
       backoff.reset();
-      const wanted = [...channels.keys()]; // some channels were added during the connection attempt
-      for (const channel of wanted) await runCommand(opened, "listen", channel);
-      wanted.forEach(callMissed);
+      const channelNames = [...channels.keys()]; // some channels were added during the connection attempt
+      for (const channel of channelNames) await runCommand(opened, "listen", channel);
+      channelNames.forEach(callMissed);
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `onConnectionLost` handles this
       if (isLoaded() && (isDirect || classifyLoginRefusal(error) === undefined))

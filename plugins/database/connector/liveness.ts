@@ -11,7 +11,7 @@ interface LivenessParts extends WatchedPool {
   readonly limitMs: number;
   /** Returns whether no other host can serve requests. */
   readonly isOnlyHost: () => boolean;
-  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 }
 
 interface SilentConnection {

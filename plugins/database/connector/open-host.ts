@@ -80,12 +80,12 @@ const openWithEncryptionFallback = async (
   throw first;
 };
 
-const matchesTarget = async (connection: Connection, wanted: SessionKind): Promise<boolean> => {
-  if (wanted === "any" || wanted === "prefer-standby") return true;
+const matchesTarget = async (connection: Connection, sessionKind: SessionKind): Promise<boolean> => {
+  if (sessionKind === "any" || sessionKind === "prefer-standby") return true;
   // servers before PostgreSQL 14 and some poolers do not report it
   const session = connection.getServerState() ?? (await connection.query<ServerState>(SESSION_QUERY, []))[0];
   const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
-  switch (wanted) {
+  switch (sessionKind) {
     case "primary":
       return !isStandby;
     case "standby":

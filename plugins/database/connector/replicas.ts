@@ -139,8 +139,8 @@ export const createReplicas = ({
       target,
       (position) => {
         replica.position = position;
-        const wanted = history.findLast(({ atMs }) => atMs <= performance.now() - maxLagMs);
-        const isBehind = wanted !== undefined && position + PAGE_HEADER_BYTES < wanted.position;
+        const requiredPosition = history.findLast(({ atMs }) => atMs <= performance.now() - maxLagMs);
+        const isBehind = requiredPosition !== undefined && position + PAGE_HEADER_BYTES < requiredPosition.position;
         updateReplica(
           replica,
           i + 1,

@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { presetError, resolvePackage } from "../../../core/index.ts";
 import { getImagesPath, listDemoScripts } from "./assets.ts";
 import { lockDataFolder } from "./folder.ts";
-import { createBackendQueue } from "./gate.ts";
+import { createBackendQueue } from "./backend-queue.ts";
 import { launchThread } from "./host.ts";
 import { BUILT_IMAGES } from "./images.ts";
 import type { Thread } from "./host.ts";

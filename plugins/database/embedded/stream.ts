@@ -1,7 +1,7 @@
 /** Creates the streams that replace the sockets of `pg` clients. */
 import { Duplex } from "node:stream";
 import { createMessageReader, encodeError, readOpening } from "./messages.ts";
-import type { BackendQueue, BackendClient } from "./gate.ts";
+import type { BackendQueue, BackendClient } from "./backend-queue.ts";
 
 const QUERY_CANCELED = "57014";
 

@@ -141,12 +141,12 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
 };
 
 const mapSliced = function* <From, To>(list: readonly From[], make: (from: From) => To): Slices<readonly To[]> {
-  const made: To[] = [];
+  const items: To[] = [];
   for (const from of list) {
-    made.push(make(from));
+    items.push(make(from));
     yield;
   }
-  return made;
+  return items;
 };
 
 const collectTypes = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {

@@ -176,12 +176,12 @@ inconclusive (oid) as (
  *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds relations that
  *  a foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
  *  R-REL-2 R-REL-4 */
-export const compileRelationSets = (context: IntrospectContext, wanted: AdditionalObjects): Sql => {
+export const compileRelationSets = (context: IntrospectContext, additional: AdditionalObjects): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE_SETS},
 ${RULE_SETS},
 ${compileSchemaSet("exposed", context.schemas)},
-${compileSchemaSet("loaded", [...context.schemas, ...wanted.schemas])},
+${compileSchemaSet("loaded", [...context.schemas, ...additional.schemas])},
 ${compileSchemaSet("searched", searched)},
 own as materialized (
   select relation.oid
@@ -191,7 +191,7 @@ own as materialized (
     and relation.relnamespace in (select loaded.oid from loaded)
   union
   select relation.oid
-  from pg_catalog.json_array_elements(${bindNames(wanted.relations)}) name (parts)
+  from pg_catalog.json_array_elements(${bindNames(additional.relations)}) name (parts)
   join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
   join pg_catalog.pg_class relation on relation.relname = name.parts ->> 1 and relation.relnamespace = schema.oid
   where relation.relkind in ('r', 'v', 'm', 'f', 'p')
@@ -237,7 +237,7 @@ chosen (oid) as (
       routine.pronamespace in (select exposed.oid from exposed)
       or (routine.proname::text, routine.pronamespace) in (
         select name.parts ->> 1, schema.oid
-        from pg_catalog.json_array_elements(${bindNames(wanted.routines)}) name (parts)
+        from pg_catalog.json_array_elements(${bindNames(additional.routines)}) name (parts)
         join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
       )
     )

@@ -104,10 +104,10 @@ type RawRelationRow = Omit<RelationRow, "columns"> & { readonly columns: string 
 /** Loads the chosen relations. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
 export const loadRelations = async (
   context: IntrospectContext,
-  wanted: AdditionalObjects,
+  additional: AdditionalObjects,
 ): Promise<readonly RelationRow[]> => {
   const rawRows = await context.query<RawRelationRow>(sql`
-${compileRelationSets(context, wanted)},
+${compileRelationSets(context, additional)},
 lineage (oid, parent, distance) as (
   select inheritance.inhrelid, inheritance.inhparent, 1
   from pg_catalog.pg_inherits inheritance

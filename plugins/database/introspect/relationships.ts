@@ -260,14 +260,14 @@ const addRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   bySource: ReadonlyMap<string, readonly Relationship[]>,
 ): Slices<ReadonlyMap<string, Relation>> {
-  const made = new Map<string, Relation>();
+  const result = new Map<string, Relation>();
   for (const [key, relation] of relations) {
     const found = bySource.get(key);
-    made.set(
+    result.set(
       key,
       found === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...found] },
     );
     yield;
   }
-  return made;
+  return result;
 };

@@ -39,7 +39,10 @@ export interface RoutineRow {
 /** Loads the functions of the exposed schemas. From the rest of the search path, it loads functions that take a row of
  *  an exposed relation (computed fields). Procedures, aggregates, window and trigger functions are omitted.
  *  @rule R-RPC-1 R-CMP-1 R-SC-1 */
-export const loadRoutines = (context: IntrospectContext, wanted: AdditionalObjects): Promise<readonly RoutineRow[]> => {
+export const loadRoutines = (
+  context: IntrospectContext,
+  additional: AdditionalObjects,
+): Promise<readonly RoutineRow[]> => {
   return context.query<RoutineRow>(sql`
 with ${compileSchemaSet("exposed", context.schemas)},
 ${compileSchemaSet("extra", context.extraSearchPath)},
@@ -57,7 +60,7 @@ chosen (oid) as (
     and relation.relnamespace in (select exposed.oid from exposed)
   union
   select routine.oid
-  from pg_catalog.json_array_elements(${bindNames(wanted.routines)}) name (parts)
+  from pg_catalog.json_array_elements(${bindNames(additional.routines)}) name (parts)
   join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
   join pg_catalog.pg_proc routine on routine.proname = name.parts ->> 1 and routine.pronamespace = schema.oid
 )

@@ -123,9 +123,9 @@ const parseSearchPath = (path: string): readonly string[] =>
     .filter((name) => name !== "");
 
 /** Loads the facts about the server and its schemas. @rule R-REP-1 R-MED-4 R-OAS-3 */
-export const loadServer = async (context: IntrospectContext, wanted: AdditionalObjects): Promise<ServerFacts> => {
+export const loadServer = async (context: IntrospectContext, additional: AdditionalObjects): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
-  const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);
+  const wantedSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
   const named = value(
     JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]),
     "json",

@@ -111,10 +111,10 @@ export const loadTypes = async (
     for (const oid of [element, base]) if (oid !== null && !known.has(oid)) others.add(oid);
   const userTypes =
     others.size === 0 ? [] : loadUserTypes<TypeRow>(context, [TYPE_COLUMNS, COMMENT_JOIN], others, known);
-  const [more, made] = await Promise.all([userTypes, rows.buildRowTypes()]);
+  const [more, rowTypes] = await Promise.all([userTypes, rows.buildRowTypes()]);
   for (const row of more) byOid.set(row.oid, row);
   const types = new Map<number, PgType>();
-  await forEachSliced(made, (type) => types.set(type.oid, type));
+  await forEachSliced(rowTypes, (type) => types.set(type.oid, type));
   await forEachSliced(byOid.values(), (row) => types.set(row.oid, buildType(row)));
   return { types, getDomainTraits: (oid) => combineDomainTraits(byOid, oid) };
 };

@@ -168,24 +168,24 @@ const formatType = (value: GqlValueType): string =>
   value.element === undefined ? value.scalar : `[${formatType(value.element)}!]`;
 
 /** Returns the text to bind, or null for NULL. @throws RelApiError `parse-failed`, `validation-failed` at `path` */
-export const coerceColumn = (value: GqlValueType, given: Json, path: string): string | null => {
-  if (given !== null) return coerceNonNull(value, given, path);
+export const coerceColumn = (value: GqlValueType, json: Json, path: string): string | null => {
+  if (json !== null) return coerceNonNull(value, json, path);
   if (!value.isNullable) throw unexpectedNull(formatType(value), path);
   return null;
 };
 
-const coerceNonNull = (value: GqlValueType, given: Json, path: string): string => {
-  if (value.element !== undefined) return coerceArray(value.element, given, path);
-  if (value.enumTable !== undefined) return findEnumKey(value.enumTable, value.scalar, given, path);
+const coerceNonNull = (value: GqlValueType, json: Json, path: string): string => {
+  if (value.element !== undefined) return coerceArray(value.element, json, path);
+  if (value.enumTable !== undefined) return findEnumKey(value.enumTable, value.scalar, json, path);
   const coercion = COERCIONS.get(value.type.name);
-  if (coercion !== undefined) return coercion(given, path);
-  return getString(given) ?? rejectValue(`A string is expected for type: ${value.type.name}`, path);
+  if (coercion !== undefined) return coercion(json, path);
+  return getString(json) ?? rejectValue(`A string is expected for type: ${value.type.name}`, path);
 };
 
 /** Returns the key of an enum table's value. @rule G-ENM-6 G-COE-7 */
-const findEnumKey = (table: GqlEnumTable, type: string, given: Json, path: string): string => {
-  const name = getString(given);
-  if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(given), path);
+const findEnumKey = (table: GqlEnumTable, type: string, json: Json, path: string): string => {
+  const name = getString(json);
+  if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(json), path);
   const found = table.values.find((value) => value.name === name);
   if (found === undefined)
     throw invalidEnumValue(
@@ -198,13 +198,13 @@ const findEnumKey = (table: GqlEnumTable, type: string, given: Json, path: strin
 };
 
 /** Returns an array literal. A string already contains one. @rule G-TYP-37 */
-const coerceArray = (element: GqlValueType, given: Json, path: string): string => {
-  const text = getString(given);
+const coerceArray = (element: GqlValueType, json: Json, path: string): string => {
+  const text = getString(json);
   if (text !== undefined) return text;
-  if (!Array.isArray(given))
-    throw parseFailed(`parsing [] failed, expected Array, but encountered ${nameJsonKind(given)}`, path);
+  if (!Array.isArray(json))
+    throw parseFailed(`parsing [] failed, expected Array, but encountered ${nameJsonKind(json)}`, path);
   return arrayLiteral(
-    (given as readonly Json[]).map((item) =>
+    (json as readonly Json[]).map((item) =>
       item === null ? null : coerceNonNull(element, parseJsonElement(element, item), path),
     ),
     element.type.name,

@@ -83,20 +83,20 @@ const checkArguments = (
   known: Directives,
   directive: DirectiveNode,
   path: string,
-  take: (name: string, input: Input, place: InputPosition, path: string) => void,
+  take: (name: string, input: Input, position: InputPosition, path: string) => void,
 ): void => {
   const name = directive.name.value;
   const spec = known[name] as DirectiveSpec; // `checkTargets` has found the directive
-  const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
-  for (const argument of [...given.keys()].sort()) {
+  const argumentNodes = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
+  for (const argument of [...argumentNodes.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))
       throw noSuchArgument(name, argument, `${path}.${name}`, Object.keys(spec.arguments));
   }
-  for (const [argument, place] of Object.entries(spec.arguments)) {
-    const node = given.get(argument);
+  for (const [argument, position] of Object.entries(spec.arguments)) {
+    const node = argumentNodes.get(argument);
     const at = `${path}.${name}.args.${argument}`;
-    if (node !== undefined) take(argument, { kind: "literal", node }, place, at);
-    else if (!place.hasDefault) throw missingField(argument, at);
+    if (node !== undefined) take(argument, { kind: "literal", node }, position, at);
+    else if (!position.hasDefault) throw missingField(argument, at);
   }
 };
 
@@ -112,8 +112,8 @@ export const isIncluded = (
   checkTargets(known, directives, target, path);
   let isKept = true;
   for (const directive of directives) {
-    checkArguments(known, directive, path, (_, input, place, at) => {
-      if (readBoolean(context, input, place, at) === (directive.name.value === "skip")) isKept = false;
+    checkArguments(known, directive, path, (_, input, position, at) => {
+      if (readBoolean(context, input, position, at) === (directive.name.value === "skip")) isKept = false;
     });
   }
   return isKept;
@@ -131,12 +131,12 @@ export const readOperationDirectives = (context: InputContext, operation: Operat
   const read = new Map<string, Readonly<Record<string, boolean>>>();
   for (const directive of directives) {
     const name = directive.name.value;
-    const given: Record<string, boolean> = { ...known[name]?.pluginDirective?.arguments };
-    checkArguments(known, directive, "$", (argument, input, place, at) => {
-      if (argument === "ttl") readInt(context, input, place, at);
-      else given[argument] = readBoolean(context, input, place, at);
+    const argumentValues: Record<string, boolean> = { ...known[name]?.pluginDirective?.arguments };
+    checkArguments(known, directive, "$", (argument, input, position, at) => {
+      if (argument === "ttl") readInt(context, input, position, at);
+      else argumentValues[argument] = readBoolean(context, input, position, at);
     });
-    if (known[name]?.pluginDirective !== undefined) read.set(name, given);
+    if (known[name]?.pluginDirective !== undefined) read.set(name, argumentValues);
   }
   return read;
 };

@@ -49,10 +49,10 @@ const parseText = (text: string): DocumentNode => {
 };
 
 /** Converts an error such as `Syntax Error: Expected Name, found "}".` to facts for hints. */
-const describeSyntaxError = ({ message, locations: [place] = [] }: GraphQLError): HintFacts =>
-  place === undefined
+const describeSyntaxError = ({ message, locations: [location] = [] }: GraphQLError): HintFacts =>
+  location === undefined
     ? {}
-    : { line: place.line, column: place.column, reason: message.replace(/^Syntax Error: (.*?)\.?$/s, "$1") };
+    : { line: location.line, column: location.column, reason: message.replace(/^Syntax Error: (.*?)\.?$/s, "$1") };
 
 const checkSelectionSet = (set: SelectionSetNode, depth: number): void => {
   if (depth > MAX_DEPTH) throw notAGraphqlQuery();

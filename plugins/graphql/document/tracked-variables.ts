@@ -11,7 +11,7 @@ type VariablePath = { readonly variable: string } | { readonly of: VariablePath;
 
 /** A variable part: a variable, or a value inside one. */
 export interface VariablePart {
-  readonly place: VariablePath;
+  readonly path: VariablePath;
   readonly variable: string;
   /** The number of objects and lists around the part. */
   readonly depth: number;
@@ -48,9 +48,9 @@ const getMember = (value: Json, key: string | number): Json =>
   (value as Readonly<Record<string | number, Json>>)[key] as Json; // earlier questions have checked the container
 
 /** Returns the value at that path in other values of the variables. */
-export const findValue = (variables: VariableValues, place: VariablePath): Json => {
-  if ("of" in place) return getMember(findValue(variables, place.of), place.key);
-  const value = variables.get(place.variable);
+export const findValue = (variables: VariableValues, path: VariablePath): Json => {
+  if ("of" in path) return getMember(findValue(variables, path.of), path.key);
+  const value = variables.get(path.variable);
   return value !== undefined && "json" in value ? value.json : null;
 };
 
@@ -68,10 +68,10 @@ const findShape = (value: Json): ValueShape => {
 
 const createQuestion = <Answer>(
   name: string,
-  place: VariablePath,
+  path: VariablePath,
   of: (value: Json) => Answer,
   key: (answer: Answer) => unknown,
-): Question<WithVariables, Answer> => defineQuestion(name, ({ variables }) => of(findValue(variables, place)), key);
+): Question<WithVariables, Answer> => defineQuestion(name, ({ variables }) => of(findValue(variables, path)), key);
 
 const createKindQuestion = (name: string): Question<WithVariables, VariableState> =>
   defineQuestion(`kind of ${name}`, ({ variables }) => findKind(variables, name));
@@ -90,15 +90,15 @@ const createTrackedPart = (
   observer: Observer,
   bound: Json,
   variable: string,
-  place: VariablePath,
+  path: VariablePath,
   depth: number,
 ): VariablePart => {
   const number = observer.count++;
-  const shape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, place, findShape, shapeKey));
+  const shape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, path, findShape, shapeKey));
   const part = (key: string | number): VariablePart =>
-    createTrackedPart(observer, getMember(bound, key), variable, { of: place, key }, depth + 1);
+    createTrackedPart(observer, getMember(bound, key), variable, { of: path, key }, depth + 1);
   return {
-    place,
+    path,
     variable,
     depth,
     bound,
@@ -114,8 +114,8 @@ const createTrackedPart = (
       check(length);
       return Array.from({ length }, (_, i) => part(i));
     },
-    value: () => observer.ask(createQuestion(`value ${number}`, place, wholeValue, writeJson)),
-    describe: (name, describe) => observer.ask(createQuestion(`${name} ${number}`, place, describe, planKey)),
+    value: () => observer.ask(createQuestion(`value ${number}`, path, wholeValue, writeJson)),
+    describe: (name, describe) => observer.ask(createQuestion(`${name} ${number}`, path, describe, planKey)),
     get description() {
       return describeValue(bound);
     },

@@ -101,18 +101,19 @@ export const declareVariables = (
  *  ignored. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
 export const readVariables = (
   declared: DeclaredVariables,
-  given: Readonly<Record<string, Json>> | null | undefined,
+  sentValues: Readonly<Record<string, Json>> | null | undefined,
   takesUnknown = false,
 ): VariableValues => {
-  if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given)))
+  if (sentValues !== undefined && sentValues !== null && (typeof sentValues !== "object" || Array.isArray(sentValues)))
     throw parseFailed(
-      `parsing variables failed, expected Object, but encountered ${describeValue(given)}`,
+      `parsing variables failed, expected Object, but encountered ${describeValue(sentValues)}`,
       "$.variables",
     );
   const values = new Map<string, VariableValue>();
   for (const declaration of declared.declarations.values()) {
     const { name } = declaration;
-    const json = given !== undefined && given !== null && Object.hasOwn(given, name) ? given[name] : undefined;
+    const json =
+      sentValues !== undefined && sentValues !== null && Object.hasOwn(sentValues, name) ? sentValues[name] : undefined;
     const isRequired = declaration.type.kind === "NonNullType";
     if (json === undefined) {
       if (declaration.default !== undefined) values.set(name, { literal: declaration.default });
@@ -132,7 +133,7 @@ export const readVariables = (
     );
   if (takesUnknown) return values;
   let unexpected: string[] | undefined;
-  for (const name in given) if (!declared.used.has(name)) (unexpected ??= []).push(name);
+  for (const name in sentValues) if (!declared.used.has(name)) (unexpected ??= []).push(name);
   if (unexpected !== undefined)
     throw validationFailed(
       `unexpected variables in variableValues: ${unexpected.sort().join(", ")}`,
@@ -183,7 +184,7 @@ export const fitsType = (declaration: Declaration, type: GraphQLInputType, hasDe
 /** Returns true for lists of the same depth of the same named type, even if `!` differs. */
 const hasSameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
   if (declared.kind === "NonNullType") return hasSameShape(declared.type, type);
-  const place = isNonNullType(type) ? type.ofType : type;
-  if (declared.kind === "ListType") return isListType(place) && hasSameShape(declared.type, place.ofType);
-  return !isListType(place) && place.name === declared.name.value;
+  const nullableType = isNonNullType(type) ? type.ofType : type;
+  if (declared.kind === "ListType") return isListType(nullableType) && hasSameShape(declared.type, nullableType.ofType);
+  return !isListType(nullableType) && nullableType.name === declared.name.value;
 };

@@ -1,7 +1,7 @@
 /** Reads selections on the introspection types. */
 import { Kind, valueFromASTUntyped, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
 
-export interface SelectedField {
+export interface MetaField {
   readonly key: string;
   readonly name: string;
   readonly nodes: readonly FieldNode[];
@@ -29,7 +29,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
       return directive.name.value === "skip" ? !holds : directive.name.value === "include" ? holds : true;
     });
 
-  const collect = (sets: readonly (SelectionSetNode | undefined)[], type: string): SelectedField[] => {
+  const collect = (sets: readonly (SelectionSetNode | undefined)[], type: string): MetaField[] => {
     const found = new Map<string, { name: string; nodes: FieldNode[] }>();
     const visit = (set: SelectionSetNode | undefined): void => {
       for (const selection of set?.selections ?? []) {

@@ -2,7 +2,7 @@
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, defineService, type Slices } from "../../../core/index.ts";
 import { listDirectives } from "./directives.ts";
-import { createCollector, type Collector, type SelectedField } from "./collect-fields.ts";
+import { createCollector, type Collector, type MetaField } from "./collect-fields.ts";
 import { createWriters } from "./writers.ts";
 import { walkTypes } from "../types/reachable-types.ts";
 import { isRootScope } from "../types/lazy-types.ts";
@@ -96,7 +96,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     yield encodeUtf8("]");
   };
 
-  const writeMember = function* ({ name, nodes }: SelectedField): Parts {
+  const writeMember = function* ({ name, nodes }: MetaField): Parts {
     const writeRoot = function* (of: GqlRootName) {
       const hasFields = collector
         .collect(

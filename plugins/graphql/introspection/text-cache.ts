@@ -68,8 +68,8 @@ export const createIntrospectionWriter = (caches: Caches, name: string): Introsp
 
   /** Returns the text, or a compressed body that contains it. */
   const getStoredBody = async (output: SlicedOutput): Promise<string | Buffer> => {
-    const { value: made } = storedBodies.get({ output, text: undefined });
-    if (made !== undefined) return made;
+    const { value: storedBody } = storedBodies.get({ output, text: undefined });
+    if (storedBody !== undefined) return storedBody;
     const body = await runSliced(buildBody(output));
     const text = body.length > MAX_PLAIN_BYTES ? await zip(body, { level: 1 }) : extractText(body, output);
     storedBodies.get({ output, text }).commit();

@@ -19,7 +19,7 @@ import {
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
-import type { Collector, SelectedField } from "./collect-fields.ts";
+import type { Collector, MetaField } from "./collect-fields.ts";
 
 type Write<Source> = (source: Source) => string;
 
@@ -37,7 +37,7 @@ type Member<Source> = string | Write<Source> | WriteParts<Source>;
 
 const NULL = "null";
 
-const jsonText = (value: string | null | undefined): string =>
+const encodeJson = (value: string | null | undefined): string =>
   value === null || value === undefined ? NULL : JSON.stringify(value);
 
 /** Quotes a GraphQL name, which contains no characters that JSON escapes. */
@@ -98,12 +98,12 @@ const writeName = (type: GraphQLType): string =>
 
 /** Writes the description of a type. @rule G-TYP-40 */
 const writeDescription = (type: GraphQLType): string =>
-  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : jsonText(type.description);
+  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : encodeJson(type.description);
 
 const writeDefault = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string => {
   if (defaultValue === undefined) return NULL;
   const node = astFromValue(defaultValue, type);
-  return node === null || node === undefined ? NULL : jsonText(print(node));
+  return node === null || node === undefined ? NULL : encodeJson(print(node));
 };
 
 /** Returns the items sorted by name. The fields of types that the builder made are already sorted. */
@@ -118,7 +118,7 @@ const findCommonMember = (
     case "name":
       return (source) => quoteName(source.name);
     case "description":
-      return (source) => jsonText(source.description);
+      return (source) => encodeJson(source.description);
     case "isDeprecated":
     case "isRepeatable":
       return "false";
@@ -140,7 +140,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const createObjectWriter = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
-    findMember: (selected: SelectedField) => Member<Source>,
+    findMember: (selected: MetaField) => Member<Source>,
   ): WriteParts<Source> => {
     const members: (Partial<WriteParts<Source>> & { readonly before: string; readonly write: Write<Source> })[] = [];
     let before = "{";
@@ -202,7 +202,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)),
     );
 
-  const typeMember = ({ name, nodes }: SelectedField): Member<GraphQLType> => {
+  const typeMember = ({ name, nodes }: MetaField): Member<GraphQLType> => {
     switch (name) {
       case "kind":
         return writeKind;

@@ -101,12 +101,12 @@ const buildAggregateOutput = (as: string, fn: string, of: Expression, isText: bo
 const planCount = (planner: Planner, selected: SelectedField): Output => {
   let of: readonly Expression[] = [];
   let isDistinct = false;
-  visitArguments(planner, selected, ({ part, input, place, path }) => {
+  visitArguments(planner, selected, ({ part, input, position, path }) => {
     if (part?.kind !== "argument") return;
-    if (part.name === "distinct") isDistinct = readBoolean(planner, input, place, path);
+    if (part.name === "distinct") isDistinct = readBoolean(planner, input, position, path);
     if (part.name !== "columns") return;
-    of = readList(planner, input, place, path).flatMap((item): Expression[] => {
-      const column = getFieldPart(readEnum(planner, item.input, getItemPosition(place), item.path));
+    of = readList(planner, input, position, path).flatMap((item): Expression[] => {
+      const column = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
   });

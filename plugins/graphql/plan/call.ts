@@ -129,11 +129,11 @@ const buildLiveCall = (field: FunctionField, { program, read, convertError }: Gq
 });
 
 export const fillCall = ({ field, run, live }: CallTemplate, variables: VariableValues): GqlCall => {
-  const asked = { arguments: computeArguments(field, variables), selection: field.selection(variables) };
+  const request = { arguments: computeArguments(field, variables), selection: field.selection(variables) };
   return {
     origin: field.origin,
     path: field.path,
-    run: async (by) => field.text(await run({ ...by, ...asked })),
-    live: live && ((session) => buildLiveCall(field, live({ ...asked, session }))),
+    run: async (by) => field.text(await run({ ...by, ...request })),
+    live: live && ((session) => buildLiveCall(field, live({ ...request, session }))),
   };
 };

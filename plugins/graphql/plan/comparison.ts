@@ -41,20 +41,20 @@ export const countCondition = (planner: Planner): void => {
 export const planComparison = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   left: Expression,
   value: GqlValueType,
   path: string,
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, input, place, path, (given) => {
-    const part = getFieldPart(given.field);
-    const at = getPosition(given.field);
+  readObject(planner, input, position, path, (member) => {
+    const part = getFieldPart(member.field);
+    const at = getPosition(member.field);
     // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
-    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, given.input, at, given.path)))
+    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member.input, at, member.path)))
       return;
-    if (part?.kind === "cast") predicates.push(...planCast(planner, given.input, at, left, given.path));
-    else if (part?.kind === "operator") predicates.push(planOperator(planner, given, part, left, value));
+    if (part?.kind === "cast") predicates.push(...planCast(planner, member.input, at, left, member.path));
+    else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, left, value));
   });
   return predicates;
 };
@@ -63,22 +63,22 @@ export const planComparison = (
 const planCast = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   left: Expression,
   path: string,
 ): readonly Predicate[] => {
   const predicates: Predicate[] = [];
-  readObject(planner, input, place, path, (given) => {
-    const part = getFieldPart(given.field);
+  readObject(planner, input, position, path, (member) => {
+    const part = getFieldPart(member.field);
     if (part?.kind !== "cast-to") return;
     predicates.push(
       ...planComparison(
         planner,
-        given.input,
-        getPosition(given.field),
+        member.input,
+        getPosition(member.field),
         { kind: "cast", of: left, type: part.value.type.sqlName },
         part.value,
-        given.path,
+        member.path,
       ),
     );
   });
@@ -87,28 +87,34 @@ const planCast = (
 
 const planOperator = (
   planner: Planner,
-  given: FieldInput,
+  member: FieldInput,
   part: Extract<GqlPart, { readonly kind: "operator" }>,
   left: Expression,
   value: GqlValueType,
 ): Predicate => {
   countCondition(planner);
   const { operator } = part;
-  const { input, path } = given;
-  const place = getPosition(given.field);
+  const { input, path } = member;
+  const position = getPosition(member.field);
   const compare = (operand: Operand): Predicate => ({ kind: "compare", left, operator: operator.name, operand });
   switch (operator.operand) {
     case "keyword": {
-      const said = String(readBoolean(planner, input, place, path));
-      return { kind: "compare", left, operator: operator.name, keyword: part.keywords?.[said] ?? said };
+      const keyword = String(readBoolean(planner, input, position, path));
+      return { kind: "compare", left, operator: operator.name, keyword: part.keywords?.[keyword] ?? keyword };
     }
     case "fields":
-      return compare({ fields: planOperandFields(planner, input, place, path) });
+      return compare({ fields: planOperandFields(planner, input, position, path) });
     case "list":
-      return planList(planner, given, part.value ?? value, left, operator.name);
+      return planList(planner, member, part.value ?? value, left, operator.name);
     default:
       return compare(
-        bindColumn(planner, input, place, { ...(part.value ?? value), isNullable: operator.takesNull === true }, path),
+        bindColumn(
+          planner,
+          input,
+          position,
+          { ...(part.value ?? value), isNullable: operator.takesNull === true },
+          path,
+        ),
       );
   }
 };
@@ -122,32 +128,32 @@ const planList = (
   left: Expression,
   operator: string,
 ): Predicate => {
-  const place = getPosition(field);
+  const position = getPosition(field);
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || findInputFunction(value) !== undefined) {
-    const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
-    const refs = items.map((one) => bindColumn(planner, one.input, getItemPosition(place), item, one.path));
+    const items = readList(planner, input, position, path, (count) => checkConditions(planner, count));
+    const refs = items.map((one) => bindColumn(planner, one.input, getItemPosition(position), item, one.path));
     const any: Predicate = {
       kind: "or",
       of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
     };
     return operator === "nin" ? { kind: "not", of: any } : any;
   }
-  const ref = bindList(planner, input, place, item, path);
+  const ref = bindList(planner, input, position, item, path);
   return { kind: "compare", left, operator, operand: ref };
 };
 
 export const bindList = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   item: GqlValueType,
   path: string,
 ): ValueRef => {
-  rejectStringItems(planner, input, place, item, path);
-  const param = bindLeaf(planner, input, place, path, isJsonValue(item), (given) => {
-    if (given === null) throw expectedList(path);
-    const items = Array.isArray(given) ? given : [given];
+  rejectStringItems(planner, input, position, item, path);
+  const param = bindLeaf(planner, input, position, path, isJsonValue(item), (json) => {
+    if (json === null) throw expectedList(path);
+    const items = Array.isArray(json) ? json : [json];
     checkCount(planner, items.length, path);
     return arrayLiteral(coerceItems(item, items, path), item.type.name);
   });
@@ -170,14 +176,14 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
 const rejectStringItems = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   item: GqlValueType,
   path: string,
 ): void => {
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
-  for (const one of readList(planner, input, place, path)) {
+  for (const one of readList(planner, input, position, path)) {
     if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
-      bindColumn({ ...planner, sources: [] }, one.input, getItemPosition(place), item, one.path);
+      bindColumn({ ...planner, sources: [] }, one.input, getItemPosition(position), item, one.path);
   }
 };
 
@@ -185,16 +191,16 @@ const rejectStringItems = (
 const planOperandFields = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
 ): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
-  readObject(planner, input, place, path, (given) => {
-    const part = getFieldPart(given.field);
+  readObject(planner, input, position, path, (member) => {
+    const part = getFieldPart(member.field);
     if (part?.kind === "operand-field")
-      fields.set(part.name, bindColumn(planner, given.input, getPosition(given.field), part.value, given.path));
+      fields.set(part.name, bindColumn(planner, member.input, getPosition(member.field), part.value, member.path));
   });
-  const type = getNamedType(place.type);
+  const type = getNamedType(position.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {
     const part = getFieldPart(field);
     if (part?.kind !== "operand-field" || fields.has(part.name) || field.defaultValue === undefined) continue;

@@ -14,11 +14,11 @@ import type { Planner } from "./planner.ts";
 import { omitTrue, planWhere } from "./where.ts";
 import { getFieldPart } from "../parts.ts";
 
-export const planConflict = (planner: Planner, input: Input, place: InputPosition, path: string): OnConflict => {
+export const planConflict = (planner: Planner, input: Input, position: InputPosition, path: string): OnConflict => {
   let constraint = "";
   let update: readonly string[] = [];
   let where: Predicate | undefined;
-  readObject(planner, input, place, path, ({ field, input: value, path: at }) => {
+  readObject(planner, input, position, path, ({ field, input: value, path: at }) => {
     const part = getFieldPart(field);
     if (part?.kind !== "argument") return;
     if (part.name === "constraint") {
@@ -36,13 +36,13 @@ export const planConflict = (planner: Planner, input: Input, place: InputPositio
 const planColumns = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
   conflictPath: string,
 ): readonly string[] => {
   const columns = new Set<string>();
-  for (const item of readList(planner, input, place, path)) {
-    const part = getFieldPart(readEnum(planner, item.input, getItemPosition(place), item.path));
+  for (const item of readList(planner, input, position, path)) {
+    const part = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
     if (part?.kind === "placeholder") throw validationFailed("erroneous column name", conflictPath);
     if (part?.kind === "column") columns.add(part.column.name);
   }

@@ -71,17 +71,17 @@ const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's K
 const NULL: Input = { kind: "literal", node: NULL_NODE };
 
 /** Refuses a variable whose type does not fit the position. @throws RelApiError G-VAR-6 */
-const checkVariable = (context: InputContext, name: string, place: InputPosition, path: string): void => {
+const checkVariable = (context: InputContext, name: string, position: InputPosition, path: string): void => {
   const declaration = context.declarations.get(name);
-  if (declaration !== undefined && !fitsType(declaration, place.type, place.hasDefault))
-    throw variableTypeMismatch(name, declaration.typeText, String(place.type), path);
+  if (declaration !== undefined && !fitsType(declaration, position.type, position.hasDefault))
+    throw variableTypeMismatch(name, declaration.typeText, String(position.type), path);
 };
 
 /** Opens a variable. From then on, the plan may depend on the variable's value. */
-export const openVariable = (context: InputContext, input: Input, place: InputPosition, path: string): Input => {
+export const openVariable = (context: InputContext, input: Input, position: InputPosition, path: string): Input => {
   if (input.kind === "held" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
-  checkVariable(context, name, place, path);
+  checkVariable(context, name, position, path);
   const value = context.variables.open(name);
   if (value === undefined) return NULL;
   return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", part: value };
@@ -89,14 +89,14 @@ export const openVariable = (context: InputContext, input: Input, place: InputPo
 
 /** Returns true for a variable without a value or default, if the option says that it counts as omitted.
  *  @rule G-VAR-11 */
-export const isAbsent = (context: InputContext, input: Input, place: InputPosition, path: string): boolean => {
+export const isAbsent = (context: InputContext, input: Input, position: InputPosition, path: string): boolean => {
   if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
     return false;
   const name = input.node.name.value;
   const declaration = context.declarations.get(name);
   if (declaration === undefined || declaration.type.kind === "NonNullType" || declaration.default !== undefined)
     return false;
-  checkVariable(context, name, place, path);
+  checkVariable(context, name, position, path);
   return context.variables.open(name) === undefined;
 };
 
@@ -121,9 +121,9 @@ interface InputMembers {
   readonly findInput: (name: string) => Input | undefined;
 }
 
-const openMembers = (context: InputContext, given: Input, place: InputPosition, path: string): InputMembers => {
-  const input = openVariable(context, given, place, path);
-  const type = getNamedType(place.type);
+const openMembers = (context: InputContext, rawInput: Input, position: InputPosition, path: string): InputMembers => {
+  const input = openVariable(context, rawInput, position, path);
+  const type = getNamedType(position.type);
   if (input.kind === "literal") {
     if (input.node.kind !== "ObjectValue") throw unexpectedValue("an object", type.name, describeInput(input), path);
     const nodes = new Map(input.node.fields.map((field) => [field.name.value, field.value]));
@@ -135,10 +135,10 @@ const openMembers = (context: InputContext, given: Input, place: InputPosition, 
       },
     };
   }
-  const { part: held } = input;
-  if (held.depth > MAX_DEPTH)
-    throw validationFailed(`the value of variable "${held.variable}" is nested too deeply`, "$");
-  const names = held.members();
+  const { part: variablePart } = input;
+  if (variablePart.depth > MAX_DEPTH)
+    throw validationFailed(`the value of variable "${variablePart.variable}" is nested too deeply`, "$");
+  const names = variablePart.members();
   if (names === undefined) throw unexpectedValue("an object", type.name, describeInput(input), path);
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined)
@@ -147,21 +147,24 @@ const openMembers = (context: InputContext, given: Input, place: InputPosition, 
       path,
     );
   const known = new Set(names);
-  return { names, findInput: (name) => (known.has(name) ? { kind: "held", part: held.member(name) } : undefined) };
+  return {
+    names,
+    findInput: (name) => (known.has(name) ? { kind: "held", part: variablePart.member(name) } : undefined),
+  };
 };
 
 /** Visits the fields of an input object in name order and returns their order in the request. Refuses unknown keys
  *  first, then missing fields in turn. @rule G-DOC-4 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const readObject = (
   context: InputContext,
-  given: Input,
-  place: InputPosition,
+  rawInput: Input,
+  position: InputPosition,
   path: string,
   visit: (field: FieldInput) => void,
 ): readonly string[] => {
-  const type = getNamedType(place.type);
+  const type = getNamedType(position.type);
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
-  const { names: written, findInput } = openMembers(context, given, place, path);
+  const { names: written, findInput } = openMembers(context, rawInput, position, path);
   const fields = type.getFields();
   const required = Object.values(fields)
     .filter(isRequiredInputField)
@@ -197,12 +200,12 @@ export const checkCount = ({ schema: { options } }: InputContext, count: number,
  *  the number of items before they are processed. @rule G-COE-6 G-ERR-6 */
 export const readList = (
   context: InputContext,
-  given: Input,
-  place: InputPosition,
+  rawInput: Input,
+  position: InputPosition,
   path: string,
   check = (count: number): void => checkCount(context, count, path),
 ): readonly ItemInput[] => {
-  const input = openVariable(context, given, place, path);
+  const input = openVariable(context, rawInput, position, path);
   if (isNull(input)) throw expectedList(path);
   if (input.kind === "literal") {
     const nodes = input.node.kind === "ListValue" ? input.node.values : [input.node];
@@ -215,16 +218,16 @@ export const readList = (
 };
 
 /** Returns the position of the items of a list position. */
-export const getItemPosition = (place: InputPosition): InputPosition => {
-  const type = getNullableType(place.type);
+export const getItemPosition = (position: InputPosition): InputPosition => {
+  const type = getNullableType(position.type);
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
 
 // --- scalars that are not column values -----------------------------------------------------------------------------
 
 /** Reads a Boolean. @rule G-COE-2 */
-export const readBoolean = (context: InputContext, given: Input, place: InputPosition, path: string): boolean => {
-  const input = openVariable(context, given, place, path);
+export const readBoolean = (context: InputContext, rawInput: Input, position: InputPosition, path: string): boolean => {
+  const input = openVariable(context, rawInput, position, path);
   const value =
     input.kind === "held" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
   if (typeof value !== "boolean") throw unexpectedValue("a boolean", "Boolean", describeInput(input), path);
@@ -232,8 +235,8 @@ export const readBoolean = (context: InputContext, given: Input, place: InputPos
 };
 
 /** Reads a String. @rule G-COE-4 */
-const readString = (context: InputContext, given: Input, place: InputPosition, path: string): string => {
-  const input = openVariable(context, given, place, path);
+const readString = (context: InputContext, rawInput: Input, position: InputPosition, path: string): string => {
+  const input = openVariable(context, rawInput, position, path);
   const value =
     input.kind === "held" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
   if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), path);
@@ -241,8 +244,8 @@ const readString = (context: InputContext, given: Input, place: InputPosition, p
 };
 
 /** Reads an Int. @rule G-COE-3 */
-export const readInt = (context: InputContext, given: Input, place: InputPosition, path: string): number => {
-  const input = openVariable(context, given, place, path);
+export const readInt = (context: InputContext, rawInput: Input, position: InputPosition, path: string): number => {
+  const input = openVariable(context, rawInput, position, path);
   const text =
     input.kind === "held"
       ? numberText(input.part.value())
@@ -262,19 +265,24 @@ export const checkInteger = (text: string, bits: number, path: string): string =
 };
 
 /** Checks a value of a built-in scalar or an enum. Field parts check values of other types themselves. */
-export const checkBuiltInValue = (context: InputContext, input: Input, place: InputPosition, path: string): void => {
-  if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(place.type)) return;
-  const type = getNullableType(place.type);
-  if (isEnumType(type)) readEnum(context, input, place, path);
-  else if (type === GraphQLBoolean) readBoolean(context, input, place, path);
-  else if (type === GraphQLInt) readInt(context, input, place, path);
-  else if (type === GraphQLString) readString(context, input, place, path);
+export const checkBuiltInValue = (context: InputContext, input: Input, position: InputPosition, path: string): void => {
+  if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(position.type)) return;
+  const type = getNullableType(position.type);
+  if (isEnumType(type)) readEnum(context, input, position, path);
+  else if (type === GraphQLBoolean) readBoolean(context, input, position, path);
+  else if (type === GraphQLInt) readInt(context, input, position, path);
+  else if (type === GraphQLString) readString(context, input, position, path);
 };
 
 /** Reads an enum value. @rule G-COE-7 */
-export const readEnum = (context: InputContext, given: Input, place: InputPosition, path: string): GraphQLEnumValue => {
-  const type = getNamedType(place.type) as GraphQLEnumType; // the caller passes only enum positions
-  const input = openVariable(context, given, place, path);
+export const readEnum = (
+  context: InputContext,
+  rawInput: Input,
+  position: InputPosition,
+  path: string,
+): GraphQLEnumValue => {
+  const type = getNamedType(position.type) as GraphQLEnumType; // the caller passes only enum positions
+  const input = openVariable(context, rawInput, position, path);
   const name =
     input.kind === "held" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
   if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, describeInput(input), path);
@@ -292,10 +300,10 @@ export const readEnum = (context: InputContext, given: Input, place: InputPositi
 // --- values ---------------------------------------------------------------------------------------------------------
 
 /** Checks that variables in lists of a literal fit their positions. */
-const checkItems = (context: InputContext, node: ValueNode, place: InputPosition, path: string): void => {
-  if (node.kind === "Variable") checkVariable(context, node.name.value, place, path);
-  else if (node.kind === "ListValue" && isListType(getNullableType(place.type)))
-    node.values.forEach((item, i) => checkItems(context, item, getItemPosition(place), appendIndex(path, i)));
+const checkItems = (context: InputContext, node: ValueNode, position: InputPosition, path: string): void => {
+  if (node.kind === "Variable") checkVariable(context, node.name.value, position, path);
+  else if (node.kind === "ListValue" && isListType(getNullableType(position.type)))
+    node.values.forEach((item, i) => checkItems(context, item, getItemPosition(position), appendIndex(path, i)));
 };
 
 const holdsVariable = (node: ValueNode): boolean => {
@@ -316,16 +324,16 @@ export interface LeafInput {
 export const readLeaf = (
   context: InputContext,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
   isJson: boolean,
 ): LeafInput => {
   if (input.kind === "held") {
-    const { bound, place } = input.part;
+    const { bound, path: place } = input.part;
     return { value: bound, recompute: (variables) => findValue(variables, place) };
   }
   const { node } = input;
-  checkItems(context, node, place, path);
+  checkItems(context, node, position, path);
   const read = (lookUp: LookUp): Json => convertLiteral(node, lookUp, isJson);
   return {
     value: read(createLookUp(context.variables.bound)),

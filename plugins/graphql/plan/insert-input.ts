@@ -51,9 +51,9 @@ export const countInserts = (planner: Planner, rows: readonly InputRow[]): void 
   if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
 };
 
-export const readRows = (planner: Planner, input: Input, place: InputPosition, path: string): readonly InputRow[] =>
-  readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
-    readRow(planner, item.input, getItemPosition(place), item.path),
+export const readRows = (planner: Planner, input: Input, position: InputPosition, path: string): readonly InputRow[] =>
+  readList(planner, input, position, path, (count) => checkValues(planner, count)).map((item) =>
+    readRow(planner, item.input, getItemPosition(position), item.path),
   );
 
 /** Returns the error for an insert with too many values. @rule G-LIM-4 */
@@ -69,23 +69,23 @@ export const countValue = (planner: Planner): void => {
   planner.budget.insertValues--;
 };
 
-export const readRow = (planner: Planner, input: Input, place: InputPosition, path: string): InputRow => {
+export const readRow = (planner: Planner, input: Input, position: InputPosition, path: string): InputRow => {
   const cells: InputCell[] = [];
   const related: InputRelated[] = [];
   countValue(planner);
-  readObject(planner, input, place, path, (given) => {
+  readObject(planner, input, position, path, (member) => {
     countValue(planner);
-    const part = getFieldPart(given.field);
-    if (part?.kind === "column") cells.push(readCell(planner, given, part.column, part.value));
-    else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", given.path);
+    const part = getFieldPart(member.field);
+    if (part?.kind === "column") cells.push(readCell(planner, member, part.column, part.value));
+    else if (part?.kind === "placeholder") throw validationFailed("erroneous column name", member.path);
     else if (part?.kind === "relationship") {
       // nested data that is null counts as omitted @rule G-NST-7
-      if (isNull(openVariable(planner, given.input, getPosition(given.field), given.path))) return;
+      if (isNull(openVariable(planner, member.input, getPosition(member.field), member.path))) return;
       const { relationship, target } = part;
       const isBefore =
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
-      const found = readRelated(planner, { ...given, place: getPosition(given.field) }, relationship.isToOne);
-      if (found.rows.length > 0) related.push({ name: given.field.name, relationship, target, isBefore, ...found });
+      const found = readRelated(planner, { ...member, position: getPosition(member.field) }, relationship.isToOne);
+      if (found.rows.length > 0) related.push({ name: member.field.name, relationship, target, isBefore, ...found });
     }
   });
   return { cells, related };
@@ -110,12 +110,12 @@ const readCell = (
 
 export const readRelated = (
   planner: Planner,
-  { place, input, path }: { readonly place: InputPosition; readonly input: Input; readonly path: string },
+  { position, input, path }: { readonly position: InputPosition; readonly input: Input; readonly path: string },
   isToOne: boolean,
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, input, place, path, ({ field: inner, input: value, path }) => {
+  readObject(planner, input, position, path, ({ field: inner, input: value, path }) => {
     const part = getFieldPart(inner);
     if (part?.kind !== "argument") return;
     const own = getPosition(inner);

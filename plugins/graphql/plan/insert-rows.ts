@@ -27,15 +27,15 @@ export const buildPayloadRows = (
   payload: ValueRef,
   shape: "object" | "array",
 ): WriteRows => {
-  const given = new Map(rows.flatMap((row) => row.cells.map((cell) => [cell.column.name, cell.value] as const)));
+  const valueTypes = new Map(rows.flatMap((row) => row.cells.map((cell) => [cell.column.name, cell.value] as const)));
   const columns = relation.columns.flatMap((column): PayloadColumn[] => {
-    const value = given.get(column.name);
+    const value = valueTypes.get(column.name);
     if (value === undefined) return [];
     const apply = findInputFunction(value);
     return [{ name: column.name, ...(apply && { apply }) }];
   });
   // if every row has all columns, rows need not be compared one by one
-  const isComplete = rows.every((row) => row.cells.length === given.size);
+  const isComplete = rows.every((row) => row.cells.length === valueTypes.size);
   return { payload, shape, columns, missing: isComplete ? "null" : "default" };
 };
 

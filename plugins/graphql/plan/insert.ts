@@ -30,28 +30,28 @@ export const planInsert = (
 ): StepTemplate | string => {
   let rows: readonly InputRow[] = [];
   let reader: PlainRowReader | undefined;
-  let given: GivenArgument | undefined;
+  let rowsArgument: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
   visitArguments(planner, selected, (argument) => {
-    const { part, input, place, path } = argument;
+    const { part, input, position, path } = argument;
     if (part?.kind !== "argument") return;
-    if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
+    if (part.name === "on_conflict") conflict = planConflict(planner, input, position, path);
     else {
-      given = argument;
+      rowsArgument = argument;
       if (isOne) {
-        rows = [readRow(planner, input, place, path)];
+        rows = [readRow(planner, input, position, path)];
         return;
       }
-      reader = createPlainRowReader(place.type);
-      rows = readPlainRows(planner, argument, reader) ?? readRows(planner, input, place, path);
+      reader = createPlainRowReader(position.type);
+      rows = readPlainRows(planner, argument, reader) ?? readRows(planner, input, position, path);
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
-  if (given === undefined || rows.length === 0) return encodeEmptyAnswer(answer);
-  const { path } = given;
+  if (rowsArgument === undefined || rows.length === 0) return encodeEmptyAnswer(answer);
+  const { path } = rowsArgument;
   countInserts(planner, rows);
   if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
-  const payload = bind(planner, createPayloadSource(planner, given, rows, reader));
+  const payload = bind(planner, createPayloadSource(planner, rowsArgument, rows, reader));
   const write = buildInsert(
     relation,
     buildPayloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
@@ -63,14 +63,14 @@ export const planInsert = (
 /** Reads a list for its rows or its errors, without effect on the plan. */
 const readWithoutEffect = (
   planner: Planner,
-  { input, place, path }: GivenArgument,
+  { input, position, path }: GivenArgument,
   variables: VariableValues,
 ): readonly InputRow[] => {
   const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.heldValues };
   return readRows(
     { ...planner, budget, variables: createUntrackedVariables(variables), sources: [], allSources: [] },
     input,
-    place,
+    position,
     path,
   );
 };
@@ -78,9 +78,9 @@ const readWithoutEffect = (
 /** The lists that a request has read. Planning and binding both need them, but each list is read only once. */
 const getReadLists = memoize((_variables: VariableValues) => new Map<PlainRowReader, PlainRows>());
 
-const readList = (reader: PlainRowReader, held: Json, variables: VariableValues): PlainRows | undefined => {
+const readList = (reader: PlainRowReader, list: Json, variables: VariableValues): PlainRows | undefined => {
   const lists = getReadLists(variables);
-  const read = lists.get(reader) ?? reader.read(held);
+  const read = lists.get(reader) ?? reader.read(list);
   if (read !== undefined) lists.set(reader, read);
   return read;
 };
@@ -89,16 +89,16 @@ const readList = (reader: PlainRowReader, held: Json, variables: VariableValues)
  *  them, but not on the number of rows. */
 const readPlainRows = (
   planner: Planner,
-  given: GivenArgument,
+  argument: GivenArgument,
   reader: PlainRowReader,
 ): readonly InputRow[] | undefined => {
-  const opened = openVariable(planner, given.input, given.place, given.path);
+  const opened = openVariable(planner, argument.input, argument.position, argument.path);
   if (opened.kind !== "held") return undefined;
   const shape = opened.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
   const { bound } = planner.variables;
   const read = readList(reader, opened.part.bound, bound);
-  if (read === undefined) return readWithoutEffect(planner, given, bound); // the call reports the error with its path
+  if (read === undefined) return readWithoutEffect(planner, argument, bound); // the call reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.heldValues += read.valueCount;
@@ -116,17 +116,17 @@ const checkValueCount = (planner: Planner, variables: VariableValues): void => {
  *  change the plan. `reader` is undefined for a single row. */
 const createPayloadSource = (
   planner: Planner,
-  given: GivenArgument,
+  argument: GivenArgument,
   rows: readonly InputRow[],
   reader: PlainRowReader | undefined,
 ): ValueSource => {
-  const opened = openVariable(planner, given.input, given.place, given.path);
+  const opened = openVariable(planner, argument.input, argument.position, argument.path);
   if (reader !== undefined && opened.kind === "held") {
-    const { place } = opened.part;
+    const { path } = opened.part;
     return {
       make: (variables) => {
-        const read = readList(reader, findValue(variables, place), variables);
-        if (read === undefined) return encodeRows(readWithoutEffect(planner, given, variables), variables);
+        const read = readList(reader, findValue(variables, path), variables);
+        if (read === undefined) return encodeRows(readWithoutEffect(planner, argument, variables), variables);
         checkValueCount(planner, variables);
         return read.list;
       },

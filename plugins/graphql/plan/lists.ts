@@ -35,35 +35,35 @@ export const planListArguments = (
 ): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
   visitArguments(planner, selected, (argument) => {
-    const { part, input, place, path } = argument;
+    const { part, input, position, path } = argument;
     if (part?.kind !== "argument") {
       other(argument);
       return;
     }
     switch (part.name) {
       case "where":
-        if (!isNull(openVariable(planner, input, place, path)))
-          list.where = omitTrue(planWhere(planner, input, place, path));
+        if (!isNull(openVariable(planner, input, position, path)))
+          list.where = omitTrue(planWhere(planner, input, position, path));
         return;
       case "having":
-        if (!isNull(openVariable(planner, input, place, path)))
-          list.having = omitTrue(planWhere(planner, input, place, path));
+        if (!isNull(openVariable(planner, input, position, path)))
+          list.having = omitTrue(planWhere(planner, input, position, path));
         return;
       case "order_by": {
-        const terms = planOrderBy(planner, input, place, path);
+        const terms = planOrderBy(planner, input, position, path);
         if (terms.length > 0) list.orderBy = terms;
         return;
       }
       case "distinct_on": {
-        const columns = planDistinct(planner, input, place, path);
+        const columns = planDistinct(planner, input, position, path);
         if (columns.length > 0) list.distinctOn = columns;
         return;
       }
       case "limit":
-        list.limit = bindUnlessNull(planner, input, place, path, encodeLimit);
+        list.limit = bindUnlessNull(planner, input, position, path, encodeLimit);
         return;
       case "offset":
-        list.offset = bindUnlessNull(planner, input, place, path, encodeOffset);
+        list.offset = bindUnlessNull(planner, input, position, path, encodeOffset);
         return;
       default:
         other(argument);
@@ -83,14 +83,14 @@ export const planListArguments = (
 const bindUnlessNull = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
   write: (value: Json, found: string, path: string) => string,
 ): ValueRef | undefined => {
   const isVariable = input.kind === "held" || input.node.kind === "Variable";
   // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
-  const param = bindLeaf(planner, input, place, path, false, (value) =>
+  const param = bindLeaf(planner, input, position, path, false, (value) =>
     value === null ? null : write(value, isVariable ? describeValue(value) : describeInput(input), path),
   );
   return { param };
@@ -99,9 +99,9 @@ const bindUnlessNull = (
 /** Encodes the number of rows for the bound limit. @rule G-PAG-1 */
 const encodeLimit = (value: Json, word: string, path: string): string => {
   const text = numberText(value);
-  const refused =
+  const error =
     text === undefined || isFloatLiteral(value) || (parseDecimal(text).isNegative && parseDecimal(text).digits !== "");
-  if (refused) throw unexpectedValue("a non-negative 32-bit integer", "Int", word, path);
+  if (error) throw unexpectedValue("a non-negative 32-bit integer", "Int", word, path);
   return checkInteger(text, 32, path);
 };
 
@@ -115,11 +115,11 @@ const encodeOffset = (value: Json, word: string, path: string): string => {
 };
 
 /** Plans `distinct_on`. @rule G-DIS-2 */
-const planDistinct = (planner: Planner, input: Input, place: InputPosition, path: string): readonly Expression[] => {
-  if (isNull(openVariable(planner, input, place, path))) return [];
+const planDistinct = (planner: Planner, input: Input, position: InputPosition, path: string): readonly Expression[] => {
+  if (isNull(openVariable(planner, input, position, path))) return [];
   const columns = new Map<string, Expression>();
-  for (const item of readList(planner, input, place, path)) {
-    const part = getFieldPart(readEnum(planner, item.input, getItemPosition(place), item.path));
+  for (const item of readList(planner, input, position, path)) {
+    const part = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
     if (part?.kind === "column") columns.set(part.column.name, { kind: "column", name: part.column.name });
   }
   return [...columns.values()];

@@ -93,14 +93,14 @@ export const fillLoads = ({ step, tree, fields }: StepLoads, variables: Variable
   step,
   tree,
   fields: fields.map(({ field, load }) => {
-    const given = computeArguments(field, variables);
+    const args = computeArguments(field, variables);
     const selection = field.selection(variables);
     return {
       origin: field.origin,
       path: field.path,
-      key: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // the selection contains only JSON
-      run: async (rows, asked) => {
-        const results = await load(rows, { ...asked, arguments: given, selection });
+      key: JSON.stringify([field.origin, field.path, writeJson(args), writeJson(selection as unknown as Json)]), // the selection contains only JSON
+      run: async (rows, context) => {
+        const results = await load(rows, { ...context, arguments: args, selection });
         if (!Array.isArray(results) || results.length !== rows.length)
           throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
         return results.map((result) => field.text(result));

@@ -36,17 +36,17 @@ const LIST_FIELDS: ReadonlySet<string> = new Set(["fields", "inputFields", "inte
 /** Fields whose result requires a visit of all types. */
 const SCANNING_FIELDS: ReadonlySet<string> = new Set(["__type", "types"]);
 
-/** Refuses introspection with too many nested lists. `around` is the number of enclosing lists. @rule G-LIM-5 */
-const checkField = (planner: Planner, selected: SelectedField, around: number): void => {
+/** Refuses introspection with too many nested lists. `enclosingLists` is the number of enclosing lists. @rule G-LIM-5 */
+const checkField = (planner: Planner, selected: SelectedField, enclosingLists: number): void => {
   const isList = LIST_FIELDS.has(selected.name);
-  const lists = isList ? around + 1 : around;
+  const lists = isList ? enclosingLists + 1 : enclosingLists;
   const { options } = planner.schema;
   if (lists > options.maxIntrospectionDepth)
     throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the check reads the arguments, so their variables become part of the cache key
-  visitArguments(planner, selected, ({ input, place, path }) => checkBuiltInValue(planner, input, place, path));
+  visitArguments(planner, selected, ({ input, position, path }) => checkBuiltInValue(planner, input, position, path));
   const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
   visitSelections(planner, type, selected.selections, selected.path, (selection) => {

@@ -18,20 +18,20 @@ export const planMutationFields = (
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   path: string,
-  made: OperationParts,
+  parts: OperationParts,
 ): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
   visitSelections(planner, type, sets, path, (selection) => {
     if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
-    else outputs.push(planField(planner, selection, made));
+    else outputs.push(planField(planner, selection, parts));
   });
   return outputs;
 };
 
-const planField = (planner: Planner, selected: SelectedField, made: OperationParts): GqlOutput => {
+const planField = (planner: Planner, selected: SelectedField, parts: OperationParts): GqlOutput => {
   const { part, as } = selected;
-  const { steps } = made;
-  if (isCall(selected)) return planCall(planner, selected, selected.part, made);
+  const { steps } = parts;
+  if (isCall(selected)) return planCall(planner, selected, selected.part, parts);
   const addStep = (step: StepTemplate | string): GqlOutput =>
     typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 };
   const own = openStep(planner);
@@ -44,7 +44,7 @@ const planField = (planner: Planner, selected: SelectedField, made: OperationPar
           checkSubselection(selected) as GraphQLObjectType,
           selected.selections,
           selected.path,
-          made,
+          parts,
         ),
       }; // a namespace is an object
     case "insert":
@@ -77,8 +77,9 @@ const planDelete = (planner: Planner, selected: SelectedField, relation: Relatio
   let where: Predicate | undefined;
   if (isOne) where = planPrimaryKey(planner, selected);
   else {
-    visitArguments(planner, selected, ({ part, input, place, path }) => {
-      if (part?.kind === "argument" && part.name === "where") where = omitTrue(planWhere(planner, input, place, path));
+    visitArguments(planner, selected, ({ part, input, position, path }) => {
+      if (part?.kind === "argument" && part.name === "where")
+        where = omitTrue(planWhere(planner, input, position, path));
     });
   }
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);

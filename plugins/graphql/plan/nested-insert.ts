@@ -56,16 +56,16 @@ export const planNestedInsert = (
   path: string,
 ): StepTemplate => {
   const build: InsertBuild = { planner, steps: [], pending: [] };
-  const { made: rootSteps, refusal } = catchRefused(() =>
+  const { result: rootSteps, refusal } = catchRefused(() =>
     rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, appendIndex(path, i))),
   );
   return planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps ?? [], answer, path, refusal);
 };
 
 /** Returns the result of `make`, or the refusal that ended it. @rule G-NST-11 */
-export const catchRefused = <Made>(make: () => Made): { readonly made?: Made; readonly refusal?: Refusal } => {
+export const catchRefused = <Made>(make: () => Made): { readonly result?: Made; readonly refusal?: Refusal } => {
   try {
-    return { made: make() };
+    return { result: make() };
   } catch (error) {
     if (!(error instanceof RefusedInsert)) throw error;
     return { refusal: error.refusal };

@@ -46,16 +46,16 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
   const { operation } = parsed;
   const sets = [operation.selectionSet];
   if (operation.operation === "mutation") {
-    const made: OperationParts = { steps: [], calls: [] };
-    const outputs = planMutationFields(planner, root, sets, "$", made);
+    const parts: OperationParts = { steps: [], calls: [] };
+    const outputs = planMutationFields(planner, root, sets, "$", parts);
     return {
       kind: "mutation",
       directives: readOperationDirectives(planner, operation),
       access: "read write",
-      ...made,
-      plans: listPlans(made.steps),
-      unsent: findUnsentValues(planner, made.steps),
-      loads: collectLoads(planner, made.steps),
+      ...parts,
+      plans: listPlans(parts.steps),
+      unsent: findUnsentValues(planner, parts.steps),
+      loads: collectLoads(planner, parts.steps),
       outputs,
     };
   }
@@ -86,7 +86,7 @@ interface PendingReads {
   isVolatile: boolean;
   fields: BundleField[];
   step: Planner;
-  readonly made: OperationParts;
+  readonly parts: OperationParts;
   readonly outputs: GqlOutput[];
 }
 
@@ -104,7 +104,7 @@ const planReads = (
     isVolatile: false,
     fields: [],
     step: openStep(planner),
-    made: { steps: [], calls: [] },
+    parts: { steps: [], calls: [] },
     outputs: [],
   };
   const meta = kind === "query" ? planner.schema.metaFields : undefined;
@@ -129,10 +129,10 @@ const planReads = (
   return {
     kind,
     access: reads.isVolatile ? "read write" : "read only",
-    ...reads.made,
-    plans: listPlans(reads.made.steps),
-    unsent: findUnsentValues(planner, reads.made.steps),
-    loads: collectLoads(planner, reads.made.steps),
+    ...reads.parts,
+    plans: listPlans(reads.parts.steps),
+    unsent: findUnsentValues(planner, reads.parts.steps),
+    loads: collectLoads(planner, reads.parts.steps),
     outputs: reads.outputs,
     isIntrospecting: reads.outputs.some((output) => "pieces" in output),
   };
@@ -159,7 +159,7 @@ const planField = (reads: PendingReads, selected: SelectedField): BundleField =>
 /** A call splits the statement, as an introspection field does. */
 const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): void => {
   closeBundle(reads);
-  reads.outputs.push(planCall(reads.planner, selected, part, reads.made));
+  reads.outputs.push(planCall(reads.planner, selected, part, reads.parts));
 };
 
 /** Returns true if a function resolves a field of the namespace. The planner must know it before it plans any field of
@@ -212,14 +212,14 @@ const closeBundle = (reads: PendingReads): void => {
   if (only === undefined) return;
   if (others.length === 0 && "read" in only) {
     const { as, read, isOne } = only;
-    reads.outputs.push({ as, step: reads.made.steps.push(buildStep(step, read, "$", isOne)) - 1 });
+    reads.outputs.push({ as, step: reads.parts.steps.push(buildStep(step, read, "$", isOne)) - 1 });
   } else if (fields.every((field) => "value" in field)) {
     for (const field of fields)
       if ("value" in field) reads.outputs.push({ as: field.as, text: JSON.stringify(field.value) });
   } else {
     reads.outputs.push({
       bundle:
-        reads.made.steps.push({
+        reads.parts.steps.push({
           planned: { plan: { kind: "bundle", fields }, envelope: {} },
           sources: step.sources,
           path: "$",

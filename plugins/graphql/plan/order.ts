@@ -1,6 +1,6 @@
 /** Plans `order_by`. @rule G-ORD-1 … G-ORD-8 */
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
-import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
+import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import { tooMany } from "../errors.ts";
 import {
   isNull,
@@ -23,59 +23,64 @@ type LiftExpression = (inner: Expression) => Expression;
 
 const keepExpression: LiftExpression = (inner) => inner;
 
-export const planOrderBy = (planner: Planner, input: Input, place: InputPosition, path: string): readonly OrderBy[] => {
-  if (isNull(openVariable(planner, input, place, path))) return [];
+export const planOrderBy = (
+  planner: Planner,
+  input: Input,
+  position: InputPosition,
+  path: string,
+): readonly OrderBy[] => {
+  if (isNull(openVariable(planner, input, position, path))) return [];
   const { options } = planner.schema;
-  const items = readList(planner, input, place, path, (count) => {
+  const items = readList(planner, input, position, path, (count) => {
     if (count > options.maxOrderTerms) throw tooMany(options, "maxOrderTerms", "terms in an order_by");
   });
-  return items.flatMap((item) => planTerms(planner, item.input, getItemPosition(place), keepExpression, item.path));
+  return items.flatMap((item) => planTerms(planner, item.input, getItemPosition(position), keepExpression, item.path));
 };
 
 const planTerms = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   lift: LiftExpression,
   path: string,
 ): readonly OrderBy[] =>
-  planInRequestOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
+  planInRequestOrder(planner, input, position, path, (member, part) => planTerm(planner, member, part, lift));
 
 /** Validates the fields in name order, and applies them in the order of the request. @rule G-ORD-2 G-DOC-14 */
 const planInRequestOrder = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
-  plan: (given: FieldInput, part: GqlPart) => readonly OrderBy[],
+  plan: (member: FieldInput, part: GqlPart) => readonly OrderBy[],
 ): readonly OrderBy[] => {
   const terms = new Map<string, readonly OrderBy[]>();
-  const written = readObject(planner, input, place, path, (given) => {
-    const part = getFieldPart(given.field);
-    if (part !== undefined) terms.set(given.field.name, plan(given, part));
+  const written = readObject(planner, input, position, path, (member) => {
+    const part = getFieldPart(member.field);
+    if (part !== undefined) terms.set(member.field.name, plan(member, part));
   });
   return written.flatMap((name) => terms.get(name) ?? []);
 };
 
-const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
-  const { input, path } = given;
-  const place = getPosition(given.field);
+const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: LiftExpression): readonly OrderBy[] => {
+  const { input, path } = member;
+  const position = getPosition(member.field);
   // an ordering that is null counts as omitted @rule G-ORD-4
-  if (isNull(openVariable(planner, input, place, path))) return [];
+  if (isNull(openVariable(planner, input, position, path))) return [];
   switch (part.kind) {
     case "column":
-      return [planDirection(planner, given, lift({ kind: "column", name: part.column.name }))];
+      return [planDirection(planner, member, lift({ kind: "column", name: part.column.name }))];
     case "ordering":
-      return [planOrdering(planner, given, part.ordering, { kind: "column", name: part.column.name }, lift)];
+      return [planOrdering(planner, member, part.ordering, { kind: "column", name: part.column.name }, lift)];
     case "expression":
-      return [planDirection(planner, given, lift(part.expression))];
+      return [planDirection(planner, member, lift(part.expression))];
     case "members":
-      return planTerms(planner, input, place, lift, path);
+      return planTerms(planner, input, position, lift, path);
     case "relationship":
       return planTerms(
         planner,
         input,
-        place,
+        position,
         (value) => lift({ kind: "related", relationship: part.relationship.id, value }),
         path,
       );
@@ -83,18 +88,18 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
       return planAggregateTerms(
         planner,
         input,
-        place,
+        position,
         (fn, of) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, of }),
         path,
       );
     case "computed": {
       const { field } = part;
-      if (field.target === undefined) return [planDirection(planner, given, lift(buildComputedExpression(field)))];
+      if (field.target === undefined) return [planDirection(planner, member, lift(buildComputedExpression(field)))];
       const { routine, target } = { routine: getQualifiedName(field.routine), target: getQualifiedName(field.target) };
       return planAggregateTerms(
         planner,
         input,
-        place,
+        position,
         (fn, of) => lift({ kind: "computed-aggregate", routine, ...buildDefaultArguments(field), target, fn, of }),
         path,
       );
@@ -112,21 +117,21 @@ const planOrdering = (
   of: Expression,
   lift: LiftExpression,
 ): OrderBy => {
-  const given = new Map<string, ValueRef>();
+  const valuesByName = new Map<string, ValueRef>();
   let order: OrderBy | undefined;
   const by = (): Expression =>
     lift({
       kind: "ordering",
       ordering: name,
       of,
-      operands: operands.map((operand) => given.get(operand.name) ?? { constant: null }),
+      operands: operands.map((operand) => valuesByName.get(operand.name) ?? { constant: null }),
     });
   readObject(planner, input, getPosition(field), path, (member) => {
     const part = getFieldPart(member.field);
-    const place = getPosition(member.field);
+    const position = getPosition(member.field);
     if (part?.kind === "operand-field")
-      given.set(part.name, bindColumn(planner, member.input, place, part.value, member.path));
-    else if (part?.kind === "argument" && !isNull(openVariable(planner, member.input, place, member.path)))
+      valuesByName.set(part.name, bindColumn(planner, member.input, position, part.value, member.path));
+    else if (part?.kind === "argument" && !isNull(openVariable(planner, member.input, position, member.path)))
       order = planDirection(planner, member, of);
   });
   return order === undefined ? { by: by(), direction: "asc", nulls: "last" } : { ...order, by: by() };
@@ -136,17 +141,17 @@ const planOrdering = (
 const planAggregateTerms = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   aggregate: (fn: string, of: readonly Expression[]) => Expression,
   path: string,
 ): readonly OrderBy[] =>
-  planInRequestOrder(planner, input, place, path, (given, part) => {
+  planInRequestOrder(planner, input, position, path, (member, part) => {
     if (part.kind === "count")
-      return isNull(openVariable(planner, given.input, getPosition(given.field), given.path))
+      return isNull(openVariable(planner, member.input, getPosition(member.field), member.path))
         ? []
-        : [planDirection(planner, given, aggregate("count", []))];
+        : [planDirection(planner, member, aggregate("count", []))];
     if (part.kind !== "aggregate-function") return [];
-    return planInRequestOrder(planner, given.input, getPosition(given.field), given.path, (column, columnPart) => {
+    return planInRequestOrder(planner, member.input, getPosition(member.field), member.path, (column, columnPart) => {
       if (
         columnPart.kind !== "column" ||
         isNull(openVariable(planner, column.input, getPosition(column.field), column.path))

@@ -40,9 +40,9 @@ export interface PlainRows {
 /** Reads values of variables that are rows of one type. */
 export interface PlainRowReader {
   /** Reads the rows. Returns undefined if the slower reader has to read the value. */
-  read(held: Json): PlainRows | undefined;
+  read(list: Json): PlainRows | undefined;
   /** Returns the shape of the rows. Null for an empty list, nested data, or a value that is not a list of objects. */
-  readShape(held: Json): RowShape | null;
+  readShape(list: Json): RowShape | null;
   /** Returns example rows for planning, without values: one with all fields, and one without some of them. */
   buildExamples(shape: RowShape): readonly InputRow[];
 }
@@ -83,13 +83,13 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
   };
 
   return {
-    read: (held) => {
-      if (!Array.isArray(held)) return undefined;
+    read: (value) => {
+      if (!Array.isArray(value)) return undefined;
       try {
         const rows: TextRow[] = [];
         const array = createJsonArray();
-        let valueCount = held.length;
-        for (const one of held as readonly Json[]) {
+        let valueCount = value.length;
+        for (const one of value as readonly Json[]) {
           const texts = coerceRow(one);
           if (texts === undefined) return undefined;
           valueCount += Object.keys(texts).length;
@@ -103,11 +103,11 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
         throw error;
       }
     },
-    readShape: (held) => {
-      if (!Array.isArray(held) || held.length === 0) return null;
+    readShape: (list) => {
+      if (!Array.isArray(list) || list.length === 0) return null;
       const names = new Set<string>();
       let fewest = Infinity;
-      for (const one of held as readonly Json[]) {
+      for (const one of list as readonly Json[]) {
         if (!isPlainObject(one)) return null;
         const own = Object.keys(one);
         if (!own.every((name) => cells.has(name))) return null;

@@ -100,12 +100,12 @@ export const bind = (planner: Planner, source: ValueSource): number => planner.s
 export const bindLeaf = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
   isJsonPlace: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const leaf = readLeaf(planner, input, place, path, isJsonPlace);
+  const leaf = readLeaf(planner, input, position, path, isJsonPlace);
   const now = coerce(leaf.value);
   planner.budget.boundLength -= now?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
@@ -132,12 +132,12 @@ export const isJsonValue = (value: GqlValueType): boolean =>
 export const bindColumn = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   value: GqlValueType,
   path: string,
 ): ValueRef => {
   rejectStringLiteral(value, input, path);
-  const param = bindLeaf(planner, input, place, path, isJsonValue(value), (given) => coerceColumn(value, given, path));
+  const param = bindLeaf(planner, input, position, path, isJsonValue(value), (json) => coerceColumn(value, json, path));
   // for a variable, the most frequent case, later requests need not read the document
   if (input.kind === "literal" && input.node.kind === "Variable")
     planner.sources[param] = { variable: input.node.name.value, type: value, path };

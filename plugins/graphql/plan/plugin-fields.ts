@@ -30,41 +30,41 @@ interface ReadArgument {
   readValue(): Json;
 }
 
-const readArgument = (planner: Planner, { input, place, path }: GivenArgument): ReadArgument => {
-  const { type } = place;
+const readArgument = (planner: Planner, { input, position, path }: GivenArgument): ReadArgument => {
+  const { type } = position;
   if (input.kind === "held") throw new TypeError("an argument is given in the document");
   const { node } = input;
   const coerced = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
-  const { value: now, recompute: again } = readLeaf(planner, input, place, path, false);
+  const { value: now, recompute: again } = readLeaf(planner, input, position, path, false);
   return {
     leaf: { value: coerced(now), recompute: again && ((variables) => coerced(again(variables))) },
     readValue: () =>
       coerced(
         convertLiteral(node, (variable) => {
-          const held = planner.variables.open(variable);
-          return held === undefined
+          const variableInput = planner.variables.open(variable);
+          return variableInput === undefined
             ? null
-            : "literal" in held
-              ? convertLiteral(held.literal, () => null)
-              : held.value();
+            : "literal" in variableInput
+              ? convertLiteral(variableInput.literal, () => null)
+              : variableInput.value();
         }),
       ),
   };
 };
 
 const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<string, ReadArgument> => {
-  const given = new Map<string, ReadArgument>();
+  const args = new Map<string, ReadArgument>();
   for (const { name, defaultValue } of selected.field.args) {
     if (defaultValue === undefined) continue;
     const value = defaultValue as Json; // the plugin wrote the default value
-    given.set(name, { leaf: { value, recompute: undefined }, readValue: () => value });
+    args.set(name, { leaf: { value, recompute: undefined }, readValue: () => value });
   }
   // `list` reads the arguments that have a part
   visitArguments(planner, selected, (argument) => {
-    if (argument.part === undefined) given.set(argument.name, readArgument(planner, argument));
+    if (argument.part === undefined) args.set(argument.name, readArgument(planner, argument));
   });
-  return given;
+  return args;
 };
 
 /** Returns the arguments as leaves, whose values are made when the request runs. */
@@ -116,25 +116,25 @@ const withSelection = <Result>(
   rows: (type?: GraphQLObjectType) => readonly Output[],
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
-  const given = readArguments(planner, selected);
+  const args = readArguments(planner, selected);
   const used = new Set<string>();
   let list: ListArguments | undefined;
   const values = {};
-  for (const [name, { readValue }] of given) {
+  for (const [name, { readValue }] of args) {
     const get = (): Json => {
       used.add(name);
       return readValue();
     };
     Object.defineProperty(values, name, { get, enumerable: true });
   }
-  const made = make(
+  const read = make(
     { as: selected.as, path: selected.path, node: selected.node, arguments: values },
     {
       schema: planner.schema,
       relation,
       bind: (bound) => ({ param: bind(planner, { fixed: bound }) }),
       argument: (name, type) => {
-        const argument = given.get(name);
+        const argument = args.get(name);
         if (argument === undefined) return undefined;
         used.add(name);
         return { param: bind(planner, createValueSource(argument.leaf)), ...(type === undefined ? {} : { type }) };
@@ -145,9 +145,9 @@ const withSelection = <Result>(
       fields: () => planOwnFields(planner, selected, planRows),
     },
   );
-  for (const [name, { readValue }] of given) if (!used.has(name)) readValue();
+  for (const [name, { readValue }] of args) if (!used.has(name)) readValue();
   if (list === undefined) planListArguments(planner, selected);
-  return made;
+  return read;
 };
 
 /** Creates a planner for the selection on the rows of a type, which is by default the type of the field. */
@@ -200,9 +200,9 @@ export const planStatement = (
   part: CustomPartWith<"statement">,
 ): BundleField => {
   checkSubselection(selected);
-  const given: [string, ValueRef][] = readArgumentLeaves(planner, selected).map(([name, leaf]) => [
+  const args: [string, ValueRef][] = readArgumentLeaves(planner, selected).map(([name, leaf]) => [
     name,
     { param: bind(planner, createValueSource(leaf)) },
   ]);
-  return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(given) };
+  return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(args) };
 };

@@ -2,7 +2,7 @@
  *  G-FN-7 */
 import type { BundleField, Expression, Predicate, Relation } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
-import { planArguments } from "./computed.ts";
+import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
@@ -61,10 +61,10 @@ export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predi
 /** Returns the predicate for a column of the key. The result is empty for other parts. */
 export const planKeyColumn = (
   planner: Planner,
-  { part, input, place, path }: Omit<GivenArgument, "name">,
+  { part, input, position, path }: Omit<GivenArgument, "name">,
 ): readonly Predicate[] => {
   if (part?.kind !== "column") return [];
-  const operand = bindColumn(planner, input, place, { ...part.value, isNullable: false }, path);
+  const operand = bindColumn(planner, input, position, { ...part.value, isNullable: false }, path);
   return [{ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand }];
 };
 
@@ -88,14 +88,14 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
       ? { as, read: planAggregate(planner, selected, { call }, list, planRow) }
       : { as, read: planRows(planner, selected, { call }, { ...list, ...getRowLimit(planner) }) };
   }
-  const given: ListArguments = {
+  const listArguments: ListArguments = {
     ...list,
     where:
       list.where === undefined ? buildRowExists(relation) : combinePredicates([buildRowExists(relation), list.where]),
   };
   return part.isAggregate
-    ? { as, read: planAggregate(planner, selected, { call }, given, planRow) }
-    : { as, read: planRows(planner, selected, { call }, given), isOne: true };
+    ? { as, read: planAggregate(planner, selected, { call }, listArguments, planRow) }
+    : { as, read: planRows(planner, selected, { call }, listArguments), isOne: true };
 };
 
 /** Builds a predicate that excludes a row with only NULLs, which counts as no row. If there is a primary key, a test of

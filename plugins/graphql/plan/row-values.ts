@@ -5,7 +5,7 @@ import { describeValue } from "../coerce/leaf.ts";
 import { unexpectedValue, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
-import { buildComputedExpression, findFixedArguments, planArguments } from "./computed.ts";
+import { buildComputedExpression, findFixedArguments, planArguments } from "./computed-fields.ts";
 import { describeInput, isNull, type Input, type InputPosition } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
@@ -42,15 +42,15 @@ export const planColumn = (
 /** Plans the argument `path` of json columns. @rule G-COE-11 G-COE-12 */
 const planJsonPath = (
   planner: Planner,
-  { part, input, place, path }: GivenArgument,
+  { part, input, position, path }: GivenArgument,
 ): readonly PathKey[] | undefined => {
   if (part?.kind !== "argument" || part.name !== "path") return undefined;
   if (input.kind === "literal" && input.node.kind === "NullValue") return undefined;
-  return [{ arrow: "#>", key: { param: bindPath(planner, input, place, path), type: "text[]" } }];
+  return [{ arrow: "#>", key: { param: bindPath(planner, input, position, path), type: "text[]" } }];
 };
 
-const bindPath = (planner: Planner, input: Input, place: InputPosition, path: string): number =>
-  bindLeaf(planner, input, place, path, false, (value) => {
+const bindPath = (planner: Planner, input: Input, position: InputPosition, path: string): number =>
+  bindLeaf(planner, input, position, path, false, (value) => {
     // a null variable means the whole value, like an omitted argument
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
@@ -80,11 +80,11 @@ export const planComputedValue = (
   value: GqlValueType,
 ): Expression => {
   let path: readonly PathKey[] | undefined;
-  const given = planFieldArguments(planner, selected, part, (argument) => {
+  const args = planFieldArguments(planner, selected, part, (argument) => {
     path = planJsonPath(planner, argument) ?? path;
   });
   checkSubselection(selected);
-  return formatForOutput(planner, value, buildComputedExpression(part.field, given, path));
+  return formatForOutput(planner, value, buildComputedExpression(part.field, args, path));
 };
 
 /** Plans only the expression, for aggregates of a computed field. */

@@ -5,7 +5,7 @@ import type { Embed, EmbedSource, Expression, Output, Read, ReadFrom } from "../
 import type { GqlPart } from "../parts.ts";
 import { getTypeExtension } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
-import { findFixedArguments, planArguments } from "./computed.ts";
+import { findFixedArguments, planArguments } from "./computed-fields.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
 import { getRowLimit, planListArguments } from "./lists.ts";
 import { planLoad } from "./load.ts";
@@ -105,10 +105,10 @@ const planComputedRows = (planner: Planner, selected: SelectedField, part: Compu
   const list = planListArguments(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
   });
-  const given = planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
+  const planned = planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
   const via = {
     routine: getQualifiedName(field.routine),
-    ...(given.length > 0 && { arguments: given }),
+    ...(planned.length > 0 && { arguments: planned }),
     isToOne: false,
   };
   return buildEmbed(

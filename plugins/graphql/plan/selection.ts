@@ -180,7 +180,7 @@ export interface GivenArgument {
   readonly name: string;
   readonly part: GqlPart | undefined;
   readonly input: Input;
-  readonly place: InputPosition;
+  readonly position: InputPosition;
   readonly path: string;
 }
 
@@ -195,17 +195,17 @@ export const visitArguments = (
   const required = known.filter(isRequiredArgument).map(({ name }) => name);
   if (nodes.length === 0 && required.length === 0) return;
   const byName = new Map(known.map((argument) => [argument.name, argument]));
-  const given = new Map(nodes.map((node) => [node.name.value, node]));
-  const names = [...new Set([...given.keys(), ...required])].sort();
+  const argumentNodes = new Map(nodes.map((node) => [node.name.value, node]));
+  const names = [...new Set([...argumentNodes.keys(), ...required])].sort();
   for (const name of names)
     if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path, byName.keys());
   for (const name of names) {
     const argument = byName.get(name) as GraphQLArgument; // the loop above has checked it
-    const node = given.get(name);
+    const node = argumentNodes.get(name);
     const path = appendKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
     const input: Input = { kind: "literal", node: node.value };
-    const place = getPosition(argument);
-    if (!isAbsent(planner, input, place, path)) visit({ name, part: getFieldPart(argument), input, place, path });
+    const position = getPosition(argument);
+    if (!isAbsent(planner, input, position, path)) visit({ name, part: getFieldPart(argument), input, position, path });
   }
 };

@@ -24,7 +24,7 @@ export const planUpdateAdditions = (
   path: string,
 ): ((answer: WriteAnswer) => StepTemplate) => {
   const build: InsertBuild = { planner, steps: [], pending: [] };
-  const { made: root, refusal } = catchRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
+  const { result: root, refusal } = catchRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
   const [only, ...more] = build.steps;
   if (only?.write.kind === "update" && only.write.locks !== true && more.length === 0) {
     const { write } = only;
@@ -35,27 +35,27 @@ export const planUpdateAdditions = (
     planSequenceStep(planner, getQualifiedName(relation), build.steps, rootSteps, answer, "$", refusal, true);
 };
 
-/** Adds the update and returns its step. `place` is the path of the update, for errors of the database. */
+/** Adds the update and returns its step. `sourcePath` is the path of the update, for errors of the database. */
 const addUpdate = (
   build: InsertBuild,
   relation: Relation,
   parts: UpdateParts,
-  among: Predicate | undefined,
+  condition: Predicate | undefined,
   path: string,
-  place: string,
+  sourcePath: string,
 ): number => {
   const { planner, steps } = build;
   countWrites(planner);
   const own = buildUpdate(planner, relation, parts, path);
   const writing = createWriting(build, relation);
   const further = parts.pluginArguments.flatMap(
-    ({ part, ...given }) => part.writes(createInput(planner, given), writing) ?? [],
+    ({ part, ...member }) => part.writes(createInput(planner, member), writing) ?? [],
   );
   const decided = new Map<string, Assignment>();
   for (const { assignments = [] } of further) for (const each of assignments) decided.set(each.column, each);
   const assignments = [...(own.assignments ?? []), ...decided.values()];
   rejectDuplicates(planner, relation, assignments, path);
-  const conditions = [among, own.where].filter((one) => one !== undefined);
+  const conditions = [condition, own.where].filter((one) => one !== undefined);
   const write: Update = {
     kind: "update",
     relation: own.relation,
@@ -65,7 +65,7 @@ const addUpdate = (
   };
   const step = steps.length;
   const requires = further.flatMap((one) => one.requires ?? []).map((one) => ({ step, ...one }));
-  steps.push({ write, path: place, ...(requires.length > 0 && { requires }) });
+  steps.push({ write, path: sourcePath, ...(requires.length > 0 && { requires }) });
   for (const { addLaterSteps } of further) addLaterSteps?.(step);
   return step;
 };
@@ -79,70 +79,75 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
       countWrites(planner);
       return steps.push(make(steps.length)) - 1;
     },
-    planCondition: (given) => {
-      const { input, place, path } = getLocatedInput(given);
-      return omitTrue(planWhere(planner, input, place, path));
+    planCondition: (gqlInput) => {
+      const { input, position, path } = getLocatedInput(gqlInput);
+      return omitTrue(planWhere(planner, input, position, path));
     },
-    bindValue: (given, type) => {
-      const { input, place, path } = getLocatedInput(given);
-      return bindColumn(planner, input, place, { ...type, isNullable: false }, path);
+    bindValue: (gqlInput, type) => {
+      const { input, position, path } = getLocatedInput(gqlInput);
+      return bindColumn(planner, input, position, { ...type, isNullable: false }, path);
     },
-    insert: (given, along, parent) => {
-      const target = findRelation(planner.schema.model, along.target);
+    insert: (gqlInput, relationship, parent) => {
+      const target = findRelation(planner.schema.model, relationship.target);
       if (target === undefined) throw new TypeError("a relationship leads to a relation of the model");
-      const found = { relationship: along, target, ...readRelated(planner, getLocatedInput(given), along.isToOne) };
+      const found = { relationship, target, ...readRelated(planner, getLocatedInput(gqlInput), relationship.isToOne) };
       if (found.rows.length === 0) return undefined;
-      const at = `${given.path}.data`;
+      const at = `${gqlInput.path}.data`;
       if (parent === undefined) return insertFirst(build, found, at);
       insertRelated(build, found, { relation, step: parent, requires: [] }, at);
       return undefined;
     },
-    update: (given, target, among) => {
-      const { input, place, path } = getLocatedInput(given);
+    update: (gqlInput, target, condition) => {
+      const { input, position, path } = getLocatedInput(gqlInput);
       const parts = createParts();
       countValue(planner);
-      readObject(planner, input, place, path, (field) => {
+      readObject(planner, input, position, path, (field) => {
         countValue(planner);
         addPart(planner, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path);
       });
-      return addUpdate(build, target, parts, among, path, path);
+      return addUpdate(build, target, parts, condition, path, path);
     },
   };
 };
 
 /** The input with members that plugins do not see. */
 interface InputWithSource extends GqlInputField {
-  readonly given: LocatedInput;
+  readonly locatedInput: LocatedInput;
 }
 
-const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).given; // `createInput` makes every GqlInput
+const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).locatedInput; // `createInput` makes every GqlInput
 
 /** Creates the input that a plugin receives. `name` is the name of a field. */
-const createInput = (planner: Planner, given: LocatedInput, name = "", part?: GqlInputField["part"]): GqlInputField => {
-  const { input, place, path } = given;
-  const held: InputWithSource = {
-    given,
+const createInput = (
+  planner: Planner,
+  locatedInput: LocatedInput,
+  name = "",
+  part?: GqlInputField["part"],
+): GqlInputField => {
+  const { input, position, path } = locatedInput;
+  const gqlInput: InputWithSource = {
+    locatedInput,
     name,
     part,
     path,
     get isNull() {
-      return isNull(openVariable(planner, input, place, path));
+      return isNull(openVariable(planner, input, position, path));
     },
     fields: () => {
       const fields: GqlInputField[] = [];
       countValue(planner);
-      readObject(planner, input, place, path, (each) => {
+      readObject(planner, input, position, path, (each) => {
         countValue(planner);
-        const of: LocatedInput = { input: each.input, place: getPosition(each.field), path: each.path };
+        const of: LocatedInput = { input: each.input, position: getPosition(each.field), path: each.path };
         fields.push(createInput(planner, of, each.field.name, getFieldPart(each.field)));
       });
       return fields;
     },
     items: () =>
-      readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
-        createInput(planner, { ...item, place: getItemPosition(place) }),
+      readList(planner, input, position, path, (count) => checkValues(planner, count)).map((item) =>
+        createInput(planner, { ...item, position: getItemPosition(position) }),
       ),
-    isTrue: () => readBoolean(planner, input, place, path),
+    isTrue: () => readBoolean(planner, input, position, path),
   };
-  return held;
+  return gqlInput;
 };

@@ -18,7 +18,7 @@ import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./wher
 /** A value with its position and path. */
 export interface LocatedInput {
   readonly input: Input;
-  readonly place: InputPosition;
+  readonly position: InputPosition;
   readonly path: string;
 }
 
@@ -40,21 +40,21 @@ export const addPart = (
   parts: UpdateParts,
   part: GqlPart | undefined,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
 ): void => {
   if (part?.kind === "update-operator") {
     const { operator } = part;
-    readObject(planner, input, place, path, (given) => {
-      const operand = planOperand(planner, given, operator.refusesNull === true);
+    readObject(planner, input, position, path, (member) => {
+      const operand = planOperand(planner, member, operator.refusesNull === true);
       if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
     });
   } else if (part?.kind === "argument" && part.name === "where") {
-    parts.where = omitTrue(planWhere(planner, input, place, path));
+    parts.where = omitTrue(planWhere(planner, input, position, path));
   } else if (part?.kind === "argument" && part.name === "pk_columns") {
-    parts.where = planKeyObject(planner, input, place, path);
+    parts.where = planKeyObject(planner, input, position, path);
   } else if (part?.kind === "further") {
-    parts.pluginArguments.push({ part, input, place, path });
+    parts.pluginArguments.push({ part, input, position, path });
   }
 };
 
@@ -66,22 +66,22 @@ const planOperand = (
 ): { readonly column: Column; readonly operand: ValueRef } | undefined => {
   const part = getFieldPart(field);
   if (part?.kind !== "update-column") return undefined;
-  const place = getPosition(field);
+  const position = getPosition(field);
   // null is refused for operands that are lists themselves (keys of a path), not for a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
       column: part.column,
-      operand: bindList(planner, input, place, { ...part.value.element, isNullable: false }, path),
+      operand: bindList(planner, input, position, { ...part.value.element, isNullable: false }, path),
     };
   }
   const value = refusesNull ? { ...part.value, isNullable: false } : part.value;
-  return { column: part.column, operand: bindColumn(planner, input, place, value, path) };
+  return { column: part.column, operand: bindColumn(planner, input, position, value, path) };
 };
 
-const planKeyObject = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
+const planKeyObject = (planner: Planner, input: Input, position: InputPosition, path: string): Predicate => {
   const parts: Predicate[] = [];
-  readObject(planner, input, place, path, ({ field, ...given }) =>
-    parts.push(...planKeyColumn(planner, { ...given, part: getFieldPart(field), place: getPosition(field) })),
+  readObject(planner, input, position, path, ({ field, ...member }) =>
+    parts.push(...planKeyColumn(planner, { ...member, part: getFieldPart(field), position: getPosition(field) })),
   );
   return combinePredicates(parts);
 };

@@ -23,8 +23,8 @@ const planParts = (
 
 export const planUpdate = (planner: Planner, selected: SelectedField, relation: Relation): StepTemplate => {
   const parts = createParts();
-  visitArguments(planner, selected, ({ part, input, place, path }) =>
-    addPart(planner, parts, part, input, place, path),
+  visitArguments(planner, selected, ({ part, input, position, path }) =>
+    addPart(planner, parts, part, input, position, path),
   );
   const planned = planParts(planner, relation, parts, `${selected.path}.args`);
   const isOne = selected.part?.kind === "update-by-pk";
@@ -38,12 +38,12 @@ export const planUpdateMany = (
   relation: Relation,
 ): readonly StepTemplate[] => {
   const updates: { readonly planner: Planner; readonly planned: (answer: WriteAnswer) => StepTemplate }[] = [];
-  visitArguments(planner, selected, ({ part, input, place, path }) => {
+  visitArguments(planner, selected, ({ part, input, position, path }) => {
     if (part?.kind !== "argument" || part.name !== "updates") return;
-    for (const item of readList(planner, input, place, path)) {
+    for (const item of readList(planner, input, position, path)) {
       const own = openStep(planner);
       const parts = createParts();
-      readObject(own, item.input, getItemPosition(place), item.path, (field) =>
+      readObject(own, item.input, getItemPosition(position), item.path, (field) =>
         addPart(own, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path),
       );
       updates.push({ planner: own, planned: planParts(own, relation, parts, item.path) });

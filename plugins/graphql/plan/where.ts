@@ -4,7 +4,7 @@ import type { Expression, Predicate } from "../../../core/index.ts";
 import { tooMany, validationFailed } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
 import { checkConditions, countCondition, planComparison } from "./comparison.ts";
-import { buildComputedExpression, buildDefaultArguments } from "./computed.ts";
+import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import {
   getItemPosition,
   getPosition,
@@ -34,41 +34,44 @@ const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan
   return planned;
 };
 
-export const planWhere = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
+export const planWhere = (planner: Planner, input: Input, position: InputPosition, path: string): Predicate => {
   countCondition(planner);
   const parts: Predicate[] = [];
-  readObject(planner, input, place, path, (given) => {
-    const part = getFieldPart(given.field);
-    if (part !== undefined) parts.push(...planBoolExpField(planner, given, part));
+  readObject(planner, input, position, path, (member) => {
+    const part = getFieldPart(member.field);
+    if (part !== undefined) parts.push(...planBoolExpField(planner, member, part));
   });
   return combinePredicates(parts);
 };
 
-const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): readonly Predicate[] => {
-  const { input, path } = given;
-  const place = getPosition(given.field);
+const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): readonly Predicate[] => {
+  const { input, path } = member;
+  const position = getPosition(member.field);
   switch (part.kind) {
     case "and":
     case "or": {
-      const items = readList(planner, input, place, path, (count) => checkConditions(planner, count));
+      const items = readList(planner, input, position, path, (count) => checkConditions(planner, count));
       return [
-        { kind: part.kind, of: items.map((item) => planWhere(planner, item.input, getItemPosition(place), item.path)) },
+        {
+          kind: part.kind,
+          of: items.map((item) => planWhere(planner, item.input, getItemPosition(position), item.path)),
+        },
       ];
     }
     case "not":
-      return [{ kind: "not", of: planWhere(planner, input, place, path) }];
+      return [{ kind: "not", of: planWhere(planner, input, position, path) }];
     case "column":
-      return planComparison(planner, input, place, { kind: "column", name: part.column.name }, part.value, path);
+      return planComparison(planner, input, position, { kind: "column", name: part.column.name }, part.value, path);
     case "expression":
-      return planComparison(planner, input, place, part.expression, part.value, path);
+      return planComparison(planner, input, position, part.expression, part.value, path);
     case "members":
-      return [planWhere(planner, input, place, path)];
+      return [planWhere(planner, input, position, path)];
     case "computed": {
       if (part.value !== undefined)
-        return planComparison(planner, input, place, buildComputedExpression(part.field), part.value, path);
+        return planComparison(planner, input, position, buildComputedExpression(part.field), part.value, path);
       const { routine, target } = part.field;
       if (target === undefined) return [];
-      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, place, path)));
+      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, position, path)));
       return [
         {
           kind: "computed-rows",
@@ -80,12 +83,12 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
       ];
     }
     case "relationship": {
-      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, place, path)));
+      const where = omitTrue(planWithinBudget(planner, () => planWhere(planner, input, position, path)));
       return [{ kind: "related", relationship: part.relationship.id, ...(where && { where }) }];
     }
     case "relationship-aggregate":
       return [
-        planWithinBudget(planner, () => planAggregatePredicate(planner, input, place, part.relationship.id, path)),
+        planWithinBudget(planner, () => planAggregatePredicate(planner, input, position, part.relationship.id, path)),
       ];
     default:
       return [];
@@ -104,15 +107,15 @@ export const getQualifiedName = ({ schema, name }: { readonly schema: string; re
 const planAggregatePredicate = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   relationship: string,
   path: string,
 ): Predicate => {
-  const given: FieldInput[] = [];
-  readObject(planner, input, place, path, (field) => given.push(field));
-  const [one] = given;
+  const members: FieldInput[] = [];
+  readObject(planner, input, position, path, (field) => members.push(field));
+  const [one] = members;
   const part = one && getFieldPart(one.field);
-  if (one === undefined || given.length > 1 || part?.kind !== "predicate")
+  if (one === undefined || members.length > 1 || part?.kind !== "predicate")
     throw validationFailed("exactly one predicate should be specified", path);
 
   let of: readonly Expression[] = [];
@@ -144,7 +147,7 @@ const planAggregatePredicate = (
 const planColumns = (
   planner: Planner,
   input: Input,
-  place: InputPosition,
+  position: InputPosition,
   path: string,
   columns: "any" | 1 | 2,
 ): readonly Expression[] => {
@@ -153,12 +156,12 @@ const planColumns = (
     return part?.kind === "column" ? [{ kind: "column", name: part.column.name }] : [];
   };
   if (columns === "any")
-    return readList(planner, input, place, path).flatMap((item) =>
-      readColumn(item.input, getItemPosition(place), item.path),
+    return readList(planner, input, position, path).flatMap((item) =>
+      readColumn(item.input, getItemPosition(position), item.path),
     );
-  if (columns === 1) return readColumn(input, place, path);
+  if (columns === 1) return readColumn(input, position, path);
   const both: Expression[] = [];
-  readObject(planner, input, place, path, ({ field, input: value, path }) =>
+  readObject(planner, input, position, path, ({ field, input: value, path }) =>
     both.push(...readColumn(value, getPosition(field), path)),
   );
   return both;

@@ -35,7 +35,7 @@ export const findResultType = (build: GqlBuild, fn: string, value: GqlValueType)
 };
 
 /** Returns the type `T_aggregate_fields`. @rule G-OUT-3 */
-export const aggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+export const buildAggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "aggregate_fields"),
     scope: "aggregate_fields",

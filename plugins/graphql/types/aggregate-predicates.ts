@@ -7,7 +7,7 @@ import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import {
   aggregateBoolExp,
   boolExp,
-  columnValues,
+  listColumnValues,
   filterEnumerable,
   quoteTableName,
   selectColumn,
@@ -46,7 +46,7 @@ const findArgumentColumns = (build: GqlBuild, table: GqlTable, takes: string): r
   );
 
 /** Returns the enum of the columns that the function accepts as arguments. @rule G-ENU-6 */
-const argumentColumns = (
+const listArgumentColumns = (
   build: GqlBuild,
   table: GqlTable,
   { word, predicate: { type = "" } }: PredicateFunction,
@@ -58,12 +58,12 @@ const argumentColumns = (
     name: build.typeName(table.namePart, "select_column", ...words),
     relation: table.relation,
     description: `select "${build.fieldName(...words)}" columns of table ${quoteTableName(table)}`,
-    values: () => columnValues(columns),
+    values: () => listColumnValues(columns),
   });
 };
 
 /** Returns the conditions on aggregates of the table's array relationships. @rule G-AGP-6 */
-const boolExpFields = (context: GqlFieldContext): GqlFields => {
+const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -83,7 +83,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-const functionFields = (context: GqlFieldContext): GqlFields => {
+const buildFunctionFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -107,7 +107,7 @@ const functionFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-const argumentsType = (
+const buildArgumentsType = (
   build: GqlBuild,
   table: GqlTable,
   predicate: PredicateFunction,
@@ -116,7 +116,7 @@ const argumentsType = (
     const columns = selectColumn(build, table);
     return columns && wrapList(columns);
   }
-  const columns = argumentColumns(build, table, predicate);
+  const columns = listArgumentColumns(build, table, predicate);
   const type =
     predicate.predicate.columns === 2
       ? build.inputObject({
@@ -135,7 +135,7 @@ const argumentsType = (
   return type && wrapNonNull(type);
 };
 
-const partFields = (context: GqlFieldContext): GqlFields => {
+const buildPartFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const predicate = findPredicateFunction(context);
@@ -145,18 +145,18 @@ const partFields = (context: GqlFieldContext): GqlFields => {
   const part = (name: GqlArgumentName, type: GraphQLInputType | undefined) =>
     type && ([name, { config: { type }, toPlan: { kind: "argument", name } }] as const);
   return collectFields([
-    part("arguments", argumentsType(build, table, predicate)),
+    part("arguments", buildArgumentsType(build, table, predicate)),
     part("distinct", GraphQLBoolean),
     part("filter", boolExp(build, table)),
     part("predicate", wrapNonNull(comparison)),
   ]);
 };
 
-const argumentFields = (context: GqlFieldContext): GqlFields => {
+const buildArgumentFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const predicate = findPredicateFunction(context);
-  const columns = table && predicate && argumentColumns(build, table, predicate);
+  const columns = table && predicate && listArgumentColumns(build, table, predicate);
   if (columns === undefined) return {};
   const config = { type: wrapNonNull(columns) };
   return collectFields((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
@@ -168,9 +168,9 @@ export const aggregatePredicates = definePlugin({
   requires: ["graphql-aggregates", "graphql-relationships"],
   apply: (hooks) =>
     tapFields(hooks, "aggregate-predicates", {
-      bool_exp: boolExpFields,
-      aggregate_bool_exp: functionFields,
-      predicate: partFields,
-      predicate_arguments: argumentFields,
+      bool_exp: buildBoolExpFields,
+      aggregate_bool_exp: buildFunctionFields,
+      predicate: buildPartFields,
+      predicate_arguments: buildArgumentFields,
     }),
 });

@@ -2,17 +2,17 @@
  *  `albums_aggregate` in rows and in `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
-import { aggregateFieldsType, findResultType, listAggregateFunctions, acceptsValue } from "./aggregate-fields.ts";
+import { buildAggregateFieldsType, findResultType, listAggregateFunctions, acceptsValue } from "./aggregate-fields.ts";
 import { hasEmbed, getRoleTable } from "./role-table.ts";
 import { isRootShown } from "./queries.ts";
 import {
   aggregateOrderBy,
-  aggregateType,
+  buildAggregateType,
   listArguments,
   orderDirection,
   quoteTableName,
-  rootField,
-  rowType,
+  buildRootField,
+  buildRowType,
   selectColumn,
 } from "./type-names.ts";
 import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
@@ -23,17 +23,17 @@ import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 const findAggregate = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
   build.schema.registry.aggregates.get(fn);
 
-const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
+const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.map((table) => {
       const roleTable = getRoleTable(build, table);
       const type =
         roleTable.mayAggregate && isRootShown(roleTable, scope, "select_aggregate")
-          ? aggregateType(build, table)
+          ? buildAggregateType(build, table)
           : undefined;
       return (
         type &&
-        rootField(build, table, "select_aggregate", {
+        buildRootField(build, table, "select_aggregate", {
           kind: "aggregate",
           type: wrapNonNull(type),
           args: listArguments(build, table),
@@ -43,20 +43,20 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const arrayRelationships = (context: GqlFieldContext) => {
+const listArrayRelationships = (context: GqlFieldContext) => {
   const table = findTable(context);
   if (table === undefined) return [];
   return getRoleTable(context.build, table).relationships.filter((each) => !each.relationship.isToOne);
 };
 
 /** Returns the array relationships whose rows the role may aggregate. */
-const aggregatedRelationships = (context: GqlFieldContext) =>
-  arrayRelationships(context).filter((each) => getRoleTable(context.build, each.table).mayAggregate);
+const listAggregatedRelationships = (context: GqlFieldContext) =>
+  listArrayRelationships(context).filter((each) => getRoleTable(context.build, each.table).mayAggregate);
 
-const rowFields = (context: GqlFieldContext): GqlFields =>
+const buildRowFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
-    (hasEmbed(context.build, "aggregate") ? aggregatedRelationships(context) : []).map((each) => {
-      const type = aggregateType(context.build, each.table);
+    (hasEmbed(context.build, "aggregate") ? listAggregatedRelationships(context) : []).map((each) => {
+      const type = buildAggregateType(context.build, each.table);
       const { relationship, target } = each;
       return (
         type &&
@@ -76,19 +76,19 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
     }),
   );
 
-const aggregateTypeFields = (context: GqlFieldContext): GqlFields => {
+const buildAggregateTypeFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
-  const row = rowType(build, table);
-  const fields = aggregateFieldsType(build, table);
+  const row = buildRowType(build, table);
+  const fields = buildAggregateFieldsType(build, table);
   return collectFields([
     fields && ["aggregate", { config: { type: fields }, toPlan: { kind: "aggregate-fields" } }],
     row && ["nodes", { config: { type: wrapNonNullList(row) }, toPlan: { kind: "nodes" } }],
   ]);
 };
 
-const aggregateFields = (context: GqlFieldContext): GqlFields => {
+const buildAggregateFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -121,7 +121,7 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-const aggregateColumns = (context: GqlFieldContext): GqlFields => {
+const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const spec = findAggregate(context);
@@ -141,9 +141,9 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
 
 /** Returns the fields that order rows by aggregates of their related rows. They exist for roles that may select those
  *  rows. @rule G-INP-3 */
-const orderByFields = (context: GqlFieldContext): GqlFields =>
+const buildOrderByFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
-    arrayRelationships(context).map((each) => {
+    listArrayRelationships(context).map((each) => {
       const type = aggregateOrderBy(context.build, each.table);
       const { relationship, target } = each;
       return (
@@ -156,7 +156,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields =>
     }),
   );
 
-const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
+const buildAggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const direction = orderDirection(build);
@@ -179,7 +179,7 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
+const listAggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const spec = findAggregate(context);
@@ -198,13 +198,13 @@ export const graphqlAggregates = definePlugin({
   requires: ["graphql-queries", "aggregate-functions"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-aggregates", {
-      ...addToReadRoots(rootFields),
-      row: rowFields,
-      aggregate: aggregateTypeFields,
-      aggregate_fields: aggregateFields,
-      aggregate_columns: aggregateColumns,
-      order_by: orderByFields,
-      aggregate_order_by: aggregateOrderByFields,
-      aggregate_order_by_columns: aggregateOrderByColumns,
+      ...addToReadRoots(buildRootFields),
+      row: buildRowFields,
+      aggregate: buildAggregateTypeFields,
+      aggregate_fields: buildAggregateFields,
+      aggregate_columns: listAggregateColumns,
+      order_by: buildOrderByFields,
+      aggregate_order_by: buildAggregateOrderByFields,
+      aggregate_order_by_columns: listAggregateOrderByColumns,
     }),
 });

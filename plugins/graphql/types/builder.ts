@@ -19,19 +19,26 @@ import {
   type RelApiHooks,
   type ResolvedOptions,
 } from "../../../core/index.ts";
-import { comparisonSpec } from "./comparisons.ts";
+import { buildComparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./plugin-fields.ts";
 import { isRootScope, LazyInputType, LazyObjectType, buildOutputField } from "./lazy-types.ts";
 import { isLegalName, namespaceRoot } from "./names.ts";
-import { aggregateFieldsType, buildAggregateFunctions } from "./aggregate-fields.ts";
-import { boolExp, listArguments, mutationResponse, buildTargetTypes, orderDirection, rowType } from "./type-names.ts";
+import { buildAggregateFieldsType, buildAggregateFunctions } from "./aggregate-fields.ts";
+import {
+  boolExp,
+  listArguments,
+  mutationResponse,
+  buildTargetTypes,
+  orderDirection,
+  buildRowType,
+} from "./type-names.ts";
 import { getRoleTable } from "./role-table.ts";
-import { rowsField } from "./rows-field.ts";
+import { buildRowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./field-taps.ts";
 import type { ValueTypes } from "./values.ts";
 import { wrapList } from "./non-null-list.ts";
-import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
+import { buildOperatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
 import { GQL_EXTENSION, withPart } from "../parts.ts";
 import type {
   GqlBuild,
@@ -108,7 +115,7 @@ const ROOTS = {
   subscription: { name: "subscription_root", scope: "subscription_root", description: null },
 } as const satisfies Readonly<Record<GqlRootName, GqlTypeSpec>>;
 
-const rootNames = ({ hasSubscriptions }: SchemaParts): readonly GqlRootName[] =>
+const listRootNames = ({ hasSubscriptions }: SchemaParts): readonly GqlRootName[] =>
   hasSubscriptions ? ["query", "mutation", "subscription"] : ["query", "mutation"];
 
 const TABLES_AT_ONCE = 10;
@@ -116,7 +123,7 @@ const TABLES_AT_ONCE = 10;
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, catalog: source, values, access, hooks, registry, options } = parts;
   const { names, ownTypes } = source;
-  const made = new Map<string, BuiltType>();
+  const types = new Map<string, BuiltType>();
 
   const builder = createFieldBuilder(hooks);
   const createContext = (spec: GqlTypeSpec): GqlFieldContext => ({
@@ -159,7 +166,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     spec: GqlTypeSpec,
     make: (spec: GqlTypeSpec) => Type,
   ): Type | undefined => {
-    const found = made.get(spec.name);
+    const found = types.get(spec.name);
     if (found !== undefined) return isSameSpec(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
     const owner = ownTypes.get(spec.name);
     if (
@@ -168,7 +175,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     )
       return undefined;
     const type = spec.isOptional === true && !hasFields(spec) ? undefined : make(spec);
-    made.set(spec.name, { spec, type });
+    types.set(spec.name, { spec, type });
     return type;
   };
 
@@ -191,7 +198,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
           name: spec.name,
           description: spec.description,
           extensions: { [GQL_EXTENSION]: { scope: "enum", ...(spec.relation && { relation: spec.relation }) } },
-          values: () => enumValues(spec),
+          values: () => listEnumValues(spec),
         }),
     );
 
@@ -251,16 +258,16 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       build.rights(table).select?.isFiltered === true ||
       (table.relation.hasRowSecurity && !isAboveRowSecurity),
     typeName: names.typeName,
-    rowType: (table) => rowType(build, table),
+    rowType: (table) => buildRowType(build, table),
     mutationResponse: (table) => mutationResponse(build, table),
     listArguments: (table) => listArguments(build, table),
-    rowsField: (table, own) => rowsField(build, table, own),
+    rowsField: (table, own) => buildRowsField(build, table, own),
     boolExp: (table) => boolExp(build, table),
     updates: (table) => updatesInput(build, table),
     relatedInsert: (table, isToOne) => relatedInsert(build, table, isToOne),
-    updateOperators: (table) => Object.fromEntries(operatorFields(build, table)),
+    updateOperators: (table) => Object.fromEntries(buildOperatorFields(build, table)),
     aggregateFields: (table) =>
-      build.rights(table).select?.mayAggregate === true ? aggregateFieldsType(build, table) : undefined,
+      build.rights(table).select?.mayAggregate === true ? buildAggregateFieldsType(build, table) : undefined,
     aggregateFunctions: () => buildAggregateFunctions(build),
     orderDirection: () => orderDirection(build),
     rootName: names.rootName,
@@ -274,7 +281,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     enumeration,
     valueOutput: buildGraphqlType,
     valueInput: buildGraphqlType,
-    comparison: (value) => inputObject(comparisonSpec(names, values.canonical(value))),
+    comparison: (value) => inputObject(buildComparisonSpec(names, values.canonical(value))),
     valueType: (type, isNullable) => filterUsable(values.find(type, isNullable)),
     argumentType: (type) => filterUsable(values.findArgument(type)),
     columnValue: ({ column, enumTable }) => {
@@ -379,7 +386,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       const known = whole?.deref();
       if (known !== undefined) return known;
       const all = buildRoleSchema(parts);
-      yield* all.prepare(rootNames(parts));
+      yield* all.prepare(listRootNames(parts));
       whole = new WeakRef(all);
       return all;
     },
@@ -405,7 +412,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         const table = source.tablesByKey.get(key);
         if (table === undefined) continue; // the table was dropped
         yield* buildTargetTypes(build, table);
-        rowType(build, table)?.getFields();
+        buildRowType(build, table)?.getFields();
       }
     },
     columnName: (relation, column) =>
@@ -415,7 +422,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   return schema;
 };
 
-const enumValues = (spec: GqlEnumSpec) => {
+const listEnumValues = (spec: GqlEnumSpec) => {
   const entries = new Map(
     spec
       .values()

@@ -11,8 +11,8 @@ import {
   type Registry,
   type Relation,
 } from "../../../core/index.ts";
-import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
-import { entryFunctions, defaultFunctions } from "./function-sources.ts";
+import { buildEntryComputedFields, buildDefaultComputedFields } from "./computed-sources.ts";
+import { listEntryFunctions, listDefaultFunctions } from "./function-sources.ts";
 import {
   compareNames,
   createNames,
@@ -23,7 +23,7 @@ import {
   listRootNameParts,
   type Names,
 } from "./names.ts";
-import { defaultRelationships } from "./default-relationships.ts";
+import { listDefaultRelationships } from "./default-relationships.ts";
 import { memoizeValue } from "./memoize-value.ts";
 import { createOwnTypes, type OwnTypes } from "./own-types.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
@@ -105,7 +105,7 @@ const buildColumns = (
   });
 };
 
-const entryRelationships = (
+const listEntryRelationships = (
   model: Model,
   relation: Relation,
   entry: GqlTableEntry,
@@ -125,15 +125,15 @@ interface ListedRelation {
   readonly entry: GqlTableEntry | undefined;
 }
 
-const sortByRelation = (wanted: ListedRelation[]): readonly ListedRelation[] =>
-  wanted.sort((a, b) => compareNames(a.relation, b.relation));
+const sortByRelation = (listed: ListedRelation[]): readonly ListedRelation[] =>
+  listed.sort((a, b) => compareNames(a.relation, b.relation));
 
-const exposedRelations = ({ relations, schemas }: Model): readonly ListedRelation[] => {
+const listExposedRelations = ({ relations, schemas }: Model): readonly ListedRelation[] => {
   const exposed = new Set(schemas);
-  const wanted: ListedRelation[] = [];
+  const listed: ListedRelation[] = [];
   for (const [key, relation] of relations)
-    if (exposed.has(relation.schema)) wanted.push({ key, relation, entry: undefined });
-  return sortByRelation(wanted);
+    if (exposed.has(relation.schema)) listed.push({ key, relation, entry: undefined });
+  return sortByRelation(listed);
 };
 
 interface NamedRelation extends ListedRelation {
@@ -166,7 +166,7 @@ const TABLES_AT_ONCE = 16;
 
 /** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
-  wanted: readonly ListedRelation[],
+  listed: readonly ListedRelation[],
   names: Names,
   takenTypes: Set<string>,
   takenRoots: Set<string>,
@@ -174,7 +174,7 @@ const nameTables = function* (
 ): Slices<readonly NamedRelation[]> {
   const named: NamedRelation[] = [];
   let count = 0;
-  for (const { key, relation, entry } of wanted) {
+  for (const { key, relation, entry } of listed) {
     if (++count % TABLES_AT_ONCE === 0) yield;
     const word =
       entry?.customName === undefined ? buildDefaultPart(relation) : { text: entry.customName, isCustom: true };
@@ -215,7 +215,7 @@ export const createCatalog = function* (
   const takenTypes = new Set(listReservedTypes(customization, names));
   const takenRoots = new Set<string>();
   const named = yield* nameTables(
-    listed === undefined ? exposedRelations(model) : sortByRelation(listed),
+    listed === undefined ? listExposedRelations(model) : sortByRelation(listed),
     names,
     takenTypes,
     takenRoots,
@@ -240,8 +240,8 @@ export const createCatalog = function* (
       const used = new Set(columns.map(({ name }) => name));
       const relationships =
         entry === undefined
-          ? defaultRelationships(model, relation, used, isServed)
-          : entryRelationships(model, relation, entry, used).filter(({ target }) => isServed(target));
+          ? listDefaultRelationships(model, relation, used, isServed)
+          : listEntryRelationships(model, relation, entry, used).filter(({ target }) => isServed(target));
       for (const { name } of relationships) used.add(name);
       return {
         columns,
@@ -249,8 +249,8 @@ export const createCatalog = function* (
         relationships,
         computedFields:
           entry === undefined
-            ? defaultComputedFields(model, relation, used, isServed)
-            : entryComputedFields(model, relation, entry, used, isServed, warn),
+            ? buildDefaultComputedFields(model, relation, used, isServed)
+            : buildEntryComputedFields(model, relation, entry, used, isServed, warn),
       };
     });
     return {
@@ -285,8 +285,8 @@ export const createCatalog = function* (
   }
   const functions =
     metadata?.functions === undefined && metadata?.tables === undefined
-      ? defaultFunctions(model, isServed, names, takenRoots, warn)
-      : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
+      ? listDefaultFunctions(model, isServed, names, takenRoots, warn)
+      : listEntryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
   const functionsByRoot = createRootIndex<GqlFunction>();
   for (const fn of functions) functionsByRoot.add(fn);
   return { tables, tablesByKey: tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };

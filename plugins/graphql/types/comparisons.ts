@@ -20,7 +20,7 @@ import type { GqlValueType } from "../value-types.ts";
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
 
 /** Returns the specification of a comparison type: `Int_comparison_exp`, `String_array_comparison_exp`. */
-export const comparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec => ({
+export const buildComparisonSpec = (names: Names, value: GqlValueType): GqlTypeSpec => ({
   name:
     value.enumTable === undefined
       ? names.sharedTypeName(value.scalar, value.element === undefined ? "comparison_exp" : "array_comparison_exp")
@@ -53,11 +53,11 @@ const parseDeclaration = (declaration: string): { type: string; isRequired: bool
   };
 };
 
-const operandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInputType | undefined =>
+const buildOperandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInputType | undefined =>
   operator.input &&
   build.inputObject({ name: operator.input.typeName, scope: "operand", fn: operator.input.typeName, isOptional: true });
 
-const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
+const buildOperatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
   const own = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
   if (operator.operandType !== undefined && own === undefined) return undefined;
   const keywords = getKeywords(operator);
@@ -67,27 +67,27 @@ const operatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueT
     operator.operand === "keyword"
       ? GraphQLBoolean
       : operator.operand === "fields"
-        ? operandType(build, operator)
+        ? buildOperandType(build, operator)
         : operator.operand === "list"
           ? wrapList(single)
           : single;
   return type && { config: { type, description: operator.description ?? null }, toPlan: part };
 };
 
-const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
+const buildOperatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
   if (value === undefined) return {};
   return collectFields(
     build.schema.registry.operators.map((operator) => {
       const name = getOperatorName(operator);
       if (name === undefined || !isOffered(operator, name, value)) return undefined;
-      const field = operatorField(build, operator, value);
+      const field = buildOperatorField(build, operator, value);
       return field && ([build.fieldName(name), field] as const);
     }),
   );
 };
 
 /** Returns the fields of an operand object. The naming convention does not change the declared names. @rule G-NAM-8 */
-const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
+const buildOperandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
   const declared = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
   return collectFields(
     Object.entries(declared?.fields ?? {}).map(([name, declaration]) => {
@@ -108,7 +108,8 @@ const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
 export const graphqlComparisons = definePlugin({
   name: "graphql-comparisons",
   requires: ["graphql"],
-  apply: (hooks) => tapFields(hooks, "graphql-comparisons", { comparison_exp: operatorFields, operand: operandFields }),
+  apply: (hooks) =>
+    tapFields(hooks, "graphql-comparisons", { comparison_exp: buildOperatorFields, operand: buildOperandFields }),
 });
 
 /** The types to which a comparison can cast, by the type of the column. The operators of the result type apply to the
@@ -119,7 +120,7 @@ const CASTS: ReadonlyMap<string, string> = new Map([
   ["geography", "geometry"],
 ]);
 
-const castFields = ({ build, value }: GqlFieldContext): GqlFields => {
+const buildCastFields = ({ build, value }: GqlFieldContext): GqlFields => {
   const target = value?.enumTable === undefined ? CASTS.get(value?.type.name ?? "") : undefined;
   if (value === undefined || target === undefined || build.valueType(target) === undefined) return {};
   const type: GraphQLInputObjectType | undefined = build.inputObject({
@@ -131,7 +132,7 @@ const castFields = ({ build, value }: GqlFieldContext): GqlFields => {
   return type === undefined ? {} : { [build.fieldName("_cast")]: { config: { type }, toPlan: { kind: "cast" } } };
 };
 
-const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
+const buildCastToFields = ({ build, value }: GqlFieldContext): GqlFields => {
   const target = build.valueType(CASTS.get(value?.type.name ?? "") ?? "");
   const type = target && build.comparison(target);
   return target === undefined || type === undefined
@@ -143,5 +144,5 @@ const castToFields = ({ build, value }: GqlFieldContext): GqlFields => {
 export const graphqlCasts = definePlugin({
   name: "graphql-casts",
   requires: ["graphql-comparisons"],
-  apply: (hooks) => tapFields(hooks, "graphql-casts", { comparison_exp: castFields, cast_exp: castToFields }),
+  apply: (hooks) => tapFields(hooks, "graphql-casts", { comparison_exp: buildCastFields, cast_exp: buildCastToFields }),
 });

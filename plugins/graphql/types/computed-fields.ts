@@ -4,10 +4,17 @@ import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { isJson } from "../coerce/columns.ts";
 import { findResultType, acceptsType } from "./aggregate-fields.ts";
-import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
+import { buildArgsArgument, buildFunctionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, getRoleTable, listOwnParameters, type RoleComputedField } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";
-import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoteTableName, rowType } from "./type-names.ts";
+import {
+  aggregateOrderBy,
+  boolExp,
+  listArguments,
+  orderDirection,
+  quoteTableName,
+  buildRowType,
+} from "./type-names.ts";
 import { collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
@@ -15,7 +22,7 @@ import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 const buildArgs = (build: GqlBuild, table: GqlTable, field: GqlComputedField) =>
-  argsArgument(build, {
+  buildArgsArgument(build, {
     name: build.typeName(field.name, table.namePart, "args"),
     relation: table.relation,
     computedField: field,
@@ -43,12 +50,12 @@ const listRowsFields = (build: GqlBuild, table: GqlTable): readonly RowsField[] 
   });
 };
 
-const scalarPart = (table: GqlTable, { field, value }: RoleComputedField) =>
+const buildScalarPart = (table: GqlTable, { field, value }: RoleComputedField) =>
   ({ kind: "computed", field, relation: table.relation, value }) as const;
-const rowsPart = (table: GqlTable, { field }: RowsField) =>
+const buildRowsPart = (table: GqlTable, { field }: RowsField) =>
   ({ kind: "computed", field, relation: table.relation }) as const;
 
-const scalarField = (
+const buildScalarField = (
   build: GqlBuild,
   table: GqlTable,
   each: RoleComputedField,
@@ -59,19 +66,19 @@ const scalarField = (
     args: { ...buildArgs(build, table, each.field), ...(isJson(each.value) ? pathArgument : {}) },
     description: each.field.comment,
   },
-  toPlan: scalarPart(table, each),
+  toPlan: buildScalarPart(table, each),
 });
 
-const rowFields = (context: GqlFieldContext): GqlFields => {
+const buildRowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
   return collectFields([
     ...getRoleTable(build, table).computed.map(
-      (each) => [build.fieldName(each.field.name), scalarField(build, table, each)] as const,
+      (each) => [build.fieldName(each.field.name), buildScalarField(build, table, each)] as const,
     ),
     ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((each) => {
-      const row = rowType(build, each.target);
+      const row = buildRowType(build, each.target);
       return (
         row &&
         ([
@@ -82,7 +89,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
               args: { ...buildArgs(build, table, each.field), ...listArguments(build, each.target) },
               description: each.field.comment,
             },
-            toPlan: rowsPart(table, each),
+            toPlan: buildRowsPart(table, each),
           },
         ] as const)
       );
@@ -90,7 +97,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-const boolExpFields = (context: GqlFieldContext): GqlFields => {
+const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -100,7 +107,8 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
       .map((each) => {
         const type = build.comparison(each.value);
         return (
-          type && ([build.fieldName(each.field.name), { config: { type }, toPlan: scalarPart(table, each) }] as const)
+          type &&
+          ([build.fieldName(each.field.name), { config: { type }, toPlan: buildScalarPart(table, each) }] as const)
         );
       }),
     ...listRowsFields(build, table)
@@ -108,13 +116,14 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
       .map((each) => {
         const type = boolExp(build, each.target);
         return (
-          type && ([build.fieldName(each.field.name), { config: { type }, toPlan: rowsPart(table, each) }] as const)
+          type &&
+          ([build.fieldName(each.field.name), { config: { type }, toPlan: buildRowsPart(table, each) }] as const)
         );
       }),
   ]);
 };
 
-const orderByFields = (context: GqlFieldContext): GqlFields => {
+const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const direction = orderDirection(build);
@@ -124,7 +133,10 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
       .computed.filter(({ isPlain }) => isPlain)
       .map(
         (each) =>
-          [build.fieldName(each.field.name), { config: { type: direction }, toPlan: scalarPart(table, each) }] as const,
+          [
+            build.fieldName(each.field.name),
+            { config: { type: direction }, toPlan: buildScalarPart(table, each) },
+          ] as const,
       ),
     ...listRowsFields(build, table)
       .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates"))
@@ -134,7 +146,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
           type &&
           ([
             build.fieldName(each.field.name, "aggregate"),
-            { config: { type }, toPlan: { ...rowsPart(table, each), isAggregate: true } },
+            { config: { type }, toPlan: { ...buildRowsPart(table, each), isAggregate: true } },
           ] as const)
         );
       }),
@@ -143,13 +155,13 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
 
 /** Returns the type of an aggregated computed field. Functions that return a Float for columns return the type of the
  *  field, as in the dialect. */
-const aggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleComputedField): GraphQLOutputType =>
+const buildAggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleComputedField): GraphQLOutputType =>
   build.schema.registry.aggregates.get(fn)?.result === "Float"
     ? build.valueOutput(value)
     : findResultType(build, fn, value);
 
 /** Returns the computed fields that the aggregate accepts. @rule G-OUT-10 */
-const aggregateColumns = (context: GqlFieldContext): GqlFields => {
+const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
   const { build, fn = "" } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -160,7 +172,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
         (each) =>
           [
             build.fieldName(each.field.name),
-            scalarField(build, table, each, aggregateColumnType(build, fn, each)),
+            buildScalarField(build, table, each, buildAggregateColumnType(build, fn, each)),
           ] as const,
       ),
   );
@@ -172,10 +184,10 @@ export const graphqlComputedFields = definePlugin({
   requires: ["graphql-queries"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-computed-fields", {
-      row: rowFields,
-      bool_exp: boolExpFields,
-      order_by: orderByFields,
-      aggregate_columns: aggregateColumns,
-      function_args: (context) => (context.computedField === undefined ? {} : functionArgumentFields(context)),
+      row: buildRowFields,
+      bool_exp: buildBoolExpFields,
+      order_by: buildOrderByFields,
+      aggregate_columns: listAggregateColumns,
+      function_args: (context) => (context.computedField === undefined ? {} : buildFunctionArgumentFields(context)),
     }),
 });

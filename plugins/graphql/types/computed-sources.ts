@@ -69,12 +69,12 @@ const createField = (
   };
 };
 
-const defaultComment = (routine: Routine): string =>
+const buildDefaultComment = (routine: Routine): string =>
   routine.comment ?? `A computed field, executes function "${formatName(routine)}"`;
 
 /** Returns every function that matches the relation, under its own name. A column or relationship with that name takes
  *  precedence. */
-export const defaultComputedFields = (
+export const buildDefaultComputedFields = (
   model: Model,
   relation: Relation,
   taken: ReadonlySet<string>,
@@ -92,11 +92,11 @@ export const defaultComputedFields = (
       const fit = matchRoutine(model, relation, routine, isServed);
       if (fit === undefined || used.has(routine.name) || !isLegalName(routine.name)) return [];
       used.add(routine.name);
-      return [createField(model, routine.name, routine, fit, SESSION_NAMES, defaultComment(routine))];
+      return [createField(model, routine.name, routine, fit, SESSION_NAMES, buildDefaultComment(routine))];
     });
 };
 
-export const entryComputedFields = (
+export const buildEntryComputedFields = (
   model: Model,
   relation: Relation,
   entry: GqlTableEntry,
@@ -123,7 +123,7 @@ export const entryComputedFields = (
         first.routine,
         first.fit,
         new Set(sessionArgument === undefined ? [] : [sessionArgument]),
-        comment === undefined ? defaultComment(first.routine) : comment || null,
+        comment === undefined ? buildDefaultComment(first.routine) : comment || null,
       ),
     ];
   });

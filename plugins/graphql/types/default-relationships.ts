@@ -37,10 +37,10 @@ interface Candidate {
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const firstPosition = (relation: Relation, key: ForeignKey): number =>
+const findFirstPosition = (relation: Relation, key: ForeignKey): number =>
   findColumn(relation, key.columns[0] ?? "")?.position ?? 0;
 
-const alongOwnKey = (source: Relation, target: QualifiedName, key: ForeignKey): Relationship | undefined =>
+const findOwnKeyRelationship = (source: Relation, target: QualifiedName, key: ForeignKey): Relationship | undefined =>
   source.relationships.find(
     (relationship) =>
       relationship.constraint === key.name &&
@@ -52,12 +52,12 @@ const alongOwnKey = (source: Relation, target: QualifiedName, key: ForeignKey): 
   );
 
 /** Returns the relation's own foreign keys, sorted by the position of their first column, then by name. */
-const ownCandidates = (model: Model, relation: Relation, isServed: (name: QualifiedName) => boolean): Candidate[] =>
+const listOwnCandidates = (model: Model, relation: Relation, isServed: (name: QualifiedName) => boolean): Candidate[] =>
   [...relation.foreignKeys]
-    .sort((a, b) => compare(firstPosition(relation, a), firstPosition(relation, b)) || compare(a.name, b.name))
+    .sort((a, b) => compare(findFirstPosition(relation, a), findFirstPosition(relation, b)) || compare(a.name, b.name))
     .flatMap((key) => {
       const target = isServed(key.target) ? findRelation(model, key.target) : undefined;
-      const relationship = target && alongOwnKey(relation, target, key);
+      const relationship = target && findOwnKeyRelationship(relation, target, key);
       return target && relationship
         ? [{ relationship, target, name: singularize(target.name), columns: key.columns }]
         : [];
@@ -65,7 +65,7 @@ const ownCandidates = (model: Model, relation: Relation, isServed: (name: Qualif
 
 /** Returns the foreign keys of other relations that refer to this one. One-to-one keys come first, and each group is
  *  sorted by (schema, table, position of the first column, name). */
-const reverseCandidates = (
+const listReverseCandidates = (
   model: Model,
   relation: Relation,
   isServed: (name: QualifiedName) => boolean,
@@ -88,7 +88,7 @@ const reverseCandidates = (
         Number(b.relationship.isToOne) - Number(a.relationship.isToOne) ||
         compare(a.from.schema, b.from.schema) ||
         compare(a.from.name, b.from.name) ||
-        compare(firstPosition(a.from, a.key), firstPosition(b.from, b.key)) ||
+        compare(findFirstPosition(a.from, a.key), findFirstPosition(b.from, b.key)) ||
         compare(a.key.name, b.key.name),
     )
     .map(({ from, key, relationship }) => ({
@@ -100,7 +100,7 @@ const reverseCandidates = (
 };
 
 /** Returns a free name that is closest to the preferred one. @rule G-REL-8 */
-const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
+const chooseFreeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
   if (!taken.has(candidate.name)) return candidate.name;
   const long = candidate.columns.reduce((text, column) => `${text}_${column}`, `${candidate.name}_by`);
   let name = camelize(long);
@@ -110,7 +110,7 @@ const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
 
 /** Returns the named relationships of one relation. `fields` has the names of its columns. `isServed` checks that a
  *  relation is on the surface. */
-export const defaultRelationships = (
+export const listDefaultRelationships = (
   model: Model,
   relation: Relation,
   fields: Iterable<string>,
@@ -118,9 +118,12 @@ export const defaultRelationships = (
 ): GqlRelationshipField[] => {
   if (!TABLE_KINDS.has(relation.kind)) return [];
   const taken = new Set(fields);
-  const candidates = [...ownCandidates(model, relation, isServed), ...reverseCandidates(model, relation, isServed)];
+  const candidates = [
+    ...listOwnCandidates(model, relation, isServed),
+    ...listReverseCandidates(model, relation, isServed),
+  ];
   return candidates.flatMap((candidate) => {
-    const name = freeName(candidate, taken);
+    const name = chooseFreeName(candidate, taken);
     taken.add(name);
     return isLegalName(name) ? [{ name, relationship: candidate.relationship, target: candidate.target }] : [];
   });

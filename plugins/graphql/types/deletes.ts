@@ -2,21 +2,21 @@
  *  }`: adds deletes as root fields. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
 import { getRoleTable } from "./role-table.ts";
-import { boolExp, keyArguments, mutationResponse, quoteTableName, rootField, rowType } from "./type-names.ts";
+import { boolExp, keyArguments, mutationResponse, quoteTableName, buildRootField, buildRowType } from "./type-names.ts";
 import { argument, collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../build.ts";
 
-const rootFields = ({ build }: GqlFieldContext): GqlFields =>
+const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const { rights, hasKey } = getRoleTable(build, table);
       const where = rights.delete === true ? boolExp(build, table) : undefined;
       const type = where && mutationResponse(build, table);
       if (where === undefined || type === undefined) return [];
-      const row = hasKey ? rowType(build, table) : undefined;
+      const row = hasKey ? buildRowType(build, table) : undefined;
       return [
-        rootField(build, table, "delete", {
+        buildRootField(build, table, "delete", {
           kind: "delete",
           type,
           args: {
@@ -29,7 +29,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           description: `delete data from the table: ${quoteTableName(table)}`,
         }),
         row &&
-          rootField(build, table, "delete_by_pk", {
+          buildRootField(build, table, "delete_by_pk", {
             kind: "delete-by-pk",
             type: row,
             args: keyArguments(build, table),
@@ -43,5 +43,5 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
 export const graphqlDeletes = definePlugin({
   name: "graphql-deletes",
   requires: ["graphql-queries"],
-  apply: (hooks) => tapFields(hooks, "graphql-deletes", { mutation_root: rootFields }),
+  apply: (hooks) => tapFields(hooks, "graphql-deletes", { mutation_root: buildRootFields }),
 });

@@ -27,7 +27,7 @@ const listParameters = (context: Pick<GqlTypeSpec, "routine" | "computedField" |
   );
 };
 
-export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
+export const buildFunctionArgumentFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const parameters = listParameters(context);
   return collectFields(
@@ -47,7 +47,7 @@ export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
 
 /** Returns the `args` argument, if the function has arguments. It is required if any argument has no default. `spec.fn`
  *  is the index of the function's session argument. */
-export const argsArgument = (
+export const buildArgsArgument = (
   build: GqlBuild,
   {
     argumentDescription,

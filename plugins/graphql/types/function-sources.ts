@@ -34,7 +34,7 @@ export const hasPlainParameters = (model: Model, routine: Routine): boolean =>
     (parameter) => parameter.mode === "in" && model.types.get(parameter.type)?.kind !== "pseudo",
   );
 
-const returnedRelation = (
+const findReturnedRelation = (
   model: Model,
   routine: Routine,
   isServed: (name: QualifiedName) => boolean,
@@ -46,14 +46,14 @@ const returnedRelation = (
 };
 
 /** Returns the only function of a name that fits. Undefined if several functions fit. */
-const fittingFunction = (
+const findFittingFunction = (
   model: Model,
   routines: readonly Routine[],
   isServed: (name: QualifiedName) => boolean,
   warn: Warn,
 ): { routine: Routine; relation: Relation } | undefined => {
   const fits = routines.flatMap((routine) => {
-    const relation = returnedRelation(model, routine, isServed);
+    const relation = findReturnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
   if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // the list has at least two elements
@@ -79,7 +79,7 @@ const dropTakenNames = (
     return true;
   });
 
-export const defaultFunctions = (
+export const listDefaultFunctions = (
   model: Model,
   isServed: (name: QualifiedName) => boolean,
   names: Names,
@@ -89,7 +89,7 @@ export const defaultFunctions = (
   const functions = [...model.routines.values()]
     .filter((routines) => routines[0] !== undefined && model.schemas.includes(routines[0].schema))
     .flatMap((routines) => {
-      const found = fittingFunction(model, routines, isServed, warn);
+      const found = findFittingFunction(model, routines, isServed, warn);
       return found === undefined ? [] : [found];
     })
     .sort((a, b) => compareNames(a.routine, b.routine))
@@ -108,7 +108,7 @@ export const defaultFunctions = (
   return dropTakenNames(functions, names, takenRoots, warn);
 };
 
-export const entryFunctions = (
+export const listEntryFunctions = (
   model: Model,
   entries: readonly GqlFunctionEntry[],
   isServed: (name: QualifiedName) => boolean,
@@ -118,7 +118,7 @@ export const entryFunctions = (
 ): GqlFunction[] => {
   const functions = entries
     .flatMap((entry): GqlFunction[] => {
-      const found = fittingFunction(model, findRoutines(model, entry.routine), isServed, warn);
+      const found = findFittingFunction(model, findRoutines(model, entry.routine), isServed, warn);
       if (found === undefined) return [];
       const { routine, relation } = found;
       const sessionArgument = findSessionArgument(

@@ -1,17 +1,17 @@
 /** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: adds functions that return rows as root fields.
  *  @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin } from "../../../core/index.ts";
-import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
+import { buildArgsArgument, buildFunctionArgumentFields } from "./function-arguments.ts";
 import { hasOperator, getRoleTable } from "./role-table.ts";
 import { formatName } from "./names.ts";
-import { aggregateType, listArguments, quoteTableName, rowType } from "./type-names.ts";
+import { buildAggregateType, listArguments, quoteTableName, buildRowType } from "./type-names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlFunction, GqlTable } from "../catalog-types.ts";
 
 const buildArguments = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({
-  ...argsArgument(build, {
+  ...buildArgsArgument(build, {
     name: build.typeName(fn.namePart, "args"),
     routine: fn.routine,
     ...(fn.sessionArgument === undefined ? {} : { fn: String(fn.sessionArgument) }),
@@ -29,8 +29,8 @@ const buildFunctionPart = ({ routine, relation, sessionArgument }: GqlFunction, 
     ...(sessionArgument === undefined ? {} : { sessionArgument }),
   }) as const;
 
-const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
-  const row = rowType(build, table);
+const buildRowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
+  const row = buildRowType(build, table);
   if (row === undefined) return undefined;
   const standard =
     fn.comment === undefined
@@ -50,10 +50,14 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
   ];
 };
 
-const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly [string, GqlField] | undefined => {
+const buildAggregateField = (
+  build: GqlBuild,
+  fn: GqlFunction,
+  table: GqlTable,
+): readonly [string, GqlField] | undefined => {
   const type =
     build.schema.registry.has("graphql-aggregates") && getRoleTable(build, table).mayAggregate
-      ? aggregateType(build, table)
+      ? buildAggregateType(build, table)
       : undefined;
   if (type === undefined) return undefined;
   const standard = `execute function "${formatName(fn.routine)}" and query aggregates on result of table type ${quoteTableName(table)}`;
@@ -77,7 +81,7 @@ const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
   routine.returns.isSet || hasOperator(build, "is");
 
 /** Returns the functions of one root whose rows the role may read. */
-const servedFunctions = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
+const listServedFunctions = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
   build.catalog.functions.flatMap((fn) => {
     const table =
       fn.isMutation === isMutation && isPlannable(build, fn) && build.access.mayCall(fn)
@@ -88,14 +92,14 @@ const servedFunctions = (build: GqlBuild, isMutation: boolean): { fn: GqlFunctio
 
 const readFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
-    servedFunctions(build, false).flatMap(({ fn, table }) => [
-      rowsField(build, fn, table),
-      aggregateField(build, fn, table),
+    listServedFunctions(build, false).flatMap(({ fn, table }) => [
+      buildRowsField(build, fn, table),
+      buildAggregateField(build, fn, table),
     ]),
   );
 
 const writeFields = ({ build }: GqlFieldContext): GqlFields =>
-  collectFields(servedFunctions(build, true).map(({ fn, table }) => rowsField(build, fn, table)));
+  collectFields(listServedFunctions(build, true).map(({ fn, table }) => buildRowsField(build, fn, table)));
 
 /** Adds functions that return rows as root fields. */
 export const graphqlFunctions = definePlugin({
@@ -106,6 +110,6 @@ export const graphqlFunctions = definePlugin({
       query_root: readFields,
       subscription_root: readFields,
       mutation_root: writeFields,
-      function_args: (context) => (context.computedField === undefined ? functionArgumentFields(context) : {}),
+      function_args: (context) => (context.computedField === undefined ? buildFunctionArgumentFields(context) : {}),
     }),
 });

@@ -5,15 +5,15 @@ import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { getRoleTable } from "./role-table.ts";
 import { isEnumValueName } from "./names.ts";
-import { relationshipPart } from "./relationships.ts";
+import { buildRelationshipPart } from "./relationships.ts";
 import {
   boolExp,
-  columnValues,
+  listColumnValues,
   filterEnumerable,
   mutationResponse,
   quoteTableName,
-  rootField,
-  rowType,
+  buildRootField,
+  buildRowType,
 } from "./type-names.ts";
 import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
@@ -22,11 +22,11 @@ import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 /** Returns the table's constraints with legal names. Views have no constraints. */
-const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));
+const listConstraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));
 
 /** Returns the input type `T_on_conflict`. @rule G-INP-14 */
-const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  usableConstraints(build, table).length === 0
+const buildOnConflictType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  listUsableConstraints(build, table).length === 0
     ? undefined
     : build.inputObject({
         name: build.typeName(table.namePart, "on_conflict"),
@@ -36,29 +36,29 @@ const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | 
       });
 
 /** Returns the constraints that `on_conflict` may name. @rule G-ENU-4 */
-const usableConstraints = (build: GqlBuild, table: GqlTable) => {
+const listUsableConstraints = (build: GqlBuild, table: GqlTable) => {
   const { insert, select } = build.rights(table);
   return insert?.readsConflicts === true
-    ? constraints(table).filter(({ columns }) => columns.every((column) => select?.columns.has(column) === true))
-    : constraints(table);
+    ? listConstraints(table).filter(({ columns }) => columns.every((column) => select?.columns.has(column) === true))
+    : listConstraints(table);
 };
 
 const onConflictPart = { kind: "argument", name: "on_conflict" } as const;
 
-const rootFields = ({ build }: GqlFieldContext): GqlFields =>
+const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const { rights } = getRoleTable(build, table);
       const input = rights.insert === undefined ? undefined : insertInput(build, table);
       const type = input && mutationResponse(build, table);
       if (input === undefined || type === undefined) return [];
-      const conflict = onConflict(build, table);
+      const conflict = buildOnConflictType(build, table);
       const conflictArgument = conflict && {
         [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition"),
       };
-      const row = rights.select === undefined ? undefined : rowType(build, table);
+      const row = rights.select === undefined ? undefined : buildRowType(build, table);
       return [
-        rootField(build, table, "insert", {
+        buildRootField(build, table, "insert", {
           kind: "insert",
           type,
           args: {
@@ -72,7 +72,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
           description: `insert data into the table: ${quoteTableName(table)}`,
         }),
         row &&
-          rootField(build, table, "insert_one", {
+          buildRootField(build, table, "insert_one", {
             kind: "insert-one",
             type: row,
             args: {
@@ -85,7 +85,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const inputFields = (context: GqlFieldContext): GqlFields => {
+const buildInputFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -104,7 +104,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
         target && build.rights(target).insert !== undefined
           ? relatedInsert(build, target, each.relationship.isToOne)
           : undefined;
-      return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
+      return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
     }),
   ]);
   return Object.keys(fields).length > 0
@@ -112,12 +112,12 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
     : { _PLACEHOLDER: { config: { type: GraphQLString }, toPlan: { kind: "placeholder" } } };
 };
 
-const relationshipFields = (context: GqlFieldContext): GqlFields => {
+const buildRelationshipFields = (context: GqlFieldContext): GqlFields => {
   const { build, fn } = context;
   const table = findTable(context);
   const input = table && insertInput(build, table);
   if (table === undefined || input === undefined) return {};
-  const conflict = onConflict(build, table);
+  const conflict = buildOnConflictType(build, table);
   return collectFields([
     [
       "data",
@@ -133,30 +133,30 @@ const relationshipFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-const quotedList = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
+const joinQuoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
 const isVisibleColumn = ({ select, insert, update }: GqlTableRights, column: string): boolean =>
   [select, insert, update].some((right) => right?.columns.has(column) === true);
 
-const constraintEnum = (build: GqlBuild, table: GqlTable) =>
+const buildConstraintEnum = (build: GqlBuild, table: GqlTable) =>
   build.enumeration({
     name: build.typeName(table.namePart, "constraint"),
     relation: table.relation,
     description: `unique or primary key constraints on table ${quoteTableName(table)}`,
     values: () =>
-      usableConstraints(build, table).map(({ name, columns }) => ({
+      listUsableConstraints(build, table).map(({ name, columns }) => ({
         name,
         value: name,
         // a description names only columns of the role's schema
         description: columns.every((column) => isVisibleColumn(build.rights(table), column))
-          ? `unique or primary key constraint on columns ${quotedList(columns)}`
+          ? `unique or primary key constraint on columns ${joinQuoted(columns)}`
           : "unique or primary key constraint",
         part: { kind: "constraint", name, columns },
       })),
   });
 
 /** Returns the enum `T_update_column`. @rule G-ENU-3 */
-const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
+const buildUpdateColumnEnum = (build: GqlBuild, table: GqlTable) => {
   const columns = filterEnumerable(getRoleTable(build, table).updatable);
   const isEmpty = columns.length === 0;
   return build.enumeration({
@@ -173,15 +173,15 @@ const updateColumnEnum = (build: GqlBuild, table: GqlTable) => {
               part: { kind: "placeholder" },
             },
           ]
-        : columnValues(columns),
+        : listColumnValues(columns),
   });
 };
 
-const conflictFields = (context: GqlFieldContext): GqlFields => {
+const buildConflictFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
-  const constraint = table && constraintEnum(build, table);
-  const columns = table && updateColumnEnum(build, table);
+  const constraint = table && buildConstraintEnum(build, table);
+  const columns = table && buildUpdateColumnEnum(build, table);
   if (table === undefined || constraint === undefined || columns === undefined) return {};
   const where = boolExp(build, table);
   return collectFields([
@@ -203,9 +203,9 @@ export const graphqlInserts = definePlugin({
   requires: ["graphql-queries"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-inserts", {
-      mutation_root: rootFields,
-      insert_input: inputFields,
-      rel_insert_input: relationshipFields,
-      on_conflict: conflictFields,
+      mutation_root: buildRootFields,
+      insert_input: buildInputFields,
+      rel_insert_input: buildRelationshipFields,
+      on_conflict: buildConflictFields,
     }),
 });

@@ -95,12 +95,12 @@ export class LazyObjectType extends GraphQLObjectType {
   /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
   *makeFields(): Slices<void> {
     const fields = this.#fieldsOf(this.#spec);
-    const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
+    const fieldMap = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
     for (const name of Object.keys(fields).sort()) {
-      made[name] = buildOutputField(name, fields[name]!); // the name is a key of the object
+      fieldMap[name] = buildOutputField(name, fields[name]!); // the name is a key of the object
       yield;
     }
-    this.#fields = made;
+    this.#fields = fieldMap;
   }
 
   forgetFields(): void {

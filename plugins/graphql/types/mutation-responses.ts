@@ -1,14 +1,14 @@
 /** `{ affected_rows returning { … } }`: adds the result type of inserts, updates and deletes. @rule G-OUT-7 G-GEN-14 */
 import { GraphQLInt } from "graphql";
-import { rowType } from "./type-names.ts";
+import { buildRowType } from "./type-names.ts";
 import { collectFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../build.ts";
 
-export const mutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+export const buildMutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
-  const row = build.rights(table).select === undefined ? undefined : rowType(build, table);
+  const row = build.rights(table).select === undefined ? undefined : buildRowType(build, table);
   return collectFields([
     [
       build.fieldName("affected_rows"),

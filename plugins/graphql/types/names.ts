@@ -101,7 +101,7 @@ const buildPrefixPart = (prefix: string): GqlNamePart => ({
   isCustom: true,
 });
 
-const plainNames = (customization: GqlCustomization): Names => {
+const createPlainNames = (customization: GqlCustomization): Names => {
   const { typePrefix = "", typeSuffix = "", rootPrefix = "", rootSuffix = "" } = customization;
   return {
     typeName: (...words) => typePrefix + joinParts(words) + typeSuffix,
@@ -115,7 +115,7 @@ const plainNames = (customization: GqlCustomization): Names => {
   };
 };
 
-const camelNames = (customization: GqlCustomization): Names => {
+const createCamelNames = (customization: GqlCustomization): Names => {
   const { typePrefix, typeSuffix, rootPrefix, rootSuffix } = customization;
   const addAffixes = (
     words: readonly NamePart[],
@@ -143,4 +143,6 @@ const camelNames = (customization: GqlCustomization): Names => {
 /** Creates the names for a convention, from the metadata or else from the setting `defaultNamingConvention`, which
  *  callers fill in. @rule G-NAM-7 */
 export const createNames = (customization: GqlCustomization): Names =>
-  customization.namingConvention === "graphql-default" ? camelNames(customization) : plainNames(customization);
+  customization.namingConvention === "graphql-default"
+    ? createCamelNames(customization)
+    : createPlainNames(customization);

@@ -19,7 +19,7 @@ const findOrderings = ({ schema }: GqlBuild, value: GqlValueType): readonly Orde
   );
 
 /** Returns a field for each ordering of each column. The type of the columns' own fields stays `order_by`. */
-export const orderingEntries = (
+export const listOrderingEntries = (
   build: GqlBuild,
   columns: readonly RoleColumn[],
 ): readonly (readonly [string, GqlField] | undefined)[] =>
@@ -43,7 +43,7 @@ export const orderingEntries = (
       );
 
 /** Returns the operands by their names, all required, and the direction. */
-export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {
+export const buildOrderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {
   const ordering = value && findOrderings(build, value).find(({ name }) => name === fn);
   const direction = orderDirection(build);
   if (value === undefined || ordering === undefined || direction === undefined) return {};

@@ -19,7 +19,7 @@ const ALLOWED_KINDS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = 
   record: ["output"],
 };
 
-const findPlanKind = (part: CustomPart): PlanKind | undefined => ALL_PLAN_KINDS.find((way) => way in part);
+const findPlanKind = (part: CustomPart): PlanKind | undefined => ALL_PLAN_KINDS.find((kind) => kind in part);
 
 const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: CustomPart } =>
   field.toPlan.kind === "custom";
@@ -30,14 +30,14 @@ const checkField = (plugin: string, name: string, field: GqlField, context: GqlF
   const part = field.toPlan as CustomPart; // the caller has checked the kind
   const refuse = (why: string): Error =>
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
-  const way = findPlanKind(part);
-  const ways = ALLOWED_KINDS[context.scope] ?? [];
+  const kind = findPlanKind(part);
+  const allowedKinds = ALLOWED_KINDS[context.scope] ?? [];
   const isLive = context.scope === "subscription_root" && "live" in part;
-  if (way === undefined || !(ways.includes(way) || isLive))
+  if (kind === undefined || !(allowedKinds.includes(kind) || isLive))
     throw refuse(
-      ways.length === 0
+      allowedKinds.length === 0
         ? `no field of a plugin's own can be served in ${context.scope}`
-        : `it is served by ${way ?? "nothing"}, and in ${context.scope} only ${ways.join(" or ")} can be`,
+        : `it is served by ${kind ?? "nothing"}, and in ${context.scope} only ${allowedKinds.join(" or ")} can be`,
     );
   if ("statement" in part) {
     if (!context.build.schema.registry.statements.has(part.statement))

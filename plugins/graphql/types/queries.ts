@@ -11,11 +11,11 @@ import {
   listArguments,
   orderDirection,
   quoteTableName,
-  rootField,
-  rowType,
+  buildRootField,
+  buildRowType,
 } from "./type-names.ts";
 import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
-import { orderingEntries, orderingFields } from "./orderings.ts";
+import { listOrderingEntries, buildOrderingFields } from "./orderings.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlRootFieldName } from "../catalog-types.ts";
@@ -26,15 +26,15 @@ export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFi
   return shown?.has(key) !== false;
 };
 
-const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
+const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const roleTable = getRoleTable(build, table);
-      const row = roleTable.rights.select === undefined ? undefined : rowType(build, table);
+      const row = roleTable.rights.select === undefined ? undefined : buildRowType(build, table);
       if (row === undefined) return [];
       return [
         isRootShown(roleTable, scope, "select")
-          ? rootField(build, table, "select", {
+          ? buildRootField(build, table, "select", {
               kind: "list",
               type: wrapNonNullList(row),
               args: listArguments(build, table),
@@ -42,7 +42,7 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
             })
           : undefined,
         roleTable.hasKey && isRootShown(roleTable, scope, "select_by_pk")
-          ? rootField(build, table, "select_by_pk", {
+          ? buildRootField(build, table, "select_by_pk", {
               kind: "by-pk",
               type: row,
               args: keyArguments(build, table),
@@ -55,12 +55,16 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
 
 export const pathArgument = { path: argument(GraphQLString, { kind: "argument", name: "path" }, "JSON select path") };
 
-const outputType = (build: GqlBuild, { rights }: RoleTable, { name, column, value }: RoleColumn): GraphQLOutputType => {
+const buildOutputType = (
+  build: GqlBuild,
+  { rights }: RoleTable,
+  { name, column, value }: RoleColumn,
+): GraphQLOutputType => {
   const type = build.valueOutput(value);
   return column.notNull && rights.select?.masked?.has(name) !== true ? wrapNonNull(type) : type;
 };
 
-const rowFields = (context: GqlFieldContext): GqlFields => {
+const buildRowFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -70,7 +74,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
       each.name,
       {
         config: {
-          type: outputType(build, roleTable, each),
+          type: buildOutputType(build, roleTable, each),
           description: each.comment,
           ...(isJson(each.value) ? { args: pathArgument } : {}),
         },
@@ -80,7 +84,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-const boolExpFields = (context: GqlFieldContext): GqlFields => {
+const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const self = table && boolExp(build, table);
@@ -96,7 +100,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-const orderByFields = (context: GqlFieldContext): GqlFields => {
+const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const direction = orderDirection(build);
@@ -104,7 +108,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   const { readable } = getRoleTable(build, table);
   return collectFields([
     ...readable.map(({ name, part }) => [name, { config: { type: direction }, toPlan: part }] as const),
-    ...orderingEntries(build, readable),
+    ...listOrderingEntries(build, readable),
   ]);
 };
 
@@ -114,10 +118,10 @@ export const graphqlQueries = definePlugin({
   requires: ["graphql", "graphql-comparisons"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-queries", {
-      ...addToReadRoots(rootFields),
-      row: rowFields,
-      bool_exp: boolExpFields,
-      order_by: orderByFields,
-      ordering: orderingFields,
+      ...addToReadRoots(buildRootFields),
+      row: buildRowFields,
+      bool_exp: buildBoolExpFields,
+      order_by: buildOrderByFields,
+      ordering: buildOrderingFields,
     }),
 });

@@ -2,14 +2,14 @@
  *  }`: adds related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
 import { findColumn, definePlugin } from "../../../core/index.ts";
 import { getRoleTable, type RoleTable } from "./role-table.ts";
-import { boolExp, listArguments, orderBy, rowType } from "./type-names.ts";
+import { boolExp, listArguments, orderBy, buildRowType } from "./type-names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlRelationshipField, GqlTable } from "../catalog-types.ts";
 import { relationshipSettings } from "../settings.ts";
 
-export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
+export const buildRelationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
 /** Returns true if the related row always exists: the relationship uses a foreign key of the table itself whose columns
@@ -25,13 +25,13 @@ const isCertain = (
   relationship.columns.length > 0 &&
   relationship.columns.every(([source]) => findColumn(table.relation, source)?.notNull === true);
 
-const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+const buildRowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   const modes = listRowModes(build);
   return collectFields(
     getRoleTable(build, table).relationships.flatMap((each) => {
-      const row = rowType(build, each.table);
+      const row = buildRowType(build, each.table);
       if (row === undefined) return [];
       return modes.map(({ mode, suffix, isOne }) => {
         const config = each.relationship.isToOne
@@ -42,7 +42,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
               description: isOne ? "An object out of an array relationship" : "An array relationship",
             };
         const name = suffix === "" ? each.name : build.fieldName({ text: each.name, isCustom: true }, suffix);
-        return [name, { config, toPlan: { ...relationshipPart(each), mode } }] as const;
+        return [name, { config, toPlan: { ...buildRelationshipPart(each), mode } }] as const;
       });
     }),
   );
@@ -56,24 +56,24 @@ const listRowModes = ({ schema }: GqlBuild) =>
       : [{ mode, suffix: graphql.suffix.replace(/^_/, ""), isOne: graphql.answers === "row" }],
   );
 
-const boolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+const buildBoolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   return collectFields(
     getRoleTable(build, table).relationships.map((each) => {
       const type = boolExp(build, each.table);
-      return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
+      return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
     }),
   );
 };
 
-const orderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
+const buildOrderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   return collectFields(
     getRoleTable(build, table).relationships.map((each) => {
       const type = each.relationship.isToOne ? orderBy(build, each.table) : undefined;
-      return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
+      return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
     }),
   );
 };
@@ -84,5 +84,9 @@ export const graphqlRelationships = definePlugin({
   settings: relationshipSettings,
   requires: ["graphql-queries"],
   apply: (hooks) =>
-    tapFields(hooks, "graphql-relationships", { row: rowFields, bool_exp: boolExpFields, order_by: orderByFields }),
+    tapFields(hooks, "graphql-relationships", {
+      row: buildRowFields,
+      bool_exp: buildBoolExpFields,
+      order_by: buildOrderByFields,
+    }),
 });

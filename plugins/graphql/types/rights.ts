@@ -25,7 +25,7 @@ const collectNames = memoize(
 );
 
 /** Returns the columns with the privilege. A privilege on the relation includes all columns. */
-const columnsWithPrivilege = (
+const listColumnsWithPrivilege = (
   model: Model,
   role: string,
   relation: Relation,
@@ -40,8 +40,8 @@ const buildWriteRights = (model: Model, role: string, relation: Relation): GqlTa
   if (!mayUseSchema(model, role, relation.schema)) return NO_RIGHTS;
   const { writable } = relation;
   const columns = writable.insert || writable.update ? listWritableColumns(relation) : [];
-  const insertable = writable.insert ? columnsWithPrivilege(model, role, relation, "insert", columns) : [];
-  const updatable = writable.update ? columnsWithPrivilege(model, role, relation, "update", columns) : [];
+  const insertable = writable.insert ? listColumnsWithPrivilege(model, role, relation, "insert", columns) : [];
+  const updatable = writable.update ? listColumnsWithPrivilege(model, role, relation, "update", columns) : [];
   const mayInsert = writable.insert && (insertable.length > 0 || mayUseRelation(model, role, relation, "insert"));
   return {
     ...(mayInsert ? { insert: { columns: collectNames(insertable), readsConflicts: true as const } } : {}),
@@ -65,7 +65,7 @@ const buildSelectRights = (
   };
 };
 
-const adminAccess = (model: Model): GqlRoleAccess => ({
+const createAdminAccess = (model: Model): GqlRoleAccess => ({
   role: "admin",
   rights: (table) => ({
     ...buildWriteRights(model, model.loginRole, table.relation),
@@ -74,10 +74,10 @@ const adminAccess = (model: Model): GqlRoleAccess => ({
   mayCall: () => true,
 });
 
-const accessByGrants = (model: Model, role: string): GqlRoleAccess => {
+const createAccessByGrants = (model: Model, role: string): GqlRoleAccess => {
   const findReadableColumns = (table: GqlTable): readonly Column[] =>
     mayUseSchema(model, role, table.relation.schema)
-      ? columnsWithPrivilege(model, role, table.relation, "select", table.relation.columns)
+      ? listColumnsWithPrivilege(model, role, table.relation, "select", table.relation.columns)
       : [];
   return {
     role,
@@ -104,11 +104,12 @@ const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: ()
 /** Returns the access of the session's role. It reads only `role`, `isAdmin` and `isBackend`, because the access for
  *  the next model is made from these members. */
 export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
-  if (session.isAdmin && session.role === "admin") return adminAccess(model);
+  if (session.isAdmin && session.role === "admin") return createAdminAccess(model);
   const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
   const view = metadata?.findAccess(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
-  const own = model.roles.get(session.role)?.isAssumable === true ? accessByGrants(model, session.role) : noAccess;
+  const own =
+    model.roles.get(session.role)?.isAssumable === true ? createAccessByGrants(model, session.role) : noAccess;
   return isClosed ? { ...own, isIntrospectionClosed: true, role: session.role } : own;
 };

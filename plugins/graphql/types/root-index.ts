@@ -24,9 +24,9 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
   const byWord = new Map<string, number[]>();
   const byName = new Map<string, number[]>();
   let longest = 0;
-  const addPosition = (places: Map<string, number[]>, key: string, at: number): void => {
-    const known = places.get(key);
-    if (known === undefined) places.set(key, [at]);
+  const addPosition = (positions: Map<string, number[]>, key: string, at: number): void => {
+    const known = positions.get(key);
+    if (known === undefined) positions.set(key, [at]);
     else known.push(at);
   };
   return {

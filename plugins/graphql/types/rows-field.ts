@@ -1,16 +1,16 @@
 /** Builds plugins' own root fields with rows of a table. */
-import { listArguments, rowType } from "./type-names.ts";
+import { listArguments, buildRowType } from "./type-names.ts";
 import { wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlRowsField } from "../build.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 /** Builds a plugin's own root field with rows of a table. @rule X-GQL-11 */
-export const rowsField = (
+export const buildRowsField = (
   build: GqlBuild,
   table: GqlTable,
   { description, args, transformRead }: GqlRowsField,
 ): GqlField | undefined => {
-  const row = build.rights(table).select && rowType(build, table);
+  const row = build.rights(table).select && buildRowType(build, table);
   const { schema, name } = table.relation;
   return (
     row && {

@@ -21,7 +21,7 @@ import type { GqlRootFieldName, GqlTable } from "../catalog-types.ts";
 export const quoteTableName = (table: GqlTable): string => `"${formatName(table.relation)}"`;
 
 /** Returns the part of a key column as an input. The input is never null, even if a view's column may be null. */
-export const keyPart = (table: GqlTable, { column, value }: RoleColumn) =>
+export const buildKeyPart = (table: GqlTable, { column, value }: RoleColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
 interface RootField {
@@ -32,7 +32,7 @@ interface RootField {
 }
 
 /** Returns a root field of a table. The metadata may set its exact name and its description. @rule G-NAM-5 */
-export const rootField = (
+export const buildRootField = (
   build: GqlBuild,
   table: GqlTable,
   key: GqlRootFieldName,
@@ -49,7 +49,7 @@ export const rootField = (
 };
 
 /** Returns the type of the table's rows. @rule G-OUT-1 */
-export const rowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+export const buildRowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart),
     scope: "row",
@@ -58,7 +58,7 @@ export const rowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | u
   });
 
 /** Returns the type `T_aggregate`. @rule G-OUT-2 */
-export const aggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+export const buildAggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "aggregate"),
     scope: "aggregate",
@@ -114,7 +114,7 @@ export const aggregateBoolExp = (build: GqlBuild, table: GqlTable): GraphQLInput
   });
 
 /** Returns columns as values of an enum. */
-export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
+export const listColumnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
 
 /** Returns the columns whose names are legal enum values. @rule G-NAM-3 */
@@ -129,7 +129,7 @@ export const selectColumn = (build: GqlBuild, table: GqlTable): GraphQLEnumType 
     name: build.typeName(table.namePart, "select_column"),
     relation: table.relation,
     description: `select columns of table ${quoteTableName(table)}`,
-    values: () => columnValues(columns),
+    values: () => listColumnValues(columns),
   });
 };
 
@@ -162,8 +162,8 @@ export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Sl
     yield;
     const found = build.table(target);
     if (found === undefined) continue;
-    rowType(build, found);
-    aggregateType(build, found);
+    buildRowType(build, found);
+    buildAggregateType(build, found);
     listArguments(build, found);
   }
 };
@@ -199,6 +199,6 @@ export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, G
   Object.fromEntries(
     getRoleTable(build, table).key.map((each) => [
       each.name,
-      argument(wrapNonNull(build.valueInput(each.value)), keyPart(table, each), each.comment),
+      argument(wrapNonNull(build.valueInput(each.value)), buildKeyPart(table, each), each.comment),
     ]),
   );

@@ -5,10 +5,10 @@ import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import { formatName } from "./names.ts";
-import { boolExp, keyPart, mutationResponse, quoteTableName, rootField, rowType } from "./type-names.ts";
+import { boolExp, buildKeyPart, mutationResponse, quoteTableName, buildRootField, buildRowType } from "./type-names.ts";
 import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
-import { operatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
+import { buildOperatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -16,14 +16,14 @@ import type { GqlTable } from "../catalog-types.ts";
 
 const WHERE = "filter the rows which have to be updated";
 
-const operandValue = (
+const findOperandValue = (
   build: GqlBuild,
   operator: UpdateOperatorSpec,
   { column, value }: RoleColumn,
 ): GqlValueType | undefined =>
   operator.operandType === undefined ? value : build.valueType(operator.operandType, !column.notNull);
 
-const inputFields = (context: GqlFieldContext): GqlFields => {
+const buildInputFields = (context: GqlFieldContext): GqlFields => {
   const { build, fn } = context;
   const table = findTable(context);
   const operator = build.schema.registry.updateOperators.find(({ name }) => name === fn);
@@ -32,7 +32,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
     getRoleTable(build, table)
       .updatable.filter((each) => acceptsColumn(operator, each))
       .map((each) => {
-        const value = operandValue(build, operator, each);
+        const value = findOperandValue(build, operator, each);
         return (
           value &&
           ([
@@ -55,19 +55,19 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
     ]),
   ); // operatorFields makes only input objects
 
-const rootFields = ({ build }: GqlFieldContext): GqlFields =>
+const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const { rights, hasKey } = getRoleTable(build, table);
       const where = rights.update === undefined ? undefined : boolExp(build, table);
       const type = where && mutationResponse(build, table);
       if (where === undefined || type === undefined) return [];
-      const operators = asArguments(operatorFields(build, table));
-      const row = hasKey ? rowType(build, table) : undefined;
-      const key = row && keyInput(build, table);
+      const operators = asArguments(buildOperatorFields(build, table));
+      const row = hasKey ? buildRowType(build, table) : undefined;
+      const key = row && buildKeyInput(build, table);
       const updates = updatesInput(build, table);
       return [
-        rootField(build, table, "update", {
+        buildRootField(build, table, "update", {
           kind: "update",
           type,
           args: { ...operators, where: argument(wrapNonNull(where), { kind: "argument", name: "where" }, WHERE) },
@@ -75,7 +75,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
         }),
         row &&
           key &&
-          rootField(build, table, "update_by_pk", {
+          buildRootField(build, table, "update_by_pk", {
             kind: "update-by-pk",
             type: row,
             args: {
@@ -85,7 +85,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
             description: `update single row of the table: ${quoteTableName(table)}`,
           }),
         updates &&
-          rootField(build, table, "update_many", {
+          buildRootField(build, table, "update_many", {
             kind: "update-many",
             type: new GraphQLList(type),
             args: {
@@ -101,7 +101,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+const buildKeyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "pk_columns_input"),
     scope: "pk_columns",
@@ -109,7 +109,7 @@ const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | un
     description: `primary key columns input for table: ${formatName(table.relation)}`,
   });
 
-const keyFields = (context: GqlFieldContext): GqlFields => {
+const buildKeyFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
@@ -118,19 +118,19 @@ const keyFields = (context: GqlFieldContext): GqlFields => {
       each.name,
       {
         config: { type: wrapNonNull(build.valueInput(each.value)), description: each.comment },
-        toPlan: keyPart(table, each),
+        toPlan: buildKeyPart(table, each),
       },
     ]),
   );
 };
 
-const updatesFields = (context: GqlFieldContext): GqlFields => {
+const buildUpdatesFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const where = table && boolExp(build, table);
   if (table === undefined || where === undefined) return {};
   return collectFields([
-    ...operatorFields(build, table),
+    ...buildOperatorFields(build, table),
     [
       "where",
       { config: { type: wrapNonNull(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } },
@@ -144,9 +144,9 @@ export const graphqlUpdates = definePlugin({
   requires: ["graphql-queries"],
   apply: (hooks) =>
     tapFields(hooks, "graphql-updates", {
-      mutation_root: rootFields,
-      update_input: inputFields,
-      pk_columns: keyFields,
-      updates: updatesFields,
+      mutation_root: buildRootFields,
+      update_input: buildInputFields,
+      pk_columns: buildKeyFields,
+      updates: buildUpdatesFields,
     }),
 });

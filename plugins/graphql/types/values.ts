@@ -116,10 +116,11 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
     return isLegalName(scalar) ? { scalar, type, cast, isNullable } : undefined;
   };
 
-  const find = (wanted: number | string, isNullable = true): GqlValueType | undefined => {
-    const key = typeof wanted === "number" ? wanted * 2 + Number(isNullable) : `${wanted} ${isNullable}`;
+  const find = (oidOrName: number | string, isNullable = true): GqlValueType | undefined => {
+    const key = typeof oidOrName === "number" ? oidOrName * 2 + Number(isNullable) : `${oidOrName} ${isNullable}`;
     if (found.has(key)) return found.get(key);
-    const type = typeof wanted === "number" ? findType(wanted) : findTypeByName(TYPE_OF_SCALAR[wanted] ?? wanted);
+    const type =
+      typeof oidOrName === "number" ? findType(oidOrName) : findTypeByName(TYPE_OF_SCALAR[oidOrName] ?? oidOrName);
     const value = type && createValueType(type, isNullable && type.notNull !== true, false);
     found.set(key, value);
     return value;

@@ -43,7 +43,7 @@ const operatorInput = (
   });
 
 /** Returns one field per update operator that applies to a column of the table. */
-export const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
+export const buildOperatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
   const { updatable } = getRoleTable(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
     const type = updatable.some((each) => acceptsColumn(operator, each))

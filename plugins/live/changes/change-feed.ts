@@ -58,8 +58,8 @@ export const openLockedFeed = async (
 ): Promise<LockedFeed | undefined> => {
   const connection = await context.openReplication();
   try {
-    const wanted = sql`select pg_catalog.pg_try_advisory_lock(${catalogText(`${lock}`)}) as locked, (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint::text as since`;
-    const [row] = await connection.command<{ readonly locked: boolean; readonly since: string }>(wanted);
+    const lockQuery = sql`select pg_catalog.pg_try_advisory_lock(${catalogText(`${lock}`)}) as locked, (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint::text as since`;
+    const [row] = await connection.command<{ readonly locked: boolean; readonly since: string }>(lockQuery);
     if (row?.locked !== true) return void (await connection.end());
     await connection.command(LOCKED_TIMEOUT);
     return { feed: await startFeed(connection, handlers, LOCKED_STATUS_MS), sinceMs: Number(row.since) };
@@ -151,9 +151,10 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
       // The list of names is longer than the part of the message that was read.
       const all = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
-      const wanted = only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
-      if (only === undefined || wanted.length === 0) for (const name of all.names) changes.addAny(name);
-      else if (!changes.isAny(only)) addRow(only, wanted, text, all.end, bytes);
+      const neededColumns =
+        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
+      if (only === undefined || neededColumns.length === 0) for (const name of all.names) changes.addAny(name);
+      else if (!changes.isAny(only)) addRow(only, neededColumns, text, all.end, bytes);
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
       changes = createChangeCollector();
@@ -164,13 +165,19 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     }
   };
 
-  const addRow = (relation: string, wanted: readonly string[], text: string, from: number, bytes: Buffer): void => {
+  const addRow = (
+    relation: string,
+    neededColumns: readonly string[],
+    text: string,
+    from: number,
+    bytes: Buffer,
+  ): void => {
     const isCut = bytes.length > DATA_AT + NAMES_BYTES;
     const row =
-      parseRow(text, from, wanted, isCut) ??
-      (isCut ? parseRow(bytes.toString("utf8", DATA_AT), from, wanted, false) : undefined);
+      parseRow(text, from, neededColumns, isCut) ??
+      (isCut ? parseRow(bytes.toString("utf8", DATA_AT), from, neededColumns, false) : undefined);
     if (row === undefined) changes.addAny(relation);
-    else changes.add(relation, { columns: wanted, rows: [row] });
+    else changes.add(relation, { columns: neededColumns, rows: [row] });
   };
 
   return {

@@ -2,9 +2,9 @@
  *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
 import type { Cell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
 import type { TableFacts } from "../engine/base-tables.ts";
-import type { ComparableKind } from "../engine/comparable.ts";
+import type { ComparableKind } from "../engine/comparable-types.ts";
 import type { Conditions } from "../engine/conditions.ts";
-import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/keys.ts";
+import { buildRowKey, buildIndexedValues, type IndexedValues } from "../engine/row-keys.ts";
 
 /** The items that have conditions on these columns, by their values. */
 interface ColumnIndex<Item> {
@@ -44,23 +44,27 @@ export const createChangeIndex = <Item extends object>(
 
   const getTableIndex = (table: string): TableIndex<Item> | undefined => {
     let found = indexes.get(table);
-    const facts = tables.get(table);
-    if (found === undefined && facts !== undefined) indexes.set(table, (found = { facts, columnIndexes: new Map() }));
+    const tableFacts = tables.get(table);
+    if (found === undefined && tableFacts !== undefined)
+      indexes.set(table, (found = { facts: tableFacts, columnIndexes: new Map() }));
     return found;
   };
 
   const getColumnIndex = (
     table: string,
     { columnIndexes, facts }: TableIndex<Item>,
-    wanted: IndexedValues,
+    indexedValues: IndexedValues,
   ): ColumnIndex<Item> => {
-    const key = JSON.stringify(wanted.columns);
+    const key = JSON.stringify(indexedValues.columns);
     let shape = columnIndexes.get(key);
     if (shape === undefined) {
-      columnIndexes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map() }));
+      columnIndexes.set(
+        key,
+        (shape = { columns: indexedValues.columns, kinds: indexedValues.kinds, byKey: new Map() }),
+      );
       const known = columns.get(table) ?? [];
       const witness = facts.requiredNonKeyColumn === undefined ? [] : [facts.requiredNonKeyColumn];
-      const all = [...new Set([...known, ...wanted.columns, ...witness])];
+      const all = [...new Set([...known, ...indexedValues.columns, ...witness])];
       if (all.length > known.length) {
         columns.set(table, all);
         onColumns();
@@ -73,14 +77,14 @@ export const createChangeIndex = <Item extends object>(
     columns,
     add: (item, query, conditions) => {
       const marks: IndexEntry<Item>[] = [];
-      for (const [table, choices] of conditions) {
-        const index = choices && getTableIndex(table);
-        if (choices === undefined || index === undefined) continue;
-        for (const condition of choices) {
-          const wanted = buildIndexedValues(condition, index.facts, query);
-          if (wanted.keys.length === 0) continue;
-          const { byKey } = getColumnIndex(table, index, wanted);
-          for (const key of wanted.keys) {
+      for (const [table, alternatives] of conditions) {
+        const index = alternatives && getTableIndex(table);
+        if (alternatives === undefined || index === undefined) continue;
+        for (const condition of alternatives) {
+          const indexedValues = buildIndexedValues(condition, index.facts, query);
+          if (indexedValues.keys.length === 0) continue;
+          const { byKey } = getColumnIndex(table, index, indexedValues);
+          for (const key of indexedValues.keys) {
             const known = byKey.get(key);
             if (known === undefined) byKey.set(key, item);
             else if (known instanceof Set) known.add(item);
@@ -112,8 +116,8 @@ export const createChangeIndex = <Item extends object>(
   };
 };
 
-const findPositions = (columns: readonly string[], wanted: readonly string[]): readonly number[] =>
-  wanted.map((name) => columns.indexOf(name));
+const findPositions = (columns: readonly string[], names: readonly string[]): readonly number[] =>
+  names.map((name) => columns.indexOf(name));
 
 /** A row before and after a change. The old version is null for an insert, the new one for a delete. */
 type Versions = readonly [was: readonly Cell[] | null, is: readonly Cell[] | null];

@@ -63,13 +63,13 @@ export const parseMessage = (text: string): ChangeMessage | undefined => {
   }
 };
 
-export const readTableChanges = ([, , relations, told]: Extract<
+export const readTableChanges = ([, , relations, rowsByRelation]: Extract<
   ChangeMessage,
   readonly ["change", ...unknown[]]
 >): TableChanges =>
   new Map(
     relations.map(([relation], i) => {
-      const rows = told?.[i] ?? 0;
+      const rows = rowsByRelation?.[i] ?? 0;
       return [relation, rows === 0 ? undefined : { columns: rows[0], rows: rows[1] }];
     }),
   );

@@ -26,14 +26,14 @@ export interface SharedChangesParts {
   readonly columns: ReadonlyMap<string, readonly string[]>;
   /** Returns whether there are no live queries, on any change source. */
   readonly isIdle: () => boolean;
-  readonly changed: (changes: TableChanges) => void;
+  readonly onChanges: (changes: TableChanges) => void;
   /** Called when changes may be missing. All live queries must then run again. */
-  readonly missed: () => void;
+  readonly onMissed: () => void;
   /** Called when all changes are reported from now on. */
-  readonly opened: (isLeader: boolean) => void;
-  /** Called when changes are no longer reported. The next call of `opened` ends this state. */
-  readonly lost: (reason: string) => void;
-  readonly refused: (reason: string) => void;
+  readonly onOpen: (isLeader: boolean) => void;
+  /** Called when changes are no longer reported. The next call of `onOpen` ends this state. */
+  readonly onLost: (reason: string) => void;
+  readonly onRefused: (reason: string) => void;
 }
 
 /** Returns whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server

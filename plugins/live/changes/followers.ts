@@ -11,8 +11,8 @@ interface Followers {
   /** Forgets followers that were silent for too long. */
   tick(): void;
   clear(): void;
-  /** Returns the columns of changed rows that any follower or this process (`mine`) needs. */
-  mergeColumns(relation: string, mine: readonly string[] | undefined): readonly string[];
+  /** Returns the columns of changed rows that any follower or this process (`ownColumns`) needs. */
+  mergeColumns(relation: string, ownColumns: readonly string[] | undefined): readonly string[];
 }
 
 /** The number of ticks without a sign of life after which a follower is forgotten. */
@@ -30,8 +30,8 @@ export const createFollowers = (): Followers => {
       for (const [sender, follower] of followers) if (++follower.silentTicks > FORGET_TICKS) followers.delete(sender);
     },
     clear: () => followers.clear(),
-    mergeColumns: (relation, mine = []) => {
-      const all = new Set(mine);
+    mergeColumns: (relation, ownColumns = []) => {
+      const all = new Set(ownColumns);
       for (const { columns } of followers.values()) for (const name of columns[relation] ?? []) all.add(name);
       return [...all];
     },

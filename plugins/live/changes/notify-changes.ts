@@ -159,12 +159,12 @@ const loadTriggerSql = async (context: PluginContext, model: Model): Promise<str
   const names = await context.query<{ schema: string; name: string }>(
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
   );
-  const wanted = bases.findTables(exposed).tables;
+  const baseTables = bases.findTables(exposed).tables;
   const routine = ident(model.schemas[0] ?? "public", TRIGGER);
   const statements = [
     sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
     ...names
-      .filter(({ schema, name }) => wanted.has(`${schema}.${name}`))
+      .filter(({ schema, name }) => baseTables.has(`${schema}.${name}`))
       .map(
         ({ schema, name }) =>
           sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,

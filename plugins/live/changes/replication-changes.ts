@@ -64,12 +64,12 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const gatherColumns = (relations: Iterable<string>): void => {
     let isDifferent = false;
     for (const relation of relations) {
-      const wanted = new Set<string>();
+      const neededColumns = new Set<string>();
       for (const interest of byRelation.get(relation)?.values() ?? [])
-        for (const column of interest.columns.get(relation) ?? []) wanted.add(column);
-      if (wanted.size === (columns.get(relation)?.length ?? 0)) continue;
-      if (wanted.size === 0) columns.delete(relation);
-      else columns.set(relation, [...wanted]);
+        for (const column of interest.columns.get(relation) ?? []) neededColumns.add(column);
+      if (neededColumns.size === (columns.get(relation)?.length ?? 0)) continue;
+      if (neededColumns.size === 0) columns.delete(relation);
+      else columns.set(relation, [...neededColumns]);
       isDifferent = true;
     }
     if (isDifferent) source?.columnsChanged();
@@ -82,15 +82,15 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       bus: context.use(busService),
       columns,
       isIdle: () => findLiveQueries()?.isIdle !== false,
-      changed: (changes) => {
+      onChanges: (changes) => {
         // A live query of several relations gets one call for each relation, but runs once.
         for (const [relation, rows] of changes)
           for (const changed of byRelation.get(relation)?.keys() ?? []) changed(relation, rows);
       },
-      missed: () => {
+      onMissed: () => {
         for (const watching of byRelation.values()) for (const changed of watching.keys()) changed();
       },
-      opened: (isLeader) => {
+      onOpen: (isLeader) => {
         logger.info(
           isLeader
             ? "live queries detect changes by logical replication"
@@ -99,12 +99,12 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         findLiveQueries()?.rewatch();
         closeWhenUnwatched();
       },
-      lost: (reason) => {
+      onLost: (reason) => {
         logger.warn("lost logical replication for live queries", { reason });
         // Asking again lets other change sources watch in the meantime.
         findLiveQueries()?.rewatch();
       },
-      refused: (reason) =>
+      onRefused: (reason) =>
         logger.info("logical replication is not available for live queries; using another change source", {
           reason,
           needs: `wal_level = logical, and ALTER ROLE ${JSON.stringify(context.model().loginRole)} REPLICATION`,

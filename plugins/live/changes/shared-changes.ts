@@ -41,12 +41,12 @@ const ATTEMPTS_BEFORE_WARNING = 15;
 const computeLockKey = ({ group }: Bus): bigint =>
   createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
 
-type Role = "idle" | "seeking" | "leading" | "following" | "refused";
+type ProcessRole = "idle" | "seeking" | "leading" | "following" | "refused";
 
 export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
   const { context, bus, columns } = parts;
   const followers = createFollowers();
-  let role: Role = "idle";
+  let role: ProcessRole = "idle";
   let isWanted = false;
   let mayBePromoted = false;
   let isClosed = false;
@@ -84,7 +84,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const reportVisible = (changes: TableChanges): void => {
     if (role !== "leading") return;
     if (isFollowed()) gatherer.add(changes);
-    parts.changed(changes);
+    parts.onChanges(changes);
   };
 
   const createHandlers = (ofAttempt: number): ChangeHandlers => ({
@@ -112,7 +112,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     silentTicks = 0;
     unknownTicks = UNKNOWN_TICKS;
     publish(["lead", epoch]);
-    parts.opened(true);
+    parts.onOpen(true);
     stopWhenUnwatched();
   };
 
@@ -140,7 +140,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   const seekAfter = (reason: string, waitMs: number): void => {
     seek(waitMs);
-    parts.lost(reason);
+    parts.onLost(reason);
   };
 
   const tryToLead = async (): Promise<void> => {
@@ -166,7 +166,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         void rest();
         role = "refused";
         mayBePromoted = isStandbyError(error);
-        return parts.refused(describeError(error));
+        return parts.onRefused(describeError(error));
       }
       seek(retryMs * (0.5 + Math.random() / 2));
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
@@ -192,8 +192,8 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     failedAttemptCount = 0;
     retryMs = FIRST_RETRY_MS;
     clearTimeout(retryTimer);
-    if (wasFollowing) parts.missed();
-    else parts.opened(false);
+    if (wasFollowing) parts.onMissed();
+    else parts.onOpen(false);
   };
 
   const receiveMessage = (text: string, sender: string): void => {
@@ -211,7 +211,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         return follow(sender, message[1]);
       case "change":
         follow(sender, message[1]);
-        if (leader?.sender === sender) parts.changed(readTableChanges(message));
+        if (leader?.sender === sender) parts.onChanges(readTableChanges(message));
         return;
       case "end":
         if (role === "following" && leader?.sender === sender)
@@ -220,7 +220,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   };
 
   const handleMissedMessages = (): void => {
-    if (role === "following") parts.missed();
+    if (role === "following") parts.onMissed();
     if (role === "following" || role === "seeking") publishColumns();
   };
 

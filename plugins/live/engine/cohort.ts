@@ -290,9 +290,9 @@ export const createCohort = ({
     await runBatch(batch.slice(half), since);
   };
 
-  const runWhenFree = async (pace: RunSpeed, batch: readonly Entry[], since?: number): Promise<void> => {
+  const runWhenFree = async (speed: RunSpeed, batch: readonly Entry[], since?: number): Promise<void> => {
     runningCount += batch.length;
-    await limiter.run(pace, () => runBatch(batch, since));
+    await limiter.run(speed, () => runBatch(batch, since));
     runningCount -= batch.length;
   };
 
@@ -303,8 +303,8 @@ export const createCohort = ({
     return batches;
   };
 
-  const slowLane = createSlowLane(splitIntoBatches, (again) => {
-    for (const entry of again) if (entry.subscriptions.size > 0) due.add(entry);
+  const slowLane = createSlowLane(splitIntoBatches, (dueAgain) => {
+    for (const entry of dueAgain) if (entry.subscriptions.size > 0) due.add(entry);
     if (due.size > 0) schedule(MAX_GAP_MS);
   });
 
@@ -314,25 +314,25 @@ export const createCohort = ({
     isRunning = true;
     const startedAtMs = performance.now();
     const list: Entry[] = [];
-    const held: Entry[] = [];
+    const postponed: Entry[] = [];
     for (const entry of isDirty ? entries.values() : due)
-      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? held : list).push(entry);
-    if (hasChanged) counts.skipped += entries.size - list.length - held.length;
+      (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? postponed : list).push(entry);
+    if (hasChanged) counts.skipped += entries.size - list.length - postponed.length;
     hasChanged = false;
     isDirty = false;
     due.clear();
     const since = changedAtMs;
     changedAtMs = undefined;
     const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
-    const pace = hasBeenQuick ? "quick" : "unknown";
-    await Promise.all(splitIntoBatches(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
+    const speed = hasBeenQuick ? "quick" : "unknown";
+    await Promise.all(splitIntoBatches(quick, batchSize).map((batch) => runWhenFree(speed, batch, since)));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
     else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
     if (isDirty || due.size > 0) schedule(0);
-    if (held.length > 0) schedule(MAX_GAP_MS);
-    for (const entry of held) if (entry.subscriptions.size > 0) due.add(entry);
+    if (postponed.length > 0) schedule(MAX_GAP_MS);
+    for (const entry of postponed) if (entry.subscriptions.size > 0) due.add(entry);
   };
 
   const onChange = (): void => {

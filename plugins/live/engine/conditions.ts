@@ -31,7 +31,7 @@ import {
   type Condition,
   type Term,
 } from "./row-alternatives.ts";
-import { findColumnKind, findTypeKind, type ComparableKind } from "./comparable.ts";
+import { findColumnKind, findTypeKind, type ComparableKind } from "./comparable-types.ts";
 
 /** The alternatives for each relation, by `schema.name`. One alternative must hold for a row of the relation. Undefined
  *  if any row matches. */
@@ -69,8 +69,13 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
   };
 
   /** Translates a condition on rows of `from` to the joined rows of `to`. */
-  const translateAlong = (choice: Alternatives, pairs: ColumnPairs, from: Relation, to: Relation): Alternatives => {
-    const passed = choice.map((condition) => {
+  const translateAlong = (
+    alternatives: Alternatives,
+    pairs: ColumnPairs,
+    from: Relation,
+    to: Relation,
+  ): Alternatives => {
+    const passed = alternatives.map((condition) => {
       const next = new Map<string, ColumnTerms>();
       for (const [source, target] of pairs) {
         const known = condition.get(source);
@@ -81,12 +86,12 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     return isAnyRow(passed) ? ANY_ROW : passed;
   };
 
-  const record = (relation: Relation, choice: Alternatives): void => {
+  const record = (relation: Relation, alternatives: Alternatives): void => {
     const name = `${relation.schema}.${relation.name}`;
     const known = found.get(name);
-    if (isAnyRow(choice)) found.set(name, undefined);
-    else if (!found.has(name)) found.set(name, choice);
-    else if (known !== undefined) found.set(name, [...known, ...choice]);
+    if (isAnyRow(alternatives)) found.set(name, undefined);
+    else if (!found.has(name)) found.set(name, alternatives);
+    else if (known !== undefined) found.set(name, [...known, ...alternatives]);
   };
 
   // --- conditions from predicates -----------------------------------------------------------------------------------
@@ -159,10 +164,11 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     id: string,
     of: (target: Relation) => Alternatives,
   ): Alternatives => {
-    const way = relationshipOf(relation, id);
-    if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY_ROW;
-    const target = named(way.target);
-    return translateAlong(of(target), reversePairs(way.columns), target, relation);
+    const relationship = relationshipOf(relation, id);
+    if (relationship === undefined || relationship.routine !== undefined || relationship.junction !== undefined)
+      return ANY_ROW;
+    const target = named(relationship.target);
+    return translateAlong(of(target), reversePairs(relationship.columns), target, relation);
   };
 
   /** Derives the condition on a row of the read from the filter of the read. */
@@ -177,36 +183,37 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   // --- conditions of all reads --------------------------------------------------------------------------------------
 
-  const recordAndReturn = (choice: Alternatives, relation: Relation): Alternatives => {
-    record(relation, choice);
-    return choice;
+  const recordAndReturn = (alternatives: Alternatives, relation: Relation): Alternatives => {
+    record(relation, alternatives);
+    return alternatives;
   };
 
   /** Records the condition on rows of the relationship. `own` returns the condition of the target. */
   const recordRelated = (
-    { relation, choice: outer }: ConditionScope,
+    { relation, alternatives: outer }: ConditionScope,
     id: string,
     own: (target: Relation) => Alternatives,
   ): Alternatives => {
-    const way = relation && relationshipOf(relation, id);
-    if (relation === undefined || way === undefined || way.routine !== undefined) throw new UnreadablePlanError();
-    const target = named(way.target);
+    const relationship = relation && relationshipOf(relation, id);
+    if (relation === undefined || relationship === undefined || relationship.routine !== undefined)
+      throw new UnreadablePlanError();
+    const target = named(relationship.target);
     const inner = own(target);
-    if (way.junction === undefined)
-      return recordAndReturn(joinByAnd(inner, translateAlong(outer, way.columns, relation, target)), target);
-    const through = named(way.junction.relation);
+    if (relationship.junction === undefined)
+      return recordAndReturn(joinByAnd(inner, translateAlong(outer, relationship.columns, relation, target)), target);
+    const through = named(relationship.junction.relation);
     const link = joinByAnd(
-      translateAlong(outer, way.junction.source, relation, through),
-      translateAlong(inner, way.junction.target, target, through),
+      translateAlong(outer, relationship.junction.source, relation, through),
+      translateAlong(inner, relationship.junction.target, target, through),
     );
     record(through, link);
     return recordAndReturn(
-      joinByAnd(inner, translateAlong(link, reversePairs(way.junction.target), through, target)),
+      joinByAnd(inner, translateAlong(link, reversePairs(relationship.junction.target), through, target)),
       target,
     );
   };
 
-  const recordSource = (source: PlanSource, around: ConditionScope | undefined): Alternatives => {
+  const recordSource = (source: PlanSource, outerScope: ConditionScope | undefined): Alternatives => {
     if (source.kind === "read" && "relation" in source.from) {
       const relation = named(source.from.relation);
       return recordAndReturn(deriveFromRead(source, relation), relation);
@@ -215,11 +222,11 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
       const relation = named(source.from);
       return recordAndReturn(deriveFromPredicate(source.where, relation), relation);
     }
-    if (around === undefined) throw new UnreadablePlanError();
+    if (outerScope === undefined) throw new UnreadablePlanError();
     if (source.kind === "embed" && "relationship" in source.via)
-      return recordRelated(around, source.via.relationship, (target) => deriveFromRead(source.read, target));
+      return recordRelated(outerScope, source.via.relationship, (target) => deriveFromRead(source.read, target));
     if (source.kind === "related" || source.kind === "related-aggregate")
-      return recordRelated(around, source.relationship, (target) => deriveFromPredicate(source.where, target));
+      return recordRelated(outerScope, source.relationship, (target) => deriveFromPredicate(source.where, target));
     throw new UnreadablePlanError();
   };
 
@@ -231,7 +238,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   if (plan.kind !== "read" && plan.kind !== "bundle") throw new UnreadablePlanError();
   visitPlan<ConditionScope>(plan, model, {
-    extendScope: (rows, source, around) => ({ ...rows, choice: recordSource(source, around) }),
+    extendScope: (rows, source, outerScope) => ({ ...rows, alternatives: recordSource(source, outerScope) }),
     expression: rejectOtherKinds(EXPRESSIONS),
     predicate: rejectOtherKinds(PREDICATES),
     output: rejectOtherKinds(OUTPUTS),
@@ -276,5 +283,5 @@ const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
 
 /** The scope of a relation, with the condition that holds for its row. */
 interface ConditionScope extends PlanScope {
-  readonly choice: Alternatives;
+  readonly alternatives: Alternatives;
 }

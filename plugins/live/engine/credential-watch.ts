@@ -11,7 +11,7 @@ interface CredentialWatch {
 interface CredentialHolder {
   readonly credentials: Credentials;
   /** Called without an error when the session has expired, or with the error that a new connection would get. */
-  refused(error?: unknown): void;
+  onRefused(error?: unknown): void;
 }
 
 /** Offered by the plugin `live-queries`. */
@@ -38,7 +38,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
       await context.authorize(each.credentials);
     } catch (error) {
       if (!(error instanceof RelApiError) || error.status >= 500) return false;
-      if (watched.delete(each)) each.refused(error);
+      if (watched.delete(each)) each.onRefused(error);
     }
     return true;
   };
@@ -81,7 +81,7 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
   return {
     join: (session, holder) => {
       watched.add(holder);
-      const forgetExpiry = scheduleExpiry(session, () => holder.refused());
+      const forgetExpiry = scheduleExpiry(session, () => holder.onRefused());
       return () => {
         forgetExpiry();
         watched.delete(holder);

@@ -64,10 +64,10 @@ class SocketCredentials implements Credentials {
   }
 
   header(name: string): string | undefined {
-    const wanted = name.toLowerCase();
-    const given = readPayloadHeaders(this.#payload).get(wanted);
-    if (given !== undefined) return given;
-    for (const [found, value] of readUpgradeHeaders(this.request)) if (found === wanted) return value;
+    const lowerName = name.toLowerCase();
+    const headerValue = readPayloadHeaders(this.#payload).get(lowerName);
+    if (headerValue !== undefined) return headerValue;
+    for (const [found, value] of readUpgradeHeaders(this.request)) if (found === lowerName) return value;
     return undefined;
   }
 

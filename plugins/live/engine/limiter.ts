@@ -6,8 +6,8 @@
 export type RunSpeed = "quick" | "unknown" | "slow";
 
 export interface Limiter {
-  /** Runs a task as soon as the limit allows it. Tasks of one pace start in order of arrival. */
-  run<Result>(pace: RunSpeed, task: () => Promise<Result>): Promise<Result>;
+  /** Runs a task as soon as the limit allows it. Tasks of one speed start in order of arrival. */
+  run<Result>(speed: RunSpeed, task: () => Promise<Result>): Promise<Result>;
 }
 
 interface WaitingRun {
@@ -26,19 +26,19 @@ export const createLimiter = (maxCount: number): Limiter => {
   const maxUnsure = Math.max(1, maxCount - 1);
   let lastNumber = 0;
 
-  const mayStart = (pace: RunSpeed): boolean => {
+  const mayStart = (speed: RunSpeed): boolean => {
     const unsure = running.unknown + running.slow;
     if (running.quick + unsure >= maxCount) return false;
-    return pace === "quick" || (unsure < maxUnsure && (pace === "unknown" || running.slow < maxSlow));
+    return speed === "quick" || (unsure < maxUnsure && (speed === "unknown" || running.slow < maxSlow));
   };
 
   const startNext = (): void => {
     let next: RunSpeed | undefined;
-    for (const pace of RUN_SPEEDS) {
-      const [first] = waiting[pace];
-      if (first === undefined || !mayStart(pace)) continue;
+    for (const speed of RUN_SPEEDS) {
+      const [first] = waiting[speed];
+      if (first === undefined || !mayStart(speed)) continue;
       // This list is not empty, because the loop chooses no empty list.
-      if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = pace;
+      if (next === undefined || first.number < (waiting[next][0] as WaitingRun).number) next = speed;
     }
     if (next === undefined) return;
     running[next]++;
@@ -46,13 +46,13 @@ export const createLimiter = (maxCount: number): Limiter => {
   };
 
   return {
-    run: async (pace, task) => {
-      if (mayStart(pace) && waiting[pace].length === 0) running[pace]++;
-      else await new Promise<void>((start) => waiting[pace].push({ number: ++lastNumber, start }));
+    run: async (speed, task) => {
+      if (mayStart(speed) && waiting[speed].length === 0) running[speed]++;
+      else await new Promise<void>((start) => waiting[speed].push({ number: ++lastNumber, start }));
       try {
         return await task();
       } finally {
-        running[pace]--;
+        running[speed]--;
         startNext();
       }
     },

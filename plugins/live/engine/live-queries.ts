@@ -12,7 +12,7 @@ import {
   usesOnlyBuiltIns,
   type ValueOf,
 } from "../../../core/index.ts";
-import { createTimeDependence } from "./clock.ts";
+import { createTimeDependence } from "./time-dependence.ts";
 import { createPlanStatistics } from "./statistics.ts";
 import { createCohortKeyBuilder, buildCohortFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
@@ -73,7 +73,7 @@ const createLiveQueries = (
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
   let isClosed = false;
-  const ran = context.use(liveRunSignal);
+  const runSignal = context.use(liveRunSignal);
   context.counters.watch("live-query-bytes", () => keptBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
   context.counters.watch("live-queries-due", () => {
@@ -185,7 +185,7 @@ const createLiveQueries = (
         limiter,
         meter,
         batchSize: context.options.liveQueryBatchSize,
-        runSignal: ran,
+        runSignal,
         whenEmpty: removeCohort,
         groups,
         whenNoLongerShared: endSharing,

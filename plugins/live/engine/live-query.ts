@@ -19,7 +19,7 @@ class GraphqlSource implements LiveSource {
   readonly #session: Session;
   readonly #settings: Execution["settings"];
   /** Translates errors of the current plan into errors for the client. */
-  #told: ((error: unknown) => unknown) | undefined;
+  #convertError: ((error: unknown) => unknown) | undefined;
 
   constructor(
     context: PluginContext,
@@ -46,13 +46,13 @@ class GraphqlSource implements LiveSource {
       if (live === undefined || operation.loads.length > 0) throw functionFieldNotLive(path);
       return { ...live(this.#session), path };
     });
-    this.#told = calls[0]?.convertError;
+    this.#convertError = calls[0]?.convertError;
     operation.cachePlan();
     return new GraphqlQuery(this.#context, this.#engine, operation, calls, this.#session, this.#settings);
   }
 
   encodeError(error: unknown): string {
-    return this.#engine.encodeErrors(this.#told?.(error) ?? error, this.#session).body;
+    return this.#engine.encodeErrors(this.#convertError?.(error) ?? error, this.#session).body;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Combines conditions on a row as a list of alternatives. If there are too many alternatives, weaker conditions
  *  replace them. */
 import type { Slot } from "../../../core/index.ts";
-import type { ComparableKind } from "./comparable.ts";
+import type { ComparableKind } from "./comparable-types.ts";
 
 /** The source of the values of a column: one value, or a list as an array literal. */
 export type Term =
@@ -23,7 +23,7 @@ export type Alternatives = readonly Condition[];
 
 /** The alternatives that every row matches. */
 export const ANY_ROW: Alternatives = [new Map()];
-export const isAnyRow = (choice: Alternatives): boolean => choice.some((condition) => condition.size === 0);
+export const isAnyRow = (alternatives: Alternatives): boolean => alternatives.some((condition) => condition.size === 0);
 
 /** The largest number of alternatives. Beyond this number, the conditions are weakened. */
 const MAX_ALTERNATIVES = 16;

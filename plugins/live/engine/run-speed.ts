@@ -25,7 +25,7 @@ export const createRunSpeedMeter = (): RunSpeedMeter => {
   };
 };
 
-/** The pace of an entry. */
+/** The results of earlier runs of an entry. */
 export interface RunHistory {
   /** The size of the batches in which an entry runs in the slow lane. It is set if the entry was in a slow batch or
    *  raised an error. Undefined if the entry runs with the others. */

@@ -102,7 +102,7 @@ export const createRunner = (context: PluginContext): Runner => {
    *  not matter. */
   const inferTypes = async (ask: Ask<Multiplexing>, program: Program): Promise<readonly string[]> => {
     const databaseRole = ask(DATABASE_ROLE);
-    const asked = buildTypesProgram(program, `relapi_live_${process.pid}_${++statementNumber}`);
+    const typesProgram = buildTypesProgram(program, `relapi_live_${process.pid}_${++statementNumber}`);
     const execution: Execution = {
       schema: ask(SCHEMA),
       keepsLoginPath: ask(KEEPS_LOGIN_PATH) ?? false,
@@ -114,7 +114,7 @@ export const createRunner = (context: PluginContext): Runner => {
         ...(databaseRole === undefined ? {} : { databaseRole }),
       },
       access: "read only",
-      programs: [{ program: asked, values: [] }],
+      programs: [{ program: typesProgram, values: [] }],
       end: "commit",
       skipsPreRequest: true,
     };
@@ -154,14 +154,14 @@ export const createRunner = (context: PluginContext): Runner => {
     const [only] = query.programs;
     // A query without a row runs by itself (`encodeRow` in live-queries.ts).
     if (only === undefined || row === undefined) return undefined;
-    const { value: made, commit: keep } = multiplexed.get({
+    const { value: multiplexedProgram, commit: keep } = multiplexed.get({
       program: only.program,
       model: context.model(),
       databaseRole: facts.session.databaseRole,
       schema: facts.access.schema,
       keepsLoginPath: facts.access.keepsLoginPath,
     });
-    const program = await made;
+    const program = await multiplexedProgram;
     keep();
     return program;
   };

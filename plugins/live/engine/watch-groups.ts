@@ -75,7 +75,7 @@ export const createWatchGroups = (
         relations: bases.tables,
         isOpenEnded: bases.isOpenEnded,
         columns: index.columns,
-        onColumns: (given) => void (listener = given),
+        onColumns: (columnsListener) => void (listener = columnsListener),
       },
       changed: (relation, rows) => {
         if (relation === undefined || rows === undefined) return markChanged(cohorts, NO_ENTRIES);

@@ -26,19 +26,19 @@ const parsePointer = (pointer: string): string[] =>
         .slice(1)
         .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-const arrayIndex = (list: readonly unknown[], name: string, last: number): number => {
+const parseArrayIndex = (list: readonly unknown[], name: string, last: number): number => {
   const index = name === "-" ? list.length : /^(?:0|[1-9]\d*)$/.test(name) ? Number(name) : -1;
   if (index < 0 || index > last) throw new LivePatchError(`there is no element ${name}`);
   return index;
 };
 
-const valueIn = (container: unknown, name: string): unknown => {
-  if (Array.isArray(container)) return container[arrayIndex(container, name, container.length - 1)];
+const getMember = (container: unknown, name: string): unknown => {
+  if (Array.isArray(container)) return container[parseArrayIndex(container, name, container.length - 1)];
   if (!isContainer(container) || !Object.hasOwn(container, name)) throw new LivePatchError(`there is no ${name}`);
   return (container as Record<string, unknown>)[name];
 };
 
-const valueAt = (document: unknown, pointer: string): unknown => parsePointer(pointer).reduce(valueIn, document);
+const getValueAt = (document: unknown, pointer: string): unknown => parsePointer(pointer).reduce(getMember, document);
 
 /** Sets a member of an object, so that even `__proto__` becomes an ordinary member. */
 const setValue = (object: Record<string, unknown>, name: string, value: unknown): void => {
@@ -51,7 +51,7 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
   return (
     Array.isArray(a) === Array.isArray(b) &&
     names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && isDeepEqual(valueIn(a, name), valueIn(b, name)))
+    names.every((name) => Object.hasOwn(b, name) && isDeepEqual(getMember(a, name), getMember(b, name)))
   );
 };
 
@@ -75,7 +75,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     let container = writable(root);
     root = container;
     for (const part of parts) {
-      const child = writable(valueIn(container, part));
+      const child = writable(getMember(container, part));
       if (Array.isArray(container)) container[Number(part)] = child;
       else setValue(container, part, child);
       container = child;
@@ -86,15 +86,15 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     change(
       pointer,
       (container, name) => {
-        if (!isNew) valueIn(container, name);
+        if (!isNew) getMember(container, name);
         if (!Array.isArray(container)) setValue(container, name, value);
-        else container.splice(arrayIndex(container, name, container.length), isNew ? 0 : 1, value);
+        else container.splice(parseArrayIndex(container, name, container.length), isNew ? 0 : 1, value);
       },
       () => value,
     );
   const remove = (pointer: string): void =>
     change(pointer, (container, name) => {
-      valueIn(container, name);
+      getMember(container, name);
       if (Array.isArray(container)) container.splice(Number(name), 1);
       else delete container[name];
     });
@@ -102,11 +102,11 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     const { path } = operation;
     if (operation.op === "remove") remove(path);
     else if (operation.op === "test") {
-      if (!isDeepEqual(valueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
+      if (!isDeepEqual(getValueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
     } else if ("value" in operation) {
       put(path, operation.value, operation.op === "add");
     } else {
-      const value = valueAt(root, operation.from);
+      const value = getValueAt(root, operation.from);
       if (operation.op === "move") remove(operation.from);
       put(path, value, true);
     }

@@ -92,8 +92,8 @@ const compareLists = (
   while (from < shorter && isDeepStrictEqual(old[from], fresh[from])) from++;
   let same = 0;
   while (same < shorter - from && isDeepStrictEqual(old.at(-1 - same), fresh.at(-1 - same))) same++;
-  const place = { list: fresh, path, from, depth };
-  compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), place);
+  const position = { list: fresh, path, from, depth };
+  compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), position);
 };
 
 interface ListPosition {
@@ -107,20 +107,20 @@ interface ListPosition {
 
 /** Compares the rows of two lists. It removes rows first, then adds and moves rows from front to back, and finally
  *  compares the rows that remain. */
-const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Json[], place: ListPosition): void => {
-  const { path, from, depth } = place;
+const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Json[], position: ListPosition): void => {
+  const { path, from, depth } = position;
   const at = (index: number): string => `${path}/${from + index}`;
   const isOneEach = old.length === 1 && fresh.length === 1;
   const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
   const oldIndexByKey = new Map(oldKeys.map((key, i) => [key, i]));
-  const wanted = new Set(freshKeys);
+  const freshKeySet = new Set(freshKeys);
   const moving = findMovedItems(freshKeys.flatMap((key) => oldIndexByKey.get(key) ?? [])).map(
     (i) => oldKeys[i] as string,
   );
-  if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, place.list as Json);
+  if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, position.list as Json);
 
-  for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) removeOperation(draft, at(i));
-  const now = oldKeys.filter((key) => wanted.has(key));
+  for (let i = old.length - 1; i >= 0; i--) if (!freshKeySet.has(oldKeys[i] as string)) removeOperation(draft, at(i));
+  const now = oldKeys.filter((key) => freshKeySet.has(key));
   const unplaced = new Set(moving);
   /** The position in the patched list at which the next row belongs. */
   let next = 0;

@@ -15,7 +15,7 @@ export interface ResultStore {
   /** Stores a result. Undefined if the result is too large, by itself or together with the others. Each stored result
    *  must be released. */
   store(result: LiveResult): StoredResult | undefined;
-  release(kept: StoredResult | undefined): void;
+  release(stored: StoredResult | undefined): void;
 }
 
 type StoreLimits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
@@ -39,18 +39,18 @@ export const createResultStore = (limits: () => StoreLimits): ResultStore => {
       return total;
     },
     store: (result) => {
-      const kept = byResult.get(result) ?? copyText(result);
-      if (kept === undefined) return undefined;
-      byResult.set(result, kept);
-      if (kept.subscriberCount === 0) {
-        if (total + kept.bytes > limits().maxLivePatchTotalBytes) return undefined;
-        total += kept.bytes;
+      const stored = byResult.get(result) ?? copyText(result);
+      if (stored === undefined) return undefined;
+      byResult.set(result, stored);
+      if (stored.subscriberCount === 0) {
+        if (total + stored.bytes > limits().maxLivePatchTotalBytes) return undefined;
+        total += stored.bytes;
       }
-      kept.subscriberCount++;
-      return kept;
+      stored.subscriberCount++;
+      return stored;
     },
-    release: (kept) => {
-      if (kept !== undefined && --kept.subscriberCount === 0) total -= kept.bytes;
+    release: (stored) => {
+      if (stored !== undefined && --stored.subscriberCount === 0) total -= stored.bytes;
     },
   };
 };

@@ -107,14 +107,14 @@ const encodeEventData = (result: LiveResult, patcher: LivePatcher | undefined): 
 /** Wraps the GET handler, so that it serves clients that request events. */
 const wrapHandler =
   (context: PluginContext, answer: AnswerStream, get: RestHandler): RestHandler =>
-  (asked, target: RestTarget) => {
-    if (!PREFERS_EVENTS.test(asked.header("accept") ?? "")) return get(asked, target);
+  (requestExchange, target: RestTarget) => {
+    if (!PREFERS_EVENTS.test(requestExchange.header("accept") ?? "")) return get(requestExchange, target);
     const rest = context.use(restLiveService);
-    if (rest === undefined) return get(asked, target);
-    asked.operation = { ...asked.operation, kind: "subscription" };
-    const { session } = asked;
-    const patches = PATCH.test(asked.query ?? "") ? context.use(livePatchesService) : undefined;
-    const exchange = patches === undefined ? asked : removePatchParameter(asked);
+    if (rest === undefined) return get(requestExchange, target);
+    requestExchange.operation = { ...requestExchange.operation, kind: "subscription" };
+    const { session } = requestExchange;
+    const patches = PATCH.test(requestExchange.query ?? "") ? context.use(livePatchesService) : undefined;
+    const exchange = patches === undefined ? requestExchange : removePatchParameter(requestExchange);
     const source = {
       plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
       encodeError: (error: unknown) => rest.encodeError(error, exchange),
@@ -147,7 +147,7 @@ const wrapHandler =
       }
       const forget = requireService(context, credentialWatchService).join(session, {
         credentials: exchange.credentials,
-        refused: () => events.end(),
+        onRefused: () => events.end(),
       });
       return () => {
         forget();

@@ -6,7 +6,7 @@ import type { LivePatcher, LiveResult } from "../api.ts";
 import { encodePayload } from "./live-directive.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./send-queue.ts";
-import type { Connection, Conversation } from "./socket-connection.ts";
+import type { ClientConnection, Conversation } from "./socket-connection.ts";
 import { SocketSession, type RunningQuery } from "./socket-session.ts";
 import { getSockets } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
@@ -40,8 +40,8 @@ interface GqlError {
   readonly extensions: { readonly path: string; readonly code: string; readonly internal?: Json };
 }
 
-const openConversation = (connection: Connection): Conversation => {
-  const { outbox, context, engine, path } = connection;
+const openConversation = (connection: ClientConnection): Conversation => {
+  const { sendQueue, context, engine, path } = connection;
   const caller = new SocketSession(connection, KEEP_ALIVE);
   const { running } = caller;
   /** The message of a refused `connection_init`. */
@@ -64,10 +64,10 @@ const openConversation = (connection: Connection): Conversation => {
   const encodeRefusal = (error: unknown): string =>
     path === LEGACY_PATH ? JSON.stringify(encodeOneError(error)) : encodeErrorsText(error);
 
-  const complete = (id: string): void => outbox.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
+  const complete = (id: string): void => sendQueue.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
 
   const sendError = (id: string, payload: string): void => {
-    outbox.send(`{"type":"error","id":${JSON.stringify(id)},"payload":${payload}}`);
+    sendQueue.send(`{"type":"error","id":${JSON.stringify(id)},"payload":${payload}}`);
     complete(id);
   };
 
@@ -77,7 +77,7 @@ const openConversation = (connection: Connection): Conversation => {
       await caller.authorize(payload);
     } catch (error) {
       refusal = encodeError(error).message;
-      outbox.send(JSON.stringify({ type: "connection_error", payload: refusal }));
+      sendQueue.send(JSON.stringify({ type: "connection_error", payload: refusal }));
       connection.close(4400, `Connection initialization failed: ${refusal}`);
     }
   };
@@ -110,21 +110,22 @@ const openConversation = (connection: Connection): Conversation => {
     };
     const query: RunningQuery = { sentHash: "", pending: undefined };
     const sink: OperationSink = {
-      started: (stop) => {
+      onStarted: (stop) => {
         query.stop = stop;
         running.set(id, query);
       },
-      refused: (error) => sendError(id, encodeRefusal(error)),
-      failed: (error) => {
-        outbox.send(encodeData(id, encodeErrorsText(error)));
+      onRefused: (error) => sendError(id, encodeRefusal(error)),
+      onFailed: (error) => {
+        sendQueue.send(encodeData(id, encodeErrorsText(error)));
         complete(id);
       },
-      done: (data) => {
-        outbox.send(encodeData(id, `{"data":${data}}`));
+      onDone: (data) => {
+        sendQueue.send(encodeData(id, `{"data":${data}}`));
         complete(id);
       },
-      liveResult: (answer, patcher) => outbox.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
-      liveEnded: (error) => {
+      onLiveResult: (answer, patcher) =>
+        sendQueue.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+      onLiveEnded: (error) => {
         caller.stop(id);
         sendError(id, encodeRefusal(error));
       },
@@ -138,7 +139,7 @@ const openConversation = (connection: Connection): Conversation => {
       message = parseMessage(engine.parseJson(text));
     } catch (error) {
       const detail = error instanceof Error ? error.message : "no message";
-      return outbox.send(
+      return sendQueue.send(
         JSON.stringify({ type: "connection_error", payload: `parsing ClientMessage failed, ${detail}` }),
       );
     }

@@ -40,9 +40,9 @@ export const readLiveDirective = (document: ValidatedDocument): LiveDirectiveReq
   const { operation, directives } = document;
   const plain = operation === "subscription" ? WHOLE_RESULTS : undefined;
   if (operation === "mutation" || !directives.includes("live")) return plain;
-  const given = document.bind().directives.get("live");
-  if (given?.["if"] !== true) return plain;
-  return given["patch"] === true ? PATCHED_RESULTS : WHOLE_RESULTS;
+  const args = document.bind().directives.get("live");
+  if (args?.["if"] !== true) return plain;
+  return args["patch"] === true ? PATCHED_RESULTS : WHOLE_RESULTS;
 };
 
 /** Opens a patcher for a subscriber that requests patches. Undefined if the subscriber requests no patches, or if no

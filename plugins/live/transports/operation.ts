@@ -2,29 +2,29 @@
 import { RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
-import type { Connection } from "./socket-connection.ts";
+import type { ClientConnection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 
 /** The callbacks through which a protocol reports the progress of an operation. */
 export interface OperationSink {
   /** Reports that the request, document, variables or session variables were refused, before the operation started. */
-  refused(error: unknown): void;
+  onRefused(error: unknown): void;
   /** Reports that a query or mutation failed in execution. */
-  failed(error: unknown): void;
+  onFailed(error: unknown): void;
   /** Reports that a live query has started. It may have no result yet. */
-  started(stop: () => void): void;
+  onStarted(stop: () => void): void;
   /** Reports that a query or mutation has finished, with the text of the `data` object. */
-  done(data: string): void;
+  onDone(data: string): void;
   /** Reports a result of a live query. With `patcher`, the client accepts patches. */
-  liveResult(answer: LiveResult, patcher: LivePatcher | undefined): void;
+  onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void;
   /** Reports that a live query has ended without a request of the client. */
-  liveEnded(error: unknown): void;
+  onLiveEnded(error: unknown): void;
 }
 
 /** Starts an operation; errors of `readRequest` go to the sink. When the promise has settled, a live query has started,
  *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
-  connection: Connection,
+  connection: ClientConnection,
   session: Session,
   readRequest: () => GqlRequest,
   sink: OperationSink,
@@ -33,14 +33,14 @@ export const startOperation = (
   const report = createReport(connection, session);
   const refuse = (error: unknown): void => {
     report.end(0, error);
-    sink.refused(error);
+    sink.onRefused(error);
   };
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
     report.operation = document.namedOperation;
-    const asked = readLiveDirective(document);
-    if (asked === undefined) return runOnce(connection, session, document.bind(), sink, report);
+    const directive = readLiveDirective(document);
+    if (directive === undefined) return runOnce(connection, session, document.bind(), sink, report);
     report.operation = { ...document.namedOperation, kind: "subscription" };
-    subscribe(connection, session, request, asked, sink, report);
+    subscribe(connection, session, request, directive, sink, report);
   };
   try {
     const request = readRequest();
@@ -53,7 +53,7 @@ export const startOperation = (
 };
 
 const runOnce = (
-  connection: Connection,
+  connection: ClientConnection,
   session: Session,
   operation: GqlOperation,
   sink: OperationSink,
@@ -69,38 +69,38 @@ const runOnce = (
     .then(
       (data) => {
         report.end(data.length);
-        sink.done(data);
+        sink.onDone(data);
       },
       (error: unknown) => {
         report.end(0, error);
-        sink.failed(error);
+        sink.onFailed(error);
       },
     );
 };
 
 const subscribe = (
-  connection: Connection,
+  connection: ClientConnection,
   session: Session,
   request: GqlRequest,
-  asked: LiveDirectiveRequest,
+  directive: LiveDirectiveRequest,
   sink: OperationSink,
   report: Report,
 ): void => {
-  const { engine, live, context, settings, outbox } = connection;
-  const patcher = openPatcher(context, asked);
+  const { engine, live, context, settings, sendQueue } = connection;
+  const patcher = openPatcher(context, directive);
   const stop = live.subscribe(live.graphqlSource(engine, request, session, settings), {
     answer: (result) => {
       report.end(result.text.length);
-      sink.liveResult(result, patcher);
+      sink.onLiveResult(result, patcher);
     },
-    isSlow: () => outbox.isSlow,
+    isSlow: () => sendQueue.isSlow,
     end: (error) => {
       if (error === undefined) return;
       report.end(0, error);
-      sink.liveEnded(error);
+      sink.onLiveEnded(error);
     },
   });
-  sink.started(() => {
+  sink.onStarted(() => {
     stop();
     patcher?.close();
   });
@@ -115,7 +115,7 @@ interface Report {
   end(bytes: number, error?: unknown): void;
 }
 
-const createReport = ({ context, request }: Connection, session: Session): Report => {
+const createReport = ({ context, request }: ClientConnection, session: Session): Report => {
   const signal = context.use(requestSignal);
   const startedAtMs = performance.now();
   let isReported = !signal.hasListeners;

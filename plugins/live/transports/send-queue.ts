@@ -3,26 +3,26 @@
 import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-export interface Outbox {
+export interface SendQueue {
   send(text: string): void;
   /** Sends a message that `encodeFrame` has encoded. */
   sendFrame(frame: Uint8Array): void;
   /** Sends a result of a live query, when the client is fast enough. `encode` builds the message when it is sent. */
-  offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void;
+  offer(live: SendQueueEntry, hash: string, encode: () => Uint8Array): void;
   /** Drops the pending result of a live query that has ended. */
-  forget(live: OutboxEntry): void;
+  forget(live: SendQueueEntry): void;
   readonly isSlow: boolean;
 }
 
-/** The state of a live query in an outbox. */
-export interface OutboxEntry {
+/** The state of a live query in a send queue. */
+export interface SendQueueEntry {
   /** The hash of the last result that the client was sent. */
   sentHash: string;
   pending: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
-/** The connection or response that owns an outbox. */
-export interface OutboxOwner {
+/** The connection or response that owns a send queue. */
+export interface SendQueueOwner {
   /** Returns whether messages can be written. */
   isOpen(): boolean;
   /** Called after each message that is written while the client has unread messages. */
@@ -34,16 +34,16 @@ export interface OutboxOwner {
 /** The unread bytes above which the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** The outbox of a socket or response. It is a class, because closures and maps for each socket would take ten times
+/** The send queue of a socket or response. It is a class, because closures and maps for each socket would take ten times
  *  the memory. */
-class StreamOutbox implements Outbox {
+class StreamSendQueue implements SendQueue {
   readonly #outgoing: Duplex | OutgoingMessage;
-  readonly #owner: OutboxOwner;
+  readonly #owner: SendQueueOwner;
   /** The live queries with a pending result. It is only set while the client is slow. */
-  #held: Set<OutboxEntry> | undefined;
+  #pendingEntries: Set<SendQueueEntry> | undefined;
   isSlow = false;
 
-  constructor(outgoing: Duplex | OutgoingMessage, owner: OutboxOwner) {
+  constructor(outgoing: Duplex | OutgoingMessage, owner: SendQueueOwner) {
     this.#outgoing = outgoing;
     this.#owner = owner;
   }
@@ -62,27 +62,27 @@ class StreamOutbox implements Outbox {
     outgoing.once("drain", () => this.#drained());
   }
 
-  offer(live: OutboxEntry, hash: string, encode: () => Uint8Array): void {
+  offer(live: SendQueueEntry, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
       // A result that the client already has needs no message.
       live.pending = live.sentHash === hash ? undefined : { hash, encode };
-      (this.#held ??= new Set()).add(live);
+      (this.#pendingEntries ??= new Set()).add(live);
       return;
     }
     live.sentHash = hash;
     this.sendFrame(encode());
   }
 
-  forget(live: OutboxEntry): void {
+  forget(live: SendQueueEntry): void {
     live.pending = undefined;
-    this.#held?.delete(live);
+    this.#pendingEntries?.delete(live);
   }
 
   #drained(): void {
     this.isSlow = false;
-    for (const live of this.#held ?? []) {
+    for (const live of this.#pendingEntries ?? []) {
       if (this.isSlow) return;
-      this.#held?.delete(live);
+      this.#pendingEntries?.delete(live);
       const { pending } = live;
       if (pending === undefined) continue;
       live.pending = undefined;
@@ -90,13 +90,13 @@ class StreamOutbox implements Outbox {
       this.sendFrame(pending.encode());
     }
     if (this.isSlow) return;
-    this.#held = undefined;
+    this.#pendingEntries = undefined;
     this.#owner.whenFast();
   }
 }
 
-export const createOutbox = (outgoing: Duplex | OutgoingMessage, owner: OutboxOwner): Outbox =>
-  new StreamOutbox(outgoing, owner);
+export const createSendQueue = (outgoing: Duplex | OutgoingMessage, owner: SendQueueOwner): SendQueue =>
+  new StreamSendQueue(outgoing, owner);
 
 const TEXT_FRAME = 0x81; // The first byte of a frame that is the final frame of a text message.
 

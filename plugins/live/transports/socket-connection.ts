@@ -5,11 +5,11 @@ import type { WebSocket } from "ws";
 import { buildErrorFields, type Execution, type PluginContext } from "../../../core/index.ts";
 import type { LiveQueries } from "../api.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { createOutbox, type Outbox, type OutboxOwner } from "./send-queue.ts";
+import { createSendQueue, type SendQueue, type SendQueueOwner } from "./send-queue.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 /** The connection as a protocol sees it. */
-export interface Connection {
+export interface ClientConnection {
   readonly path: string;
   /** The request by which the client opened the connection. */
   readonly request: IncomingMessage;
@@ -17,7 +17,7 @@ export interface Connection {
   readonly engine: GqlEngine;
   readonly live: LiveQueries;
   readonly heartbeat: Heartbeat;
-  readonly outbox: Outbox;
+  readonly sendQueue: SendQueue;
   /** The settings of the connection that SQL can read. @rule G-SES-10 */
   readonly settings: NonNullable<Execution["settings"]>;
   isOpen(): boolean;
@@ -39,7 +39,7 @@ const MAX_WAITING = 16;
 const MAX_REASON_BYTES = 123;
 
 interface ConnectionParts extends Pick<
-  Connection,
+  ClientConnection,
   "request" | "context" | "engine" | "live" | "heartbeat" | "settings"
 > {
   readonly webSocket: WebSocket;
@@ -48,14 +48,14 @@ interface ConnectionParts extends Pick<
 
 /** A connection. It is a class, because closures for each of many thousands of connections would take most of their
  *  memory. */
-export class SocketConnection implements Connection, OutboxOwner {
+export class SocketConnection implements ClientConnection, SendQueueOwner {
   readonly request: IncomingMessage;
   readonly context: PluginContext;
   readonly engine: GqlEngine;
   readonly live: LiveQueries;
   readonly heartbeat: Heartbeat;
-  readonly settings: Connection["settings"];
-  readonly outbox: Outbox;
+  readonly settings: ClientConnection["settings"];
+  readonly sendQueue: SendQueue;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
   readonly #conversation: Conversation;
@@ -64,7 +64,7 @@ export class SocketConnection implements Connection, OutboxOwner {
   #waiting: string[] | undefined;
   #isBusy = false;
 
-  constructor(parts: ConnectionParts, open: (connection: Connection) => Conversation) {
+  constructor(parts: ConnectionParts, open: (connection: ClientConnection) => Conversation) {
     this.request = parts.request;
     this.context = parts.context;
     this.engine = parts.engine;
@@ -73,7 +73,7 @@ export class SocketConnection implements Connection, OutboxOwner {
     this.settings = parts.settings;
     this.#webSocket = parts.webSocket;
     this.#socket = parts.socket;
-    this.outbox = createOutbox(parts.socket, this);
+    this.sendQueue = createSendQueue(parts.socket, this);
     this.#conversation = open(this);
   }
 
@@ -122,7 +122,7 @@ export class SocketConnection implements Connection, OutboxOwner {
 
   /** Takes messages while the client reads its replies, so that replies to a slow client do not accumulate. */
   #next(): void {
-    while (!this.#isBusy && !this.outbox.isSlow) {
+    while (!this.#isBusy && !this.sendQueue.isSlow) {
       const text = this.#waiting?.shift();
       if (text === undefined) break;
       if (!this.isOpen()) return;

@@ -5,8 +5,8 @@ import type { GqlEngine } from "../../graphql/api.ts";
 import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createSocketCredentials } from "../engine/credentials.ts";
 import type { BeatingConnection } from "./heartbeat.ts";
-import type { OutboxEntry } from "./send-queue.ts";
-import type { Connection } from "./socket-connection.ts";
+import type { SendQueueEntry } from "./send-queue.ts";
+import type { ClientConnection } from "./socket-connection.ts";
 
 /** The reason for closing the socket of an expired token, with the same message as over HTTP. @rule G-WS-10 G-WS-15 */
 const EXPIRED_REASON = "Forbidden: Could not verify JWT: JWTExpired";
@@ -20,7 +20,7 @@ export const buildForbiddenReason = (engine: GqlEngine, error: unknown): string 
 };
 
 /** A live query of the socket. */
-export interface RunningQuery extends OutboxEntry {
+export interface RunningQuery extends SendQueueEntry {
   stop?: (() => void) | undefined;
 }
 
@@ -30,36 +30,36 @@ export class SocketSession implements BeatingConnection {
   readonly running = new Map<string, RunningQuery>();
   /** The session of the caller. Undefined until `authorize` has succeeded. */
   session: Session | undefined;
-  readonly #connection: Connection;
+  readonly #connection: ClientConnection;
   readonly #heartbeatFrame: Uint8Array;
   #hasEnded = false;
   #forgetCredentials: (() => void) | undefined;
 
-  constructor(connection: Connection, heartbeatFrame: Uint8Array) {
+  constructor(connection: ClientConnection, heartbeatFrame: Uint8Array) {
     this.#connection = connection;
     this.#heartbeatFrame = heartbeatFrame;
   }
 
   /** Authorizes and acknowledges the caller. @throws the errors of `authorize` @rule G-WS-1 */
   async authorize(payload: Json | undefined): Promise<void> {
-    const { context, engine, heartbeat, outbox, request } = this.#connection;
+    const { context, engine, heartbeat, sendQueue, request } = this.#connection;
     const credentials = createSocketCredentials(request, payload, engine);
     const session = await context.authorize(credentials);
     if (this.#hasEnded) return;
     this.session = session;
-    outbox.send('{"type":"connection_ack"}');
+    sendQueue.send('{"type":"connection_ack"}');
     heartbeat.join(this);
     this.#forgetCredentials = requireService(context, credentialWatchService).join(session, {
       credentials,
-      refused: (error) =>
+      onRefused: (error) =>
         this.#connection.close(4403, error === undefined ? EXPIRED_REASON : buildForbiddenReason(engine, error)),
     });
   }
 
   beat(): void {
-    const { outbox } = this.#connection;
+    const { sendQueue } = this.#connection;
     // A slow client gets a pending message soon, so it needs no heartbeat.
-    if (!outbox.isSlow) outbox.sendFrame(this.#heartbeatFrame);
+    if (!sendQueue.isSlow) sendQueue.sendFrame(this.#heartbeatFrame);
   }
 
   /** Stops the live query with this id, if there is one. */
@@ -68,7 +68,7 @@ export class SocketSession implements BeatingConnection {
     if (query === undefined) return;
     this.running.delete(id);
     query.stop?.();
-    this.#connection.outbox.forget(query);
+    this.#connection.sendQueue.forget(query);
   }
 
   /** Called when the connection has ended. */

@@ -5,7 +5,7 @@ import type { WebSocket, WebSocketServer } from "ws";
 import { createCurrentOriginPolicy, defineService, requireService, type PluginContext } from "../../../core/index.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { liveQueriesService } from "../api.ts";
-import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
+import { SocketConnection, type ClientConnection, type Conversation } from "./socket-connection.ts";
 import { graphqlService } from "../../graphql/api.ts";
 import { takeUpgradeHook, type Upgrade } from "../api.ts";
 
@@ -14,7 +14,7 @@ export interface SocketProtocol {
   readonly name: string;
   /** Returns whether this protocol is used on the path when the client offers no subprotocol. @rule G-WS-19 */
   isDefaultOn(path: string): boolean;
-  open(connection: Connection): Conversation;
+  open(connection: ClientConnection): Conversation;
 }
 
 interface Sockets {
@@ -26,7 +26,7 @@ const socketsService = defineService<Sockets>("graphql-sockets");
 const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
 
 /** The settings of a connection that SQL can read, by path. */
-const SETTINGS_BY_PATH: ReadonlyMap<string, Connection["settings"]> = new Map(
+const SETTINGS_BY_PATH: ReadonlyMap<string, ClientConnection["settings"]> = new Map(
   PATHS.map((path) => [
     path,
     [
@@ -112,7 +112,7 @@ const createSockets = (context: PluginContext): Sockets => {
 
   const accept = (
     to: WebSocketServer,
-    settings: Connection["settings"],
+    settings: ClientConnection["settings"],
     { request, socket, head, path }: Upgrade,
   ): void => {
     if (isClosing || openConnections.size >= context.options.maxSockets)

@@ -15,7 +15,7 @@ import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument
 import { readLiveDirective, openPatcher, encodePayload } from "./live-directive.ts";
 import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import { createOutbox, type OutboxEntry } from "./send-queue.ts";
+import { createSendQueue, type SendQueueEntry } from "./send-queue.ts";
 
 export interface StreamFormat<Message> {
   readonly headers: Headers;
@@ -56,17 +56,17 @@ const createAnswerStream = (context: PluginContext) => {
     stream: (response) => {
       let isEnded = false;
       let stop: (() => void) | undefined;
-      const live: OutboxEntry = { sentHash: "", pending: undefined };
-      const outbox = createOutbox(response, {
+      const live: SendQueueEntry = { sentHash: "", pending: undefined };
+      const sendQueue = createSendQueue(response, {
         isOpen: () => !isEnded,
         whenSlow: () => context.watchUnread(response),
         whenFast: () => undefined,
       });
-      const write = (text: string): void => outbox.sendFrame(Buffer.from(text));
+      const write = (text: string): void => sendQueue.sendFrame(Buffer.from(text));
       if (format.start !== undefined) write(format.start);
       const beating = {
         beat: () => {
-          if (!outbox.isSlow) write(format.beat);
+          if (!sendQueue.isSlow) write(format.beat);
         },
       };
       heartbeat.join(beating);
@@ -74,7 +74,7 @@ const createAnswerStream = (context: PluginContext) => {
         if (isEnded) return;
         isEnded = true;
         heartbeat.leave(beating);
-        outbox.forget(live);
+        sendQueue.forget(live);
         stop?.();
       };
       response.on("close", ended);
@@ -82,15 +82,15 @@ const createAnswerStream = (context: PluginContext) => {
       response.socket?.setNoDelay(true);
       stop = start({
         offer: (hash, make) => {
-          if (!isEnded) outbox.offer(live, hash, () => Buffer.from(format.encode(make())));
+          if (!isEnded) sendQueue.offer(live, hash, () => Buffer.from(format.encode(make())));
         },
         get isSlow() {
-          return outbox.isSlow;
+          return sendQueue.isSlow;
         },
         end: (last) => {
           if (isEnded) return;
           const { pending } = live;
-          if (pending !== undefined) outbox.sendFrame(pending.encode());
+          if (pending !== undefined) sendQueue.sendFrame(pending.encode());
           if (last !== undefined) write(format.encode(last));
           if (format.end !== undefined) write(format.end);
           ended();
@@ -166,7 +166,7 @@ const createSurface = (
   const run = (
     engine: GqlEngine,
     exchange: Exchange,
-    asked: StreamRequest,
+    streamRequest: StreamRequest,
     stream: ResultStream<GraphqlMessage>,
     lastHash: string | undefined,
   ): (() => void) => {
@@ -178,8 +178,8 @@ const createSurface = (
     const finish = (payload: string): void => stream.end({ payload });
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
-      if ("refusal" in asked) throw asked.refusal;
-      const { request, document } = asked;
+      if ("refusal" in streamRequest) throw streamRequest.refusal;
+      const { request, document } = streamRequest;
       exchange.operation = document.namedOperation;
       const liveness = readLiveDirective(document);
       if (liveness === undefined) {
@@ -202,7 +202,7 @@ const createSurface = (
       );
       const forget = requireService(context, credentialWatchService).join(session, {
         credentials: exchange.credentials,
-        refused: () => stream.end(),
+        onRefused: () => stream.end(),
       });
       return () => {
         forget();
@@ -234,9 +234,9 @@ const createSurface = (
       const transport = transports.find(({ accepts }) => accepts.test(accept));
       if (transport === undefined) throw new Error("matched without a transport");
       const text = await exchange.text();
-      const asked = await readRequest(engine, exchange, text);
+      const request = await readRequest(engine, exchange, text);
       return answer(transport.format(exchange), (stream) =>
-        run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
+        run(engine, exchange, request, stream, transport.lastHash?.(exchange)),
       );
     },
     encodeError: (error, { session }) => {

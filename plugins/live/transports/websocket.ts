@@ -7,7 +7,7 @@ import { rejectInvalidHeaders } from "../engine/credentials.ts";
 import { encodePayload } from "./live-directive.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./send-queue.ts";
-import type { Connection, Conversation } from "./socket-connection.ts";
+import type { ClientConnection, Conversation } from "./socket-connection.ts";
 import { buildForbiddenReason, SocketSession, type RunningQuery } from "./socket-session.ts";
 import { getSockets, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "../settings.ts";
@@ -70,13 +70,13 @@ type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 /** The protocol's part of a connection. It is a class to save memory, because there are many thousands of connections
  *  and operations. */
 class WebsocketConversation implements Conversation {
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   readonly encodeNext: EncodeNext;
   readonly caller: SocketSession;
-  #isInitAsked = false;
+  #isInitReceived = false;
   #initTimer: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, encodeNext: EncodeNext) {
+  constructor(connection: ClientConnection, encodeNext: EncodeNext) {
     this.connection = connection;
     this.encodeNext = encodeNext;
     this.caller = new SocketSession(connection, PING);
@@ -84,9 +84,9 @@ class WebsocketConversation implements Conversation {
   }
 
   sendError(id: string, error: unknown): void {
-    const { outbox, engine } = this.connection;
+    const { sendQueue, engine } = this.connection;
     const { body } = engine.encodeErrors(error, this.caller.session);
-    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
+    sendQueue.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
   }
 
   receive(text: string): Promise<void> | void {
@@ -105,7 +105,7 @@ class WebsocketConversation implements Conversation {
       case "connection_init":
         return this.#init(payload);
       case "ping":
-        return connection.outbox.send(
+        return connection.sendQueue.send(
           payload === undefined
             ? '{"type":"pong"}'
             : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
@@ -129,8 +129,8 @@ class WebsocketConversation implements Conversation {
 
   async #init(payload: Json | undefined): Promise<void> {
     const { connection } = this;
-    if (this.#isInitAsked) return connection.close(4429, "Too many initialisation requests");
-    this.#isInitAsked = true;
+    if (this.#isInitReceived) return connection.close(4429, "Too many initialisation requests");
+    this.#isInitReceived = true;
     this.#endInit();
     try {
       await this.caller.authorize(payload);
@@ -158,47 +158,47 @@ class SocketOperation implements OperationSink, RunningQuery {
   pending: RunningQuery["pending"] = undefined;
   /** Stops the live query. Undefined if the operation is not a live query. */
   stop: (() => void) | undefined = undefined;
-  readonly #conversing: WebsocketConversation;
+  readonly #conversation: WebsocketConversation;
   readonly #id: string;
 
   constructor(conversing: WebsocketConversation, id: string) {
-    this.#conversing = conversing;
+    this.#conversation = conversing;
     this.#id = id;
   }
 
-  started(stop: () => void): void {
+  onStarted(stop: () => void): void {
     this.stop = stop;
-    this.#conversing.caller.running.set(this.#id, this);
+    this.#conversation.caller.running.set(this.#id, this);
   }
 
-  refused(error: unknown): void {
-    this.#conversing.sendError(this.#id, error);
+  onRefused(error: unknown): void {
+    this.#conversation.sendError(this.#id, error);
   }
 
-  failed(error: unknown): void {
-    this.refused(error);
+  onFailed(error: unknown): void {
+    this.onRefused(error);
   }
 
-  done(data: string): void {
-    const { outbox } = this.#conversing.connection;
-    outbox.send(encodeNextResult(this.#id, data, false));
-    outbox.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
+  onDone(data: string): void {
+    const { sendQueue } = this.#conversation.connection;
+    sendQueue.send(encodeNextResult(this.#id, data, false));
+    sendQueue.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
   }
 
-  liveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
-    const { connection, encodeNext } = this.#conversing;
+  onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
+    const { connection, encodeNext } = this.#conversation;
     const id = this.#id;
     const { hash, text, isError } = answer;
-    connection.outbox.offer(this, hash, () =>
+    connection.sendQueue.offer(this, hash, () =>
       patcher === undefined
         ? encodeNext(id, text, isError)
         : encodeFrame(encodeNextMessage(id, encodePayload(answer, patcher))),
     );
   }
 
-  liveEnded(error: unknown): void {
-    this.#conversing.caller.stop(this.#id);
-    this.refused(error);
+  onLiveEnded(error: unknown): void {
+    this.#conversation.caller.stop(this.#id);
+    this.onRefused(error);
   }
 }
 

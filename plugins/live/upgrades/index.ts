@@ -16,14 +16,14 @@ interface Handler {
 
 /** The only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
  *  upgrades. */
-interface Listener {
+interface UpgradeListener {
   readonly handlers: Set<Handler>;
   close(): void;
 }
 
-const listeners = new WeakMap<AnyServer, Listener>();
+const listeners = new WeakMap<AnyServer, UpgradeListener>();
 
-const addListener = (server: AnyServer): Listener => {
+const addListener = (server: AnyServer): UpgradeListener => {
   const handlers = new Set<Handler>();
   const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
     receiveUpgrade(server, handlers, request, socket, head);
@@ -97,8 +97,10 @@ export const upgrades = definePlugin({
       // Without a tap, the server should keep treating upgrades as plain requests.
       if (takeUpgrade.taps.length === 0) return;
       const paths: Handler["paths"] = (path) => {
-        const told = mounts.get(server);
-        return told === undefined ? findPathsBelowMounts(context.isApi, server, path) : removeMountPath(told, path);
+        const mountPath = mounts.get(server);
+        return mountPath === undefined
+          ? findPathsBelowMounts(context.isApi, server, path)
+          : removeMountPath(mountPath, path);
       };
       const refusal = (): string =>
         takeUpgrade.taps.map((tap) => (tap as { readonly refusal?: string }).refusal).find(Boolean) ?? "";

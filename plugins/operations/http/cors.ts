@@ -35,8 +35,13 @@ const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: 
  *  allows, or if its method is not in `METHODS`. The surface responds to such requests. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
-  const wanted = header("access-control-request-method");
-  if (origin === undefined || wanted === undefined || !METHODS.includes(wanted) || !policy.allows(origin))
+  const requestedMethod = header("access-control-request-method");
+  if (
+    origin === undefined ||
+    requestedMethod === undefined ||
+    !METHODS.includes(requestedMethod) ||
+    !policy.allows(origin)
+  )
     return undefined;
   const requested = header("access-control-request-headers");
   const names = requested?.split(",").map((name) => name.trim()) ?? [];

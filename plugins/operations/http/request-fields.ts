@@ -46,11 +46,11 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
   const totals = createExchangeSlot<TransactionTotals>();
   // The listener is omitted when only failures are logged, because each transaction would call it.
   if (findLowestLoggedStatus(context.options.logLevel) === 0)
-    context.use(transactionSignal).listen((ran) => {
-      const { exchange } = ran.execution;
+    context.use(transactionSignal).listen((transaction) => {
+      const { exchange } = transaction.execution;
       if (exchange === undefined) return;
-      const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
-      const rows = sumRows(ran);
+      const { askedAtMs, beganAtMs = transaction.endedAtMs, endedAtMs } = transaction;
+      const rows = sumRows(transaction);
       const known = totals.get(exchange);
       if (known === undefined) {
         totals.set(exchange, {

@@ -10,8 +10,8 @@ const NO_HEADERS: Headers = [];
 /** Returns the id of the request, or assigns a new one. */
 export const assignRequestId = (exchange: OpenExchange): string => {
   if (exchange.requestId !== undefined) return exchange.requestId;
-  const given = exchange.header(NAME);
-  exchange.requestId = given !== undefined && VALID_ID.test(given) ? given : randomUUID();
+  const sentId = exchange.header(NAME);
+  exchange.requestId = sentId !== undefined && VALID_ID.test(sentId) ? sentId : randomUUID();
   return exchange.requestId;
 };
 

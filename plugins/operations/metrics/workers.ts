@@ -115,10 +115,10 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     text: async () => {
       const { answers, others } = await askOthers();
       const isPrimarySilent = others.includes(self);
-      const kept: Metrics[] = [];
+      const cumulative: Metrics[] = [];
       for (const [id, metrics] of known) {
         if (answers.has(id)) continue;
-        if (isPrimarySilent || others.includes(id)) kept.push(filterCumulative(metrics));
+        if (isPrimarySilent || others.includes(id)) cumulative.push(filterCumulative(metrics));
         else {
           known.delete(id);
           ended = aggregateMetrics([ended, filterCumulative(metrics)]).getMetricsAsArray();
@@ -126,7 +126,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
       }
       for (const [id, metrics] of answers) known.set(id, metrics);
       const silent = others.filter((id) => id !== self && !answers.has(id)).length;
-      const sum = aggregateMetrics([await ownMetrics(), ...answers.values(), ...kept, ended]);
+      const sum = aggregateMetrics([await ownMetrics(), ...answers.values(), ...cumulative, ended]);
       addWorkerCounts(prom, sum, answers.size + 1, silent);
       return sum.metrics();
     },

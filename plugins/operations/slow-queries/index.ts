@@ -52,13 +52,13 @@ export const slowQueries = definePlugin({
       }
     };
 
-    const logIfSlow = (ran: EndedTransaction): void => {
+    const logIfSlow = (transaction: EndedTransaction): void => {
       const { slowQueryMs, slowQueryPlans } = context.options;
-      const { execution, askedAtMs, beganAtMs, endedAtMs } = ran;
+      const { execution, askedAtMs, beganAtMs, endedAtMs } = transaction;
       if (slowQueryMs === undefined || beganAtMs === undefined || endedAtMs - beganAtMs < slowQueryMs) return;
       if (isExplaining(execution)) return;
       const { exchange, session, programs } = execution;
-      const planKey = buildPlanKey(ran);
+      const planKey = buildPlanKey(transaction);
       logger.warn("slow query", {
         durationMs: Math.round(endedAtMs - beganAtMs),
         waitMs: Math.round(beganAtMs - askedAtMs),
@@ -68,7 +68,7 @@ export const slowQueries = definePlugin({
         operationName: exchange?.operation?.name,
         requestId: exchange?.requestId,
         planKey,
-        hasFailed: ran.rows === undefined,
+        hasFailed: transaction.rows === undefined,
         statement: programs
           .flatMap(({ program }) => program.statements.map(({ text }) => text))
           .join(";\n")
@@ -76,7 +76,7 @@ export const slowQueries = definePlugin({
       });
       // The plan of a failed statement is not logged, because the statement may fail again, or the database may be too
       // busy.
-      if (slowQueryPlans && ran.rows !== undefined) void logPlan(ran, planKey);
+      if (slowQueryPlans && transaction.rows !== undefined) void logPlan(transaction, planKey);
     };
 
     // The plugin listens only once the setting is present, because the listener has a cost. The setting may come from

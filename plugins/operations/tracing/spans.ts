@@ -63,8 +63,8 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       ? (error as { readonly code: string }).code
       : "internal";
 
-  context.use(transactionSignal).listen((ran) => {
-    const { execution, askedAtMs, beganAtMs, endedAtMs, error } = ran;
+  context.use(transactionSignal).listen((transaction) => {
+    const { execution, askedAtMs, beganAtMs, endedAtMs, error } = transaction;
     const request = of(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
     // The span "plan" covers the time before the first statement, in which the request is read, authorized and planned.
@@ -83,7 +83,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     const name = execution.exchange?.operation?.name;
     const attributes: Attributes = {
       "db.system.name": "postgresql",
-      "db.operation.name": getOperationKind(ran),
+      "db.operation.name": getOperationKind(transaction),
       "db.namespace": execution.schema,
       "db.query.text": execution.programs
         .flatMap(({ program }) => program.statements.map(({ text }) => text))

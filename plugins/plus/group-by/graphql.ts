@@ -144,16 +144,18 @@ const listDisplayedValues = (outputs: readonly Output[]): readonly Expression[] 
     output.kind === "value" ? [output.value] : output.kind === "object" ? listDisplayedValues(output.of) : [],
   );
 
-const encodePath = (way: readonly string[]): string => JSON.stringify(way);
+const encodePath = (path: readonly string[]): string => JSON.stringify(path);
 
 /** @throws RelApiError `validation-failed` @rule P-GRP-2 P-GRP-7 */
 const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[], read: Read, path: string): void => {
-  const buildError = (message: string, place: string): RelApiError =>
-    new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${place}` });
+  const buildError = (message: string, location: string): RelApiError =>
+    new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${location}` });
   if (keys.length === 0) throw buildError('"by" names no column', "args.by");
   const by = new Set(keys.map(({ expression }) => encodePath(findColumnPath(expression) ?? [])));
   const checkValues = (values: readonly Expression[], findPath: (names: readonly string[]) => string): void => {
-    const other = values.map(findColumnPath).find((way) => way !== undefined && !by.has(encodePath(way)));
+    const other = values
+      .map(findColumnPath)
+      .find((columnPath) => columnPath !== undefined && !by.has(encodePath(columnPath)));
     if (other === undefined) return;
     const names = nameColumnPath(build, table, other);
     const argument = names.length === 1 ? "by" : build.fieldName("by_related");
@@ -258,7 +260,7 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
     },
     plan: (selection, { rows, list }) => {
       const keys = findChosenKeys(build, table, selection.arguments);
-      const given = period && (selection.arguments[build.fieldName("period")] as string | null | undefined);
+      const periodName = period && (selection.arguments[build.fieldName("period")] as string | null | undefined);
       const read: Read = {
         kind: "read",
         from: { relation: { schema: relation.schema, name: relation.name } },
@@ -268,7 +270,7 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
         groupBy: keys.map(({ expression }) => expression),
       };
       checkKeys(build, table, keys, read, selection.path);
-      const chosen = PERIODS.find((each) => build.enumValue(each) === given);
+      const chosen = PERIODS.find((each) => build.enumValue(each) === periodName);
       return chosen === undefined ? read : groupByPeriod(read, keys, chosen);
     },
   };

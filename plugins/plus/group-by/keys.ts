@@ -190,12 +190,12 @@ export interface ChosenKey extends GroupKey {
 type GivenKeys = Readonly<Record<string, Json>>;
 
 /** The columns that the arguments name, in the order of the types' fields. */
-export const findChosenKeys = (build: GqlBuild, table: GqlTable, given: GivenKeys): readonly ChosenKey[] => {
-  const wanted = new Set((given[BY] ?? []) as readonly string[]);
-  const related = (given[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
+export const findChosenKeys = (build: GqlBuild, table: GqlTable, keys: GivenKeys): readonly ChosenKey[] => {
+  const chosenNames = new Set((keys[BY] ?? []) as readonly string[]);
+  const related = (keys[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
   return [
     ...listGroupKeys(build, table).flatMap((key): readonly ChosenKey[] =>
-      wanted.has(key.name) ? [{ ...key, expression: { kind: "column", name: key.column } }] : [],
+      chosenNames.has(key.name) ? [{ ...key, expression: { kind: "column", name: key.column } }] : [],
     ),
     ...listToOneFields(build, table)
       .filter(({ name }) => Object.hasOwn(related, name))

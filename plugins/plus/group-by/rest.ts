@@ -108,8 +108,8 @@ export const restHaving = definePlugin({
         .for(name)
         .tap("rest-having", (read, parameter) => {
           const having = parseHaving(parameter);
-          const given = read.having === undefined ? [] : [read.having];
-          return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...given, having] } };
+          const conditions = read.having === undefined ? [] : [read.having];
+          return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...conditions, having] } };
         });
   },
 });

@@ -27,7 +27,7 @@ interface AdminPath {
   /** Whether the path is served, evaluated with each load of the schema. Always served if absent. */
   isEnabled?(): boolean;
   /** Answers a request. `body` is null for a GET. @throws RelApiError */
-  answer(body: Json, asked: AdminRequest): Promise<Json> | Json;
+  answer(body: Json, request: AdminRequest): Promise<Json> | Json;
 }
 
 interface AdminRequest {

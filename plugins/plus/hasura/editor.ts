@@ -64,13 +64,13 @@ const encodeObjectState = (problem: MetadataProblem, document: Entry): string =>
 /** The path of the change that wrote the object last. */
 const findChangePath = ({ parts = [], path }: Change, before: Entry, problem: MetadataProblem | undefined): string => {
   if (problem === undefined) return path;
-  let [document, place] = [before, path];
+  let [document, changePath] = [before, path];
   for (const part of parts) {
     const next = part.apply(document);
-    if (encodeObjectState(problem, document) !== encodeObjectState(problem, next)) place = part.path;
+    if (encodeObjectState(problem, document) !== encodeObjectState(problem, next)) changePath = part.path;
     document = next;
   }
-  return place;
+  return changePath;
 };
 
 /** @rule P-HAS-4 */

@@ -49,8 +49,8 @@ const findDefinition = ({ type, owner, name = "" }: MetadataProblem, document: E
 export const encodeProblem = (problem: MetadataProblem, document: Entry): Json => {
   const { owner, name } = problem;
   const type = problem.type === "enum_table" ? "table" : problem.type;
-  const place = `${owner === undefined ? "" : formatName(owner)} in source ${readSourceName(findServedSource(document))}`;
-  const member = isMember(type) ? `${name ?? ""} in table ${place}` : place;
+  const location = `${owner === undefined ? "" : formatName(owner)} in source ${readSourceName(findServedSource(document))}`;
+  const member = isMember(type) ? `${name ?? ""} in table ${location}` : location;
   return {
     definition: findDefinition(problem, document),
     name: owner === undefined ? `${type} ${name ?? ""}` : `${type} ${member}`,

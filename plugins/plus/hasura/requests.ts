@@ -4,7 +4,7 @@ import { commands } from "./commands.ts";
 import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
-import { normalizeForExport } from "./exported.ts";
+import { normalizeForExport } from "./normalize-export.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 
 interface Request extends Arguments {
@@ -141,10 +141,10 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
 
   /** The requests that write no metadata. */
   const handlers: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
-    export_metadata: async ({ version: asked }) => {
+    export_metadata: async ({ version: requestedVersion }) => {
       const { document, version } = await editor.current();
       const metadata = normalizeForExport(document);
-      return asked === 2 ? { resource_version: version, metadata } : metadata;
+      return requestedVersion === 2 ? { resource_version: version, metadata } : metadata;
     },
     reload_metadata: async () => {
       await editor.reload();

@@ -105,7 +105,7 @@ const runLocked = async <Result>(path: string, work: () => Promise<Result>): Pro
       if (age > LOCK_STALE_MS) await rm(lock, { force: true });
       else if (Date.now() > endMs)
         throw metadataError("conflict", "another process is changing the metadata", "$", undefined, 409);
-      else await new Promise((again) => setTimeout(again, LOCK_RETRY_MS));
+      else await new Promise((retry) => setTimeout(retry, LOCK_RETRY_MS));
     }
   }
   const alive = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => undefined), LOCK_ALIVE_MS);

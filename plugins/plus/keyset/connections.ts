@@ -4,7 +4,7 @@
  */
 import { definePlugin, Stage } from "../../../core/index.ts";
 import type { GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import { aggregates, fitToLimit } from "./connection.ts";
+import { aggregates, fitToLimit } from "./connection-read.ts";
 import { buildRootConnections, buildRowConnection } from "./fields.ts";
 import { functions } from "./ids.ts";
 

@@ -261,13 +261,13 @@ const buildPageAnswer = (
   const all = parsePageRows(String(answer.body ?? ""));
   const { cap, rows } = all;
   const hasMore = (limit !== undefined && BigInt(rows.length) > limit) || (cap !== null && rows.length >= cap);
-  const kept = limit === undefined ? [...rows] : rows.slice(0, Number(limit));
+  const pageRows = limit === undefined ? [...rows] : rows.slice(0, Number(limit));
   const buildLink = (rel: string, value: string): string =>
     `<?${encodePairs(page.pairs.map((pair) => (isCursor(pair) ? ["cursor", value] : pair)))}>; rel="${rel}"`;
   const encodeCursorAt = (row: number, backward: boolean): string =>
     encodeCursor({ relation, order, isBackward: backward, values: readPosition(all, row) });
-  const [first, last] = isBackward ? [kept.length - 1, 0] : [0, kept.length - 1];
-  const hasRows = kept.length > 0;
+  const [first, last] = isBackward ? [pageRows.length - 1, 0] : [0, pageRows.length - 1];
+  const hasRows = pageRows.length > 0;
   const hasNext = isBackward ? cursor !== undefined && !isLastPageCursor(cursor) : hasMore;
   const hasPrevious = isBackward ? hasMore : cursor !== undefined;
   // an empty page is after all rows or before all rows
@@ -286,9 +286,9 @@ const buildPageAnswer = (
       ...answer.headers.filter(([name]) => !WINDOW_HEADERS.test(name)),
       ...(links.length === 0 ? [] : [["Link", links.join(", ")] as const]),
     ],
-    body: isHead ? undefined : `[${(isBackward ? kept.reverse() : kept).join(", \n ")}]`,
+    body: isHead ? undefined : `[${(isBackward ? pageRows.reverse() : pageRows).join(", \n ")}]`,
   };
-  return { answer: shown, rows: kept.length };
+  return { answer: shown, rows: pageRows.length };
 };
 
 /** Compiles the body: the rows, then the page information, then the keys of both ends. */
@@ -298,8 +298,8 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   const keys = outputs.filter((name) => name.startsWith(HIDDEN_KEY_PREFIX));
   const members = (read.orderBy ?? []).map(({ by }) => findMember(model, read, by) ?? null);
   const row = buildRow(outputs.filter((name) => !name.startsWith(HIDDEN_KEY_PREFIX)));
-  const compileKeysAt = (place: Sql): Sql =>
-    sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${place}]`))})`;
+  const compileKeysAt = (position: Sql): Sql =>
+    sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${position}]`))})`;
   const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(compileKeysAt));
   return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${BETWEEN_ROWS_SQL}), ${BEHIND_ROWS_SQL}, ${literal(
     JSON.stringify({ members, cap: read.cap ?? null }),
@@ -341,9 +341,9 @@ export const cursorPages = definePlugin({
         const page = parsePageRequest(exchange, relation);
         if (page === undefined) return (route.methods.get(exchange.method) ?? read)(exchange, target);
         const { cursor } = page;
-        const place =
+        const position =
           cursor === undefined ? "" : isLastPageCursor(cursor) ? "-last" : cursor.isBackward ? "-before" : "-behind";
-        const media = `${mediaPrefix}.cursor-page${place}`;
+        const media = `${mediaPrefix}.cursor-page${position}`;
         const answer = await read(rewriteRequest(exchange, page, relation, media), target);
         if (answer.status !== 200) return answer;
         const shown = buildPageAnswer(answer, page, relation, exchange.method === "HEAD");

@@ -1,8 +1,8 @@
 /** Connections as fields of the query root and of rows. */
 import type { Relation } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import { planConnection } from "./connection.ts";
-import { buildConnectionArguments, getConnectionType, findKeyedTable, nonNull } from "./types.ts";
+import { planConnection } from "./connection-read.ts";
+import { buildConnectionArguments, getConnectionType, findKeyedTable, nonNull } from "./connection-types.ts";
 
 export const getQualifiedName = ({ schema, name }: Relation) => ({ schema, name });
 

@@ -92,32 +92,32 @@ const comparesTerm = (one: Predicate | undefined, { by }: OrderBy): boolean =>
 const findPosition = (
   where: Predicate | undefined,
   order: readonly OrderBy[],
-): { readonly place: readonly Predicate[]; readonly others: readonly Predicate[] } => {
+): { readonly position: readonly Predicate[]; readonly others: readonly Predicate[] } => {
   const parts = where === undefined ? [] : where.kind === "and" ? where.of : [where];
   if (!order.every(isPlainFilterTerm)) {
     const last = parts[parts.length - 1];
-    return last?.kind === "and" ? { place: last.of, others: parts.slice(0, -1) } : { place: parts, others: [] };
+    return last?.kind === "and" ? { position: last.of, others: parts.slice(0, -1) } : { position: parts, others: [] };
   }
   let at = parts.length - order.length;
   while (at >= 0 && !order.every((term, i) => comparesTerm(parts[at + i], term))) at--;
   if (at < 0) throw pageImpossible("Its filters cannot be read");
   const end = at + order.length;
-  return { place: parts.slice(at, end), others: [...parts.slice(0, at), ...parts.slice(end)] };
+  return { position: parts.slice(at, end), others: [...parts.slice(0, at), ...parts.slice(end)] };
 };
 
-const readPositionValues = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
+const readPositionValues = (position: readonly Predicate[]): readonly (ValueRef | null)[] =>
   // `encodePosition` writes no other conditions
-  place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null));
+  position.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null));
 
 /**
- * Plans a page. With `place`, it begins after or ends before that position; with `last`, it ends with the last row.
+ * Plans a page. With `position`, it begins after or ends before that position; with `last`, it ends with the last row.
  * @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4
  */
 export const planPage = (
   plan: Plan,
   model: Model,
   registry: Registry,
-  place: "behind" | "before" | "last" | undefined,
+  position: "behind" | "before" | "last" | undefined,
 ): Read => {
   const relation =
     plan.kind === "read" && "relation" in plan.from ? findRelation(model, plan.from.relation) : undefined;
@@ -126,16 +126,16 @@ export const planPage = (
   if (taken !== undefined)
     throw pageImpossible(`Names that begin with "${HIDDEN_KEY_PREFIX}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
-  const asked = plan.orderBy ?? [];
-  for (const { by } of asked) checkTerm(model, relation, by);
-  const forward = addKeyToOrder(asked, relation);
-  const orderBy = place === "before" || place === "last" ? forward.map(reverseOrder) : forward;
+  const requestedOrder = plan.orderBy ?? [];
+  for (const { by } of requestedOrder) checkTerm(model, relation, by);
+  const forward = addKeyToOrder(requestedOrder, relation);
+  const orderBy = position === "before" || position === "last" ? forward.map(reverseOrder) : forward;
   const hidden = orderBy.flatMap(({ by }, i): readonly Output[] =>
     findMember(model, plan, by) === undefined ? [{ kind: "value", as: `${HIDDEN_KEY_PREFIX}${i}`, value: by }] : [],
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
-  if (place === undefined || place === "last") return page;
-  const { place: given, others } = findPosition(plan.where, orderBy);
+  if (position === undefined || position === "last") return page;
+  const { position: given, others } = findPosition(plan.where, orderBy);
   return {
     ...page,
     where: { kind: "and", of: [...others, { kind: "beyond", order: orderBy, values: readPositionValues(given) }] },

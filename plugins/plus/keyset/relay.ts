@@ -19,7 +19,7 @@ import {
 import { getQualifiedName, buildRootConnections, buildRowConnection } from "./fields.ts";
 import { ID, idFunction, idInvalid, isPossibleValue, decodeId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
-import { findKeyedTable, Node } from "./types.ts";
+import { findKeyedTable, Node } from "./connection-types.ts";
 
 /** A JSON parser that keeps all digits of numbers. */
 type ParseJson = (text: string) => Json;

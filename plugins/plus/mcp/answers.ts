@@ -19,14 +19,11 @@ const fenceText = (data: string): string => {
 };
 
 /**
- * Makes a result. `json` is the text from the database, `value` the same parsed, and `said` an explanation by this
+ * Makes a result. `json` is the text from the database, `value` the same parsed, and `text` an explanation by this
  * plugin.
  */
-export const buildDataResult = (json: string, value: Record<string, unknown>, said?: string): ToolResult => ({
-  content: [
-    { type: "text", text: fenceText(json) },
-    ...(said === undefined ? [] : [{ type: "text" as const, text: said }]),
-  ],
+export const buildDataResult = (json: string, value: Record<string, unknown>, text?: string): ToolResult => ({
+  content: [{ type: "text", text: fenceText(json) }, ...(text === undefined ? [] : [{ type: "text" as const, text }])],
   structuredContent: { notice: DATA_NOTICE, ...value },
 });
 
@@ -51,7 +48,7 @@ export const limitResultBytes = (result: ToolResult, most: number): ToolResult =
 };
 
 /** Makes an error result. Database messages are marked as data, because they quote rows. */
-export const buildErrorResult = (said: string, data?: string): ToolResult => ({
-  content: [{ type: "text", text: data === undefined ? said : `${said}\n${fenceText(data)}` }],
+export const buildErrorResult = (message: string, data?: string): ToolResult => ({
+  content: [{ type: "text", text: data === undefined ? message : `${message}\n${fenceText(data)}` }],
   isError: true,
 });

@@ -41,11 +41,11 @@ const isReadable = (relation: Relation, { mayRead }: Visibility): boolean =>
 const OPERATIONS: readonly TableOperation[] = ["select", "insert", "update", "delete"];
 
 /** The operations that both the role and the table allow. */
-export const listOperations = (relation: Relation, sight: Visibility): readonly TableOperation[] =>
+export const listOperations = (relation: Relation, visibility: Visibility): readonly TableOperation[] =>
   OPERATIONS.filter(
     (operation) =>
-      sight.mayPerform(relation, operation) &&
-      (operation === "select" ? isReadable(relation, sight) : relation.writable[operation]),
+      visibility.mayPerform(relation, operation) &&
+      (operation === "select" ? isReadable(relation, visibility) : relation.writable[operation]),
   );
 
 const encodeParameterNames = ({ parameters }: Routine): string =>
@@ -61,25 +61,25 @@ const formatName = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
 
 export const buildVisibleSchema = (model: Model, session: Session): VisibleSchema => {
-  const sight = findRestVisibility(model, session);
+  const visibility = findRestVisibility(model, session);
   const isExposed = ({ schema }: QualifiedName): boolean => model.schemas.includes(schema);
   const tables = [...model.relations.values()]
     .filter(
       (relation) =>
-        isExposed(relation) && !isOfExtension(model, relation) && listOperations(relation, sight).length > 0,
+        isExposed(relation) && !isOfExtension(model, relation) && listOperations(relation, visibility).length > 0,
     )
     .map((relation) => [formatName(model, relation), relation] as const);
   const isTrigger = ({ returns }: Routine): boolean =>
     ["trigger", "event_trigger"].includes(model.types.get(returns.type)?.name ?? "");
   const functions = [...model.routines.values()].flatMap((overloads) => {
-    const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.mayCall(routine));
+    const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && visibility.mayCall(routine));
     const callable = own.filter((routine) => !isOfExtension(model, routine) && isCalledByNames(routine, own));
     const [first] = callable;
     return first === undefined ? [] : [[formatName(model, first), callable] as const];
   });
   const sortByName = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> =>
     new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { model, visibility: sight, tables: sortByName(tables), functions: sortByName(functions) };
+  return { model, visibility, tables: sortByName(tables), functions: sortByName(functions) };
 };
 
 /** Whether a call may write: one of the overloads is volatile. */
@@ -117,13 +117,13 @@ export const takePage = <Item>(
 
 /** Lists as many tables, and then functions, as fit into a response. @rule P-MCP-5 */
 export const listVisible = (
-  { model, visibility: sight, tables, functions }: VisibleSchema,
+  { model, visibility, tables, functions }: VisibleSchema,
   writes: boolean,
   offset: number,
   bytes: number,
 ): object => {
   const ofTables = [...tables].flatMap(([name, relation]) => {
-    const operations = listOperations(relation, sight).filter((operation) => writes || operation === "select");
+    const operations = listOperations(relation, visibility).filter((operation) => writes || operation === "select");
     const entry = { name, kind: relation.kind, operations, ...encodeShortComment(relation.comment) };
     return operations.length === 0 ? [] : [{ list: "tables" as const, entry }];
   });
@@ -159,8 +159,8 @@ export const listVisible = (
 };
 
 /** The columns that responses may contain. */
-export const listReadableColumns = ({ visibility: sight }: VisibleSchema, relation: Relation): readonly string[] =>
-  relation.columns.filter((column) => sight.mayRead(relation, column)).map(({ name }) => name);
+export const listReadableColumns = ({ visibility }: VisibleSchema, relation: Relation): readonly string[] =>
+  relation.columns.filter((column) => visibility.mayRead(relation, column)).map(({ name }) => name);
 
 const encodeLabels = (model: Model, column: Column): object => {
   const { labels } = model.types.get(column.type) ?? {};
@@ -178,8 +178,8 @@ const nameEmbed = (relation: Relation, { target, constraint, junction, routine }
 };
 
 /** Describes the columns that the role may name, and the related tables that it may read. */
-export const describeTable = ({ model, visibility: sight }: VisibleSchema, relation: Relation): object => {
-  const columns = relation.columns.filter((column) => sight.mayNameColumn(relation, column));
+export const describeTable = ({ model, visibility }: VisibleSchema, relation: Relation): object => {
+  const columns = relation.columns.filter((column) => visibility.mayNameColumn(relation, column));
   const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
   const isJunctionRead = ({ junction }: Relationship): boolean => {
     const through = junction && findRelation(model, junction.relation);
@@ -187,7 +187,7 @@ export const describeTable = ({ model, visibility: sight }: VisibleSchema, relat
       junction === undefined ||
       (through !== undefined &&
         [...junction.source, ...junction.target].every(([, key]) =>
-          through.columns.some((column) => column.name === key && sight.mayRead(through, column)),
+          through.columns.some((column) => column.name === key && visibility.mayRead(through, column)),
         ))
     );
   };
@@ -196,11 +196,11 @@ export const describeTable = ({ model, visibility: sight }: VisibleSchema, relat
     const isNamed =
       relationship.routine === undefined
         ? relationship.columns.every(([name]) => isKnown(name))
-        : findRoutines(model, relationship.routine).some(sight.mayCall);
+        : findRoutines(model, relationship.routine).some(visibility.mayCall);
     const isSeen =
       target !== undefined &&
       target.schema === relation.schema &&
-      isReadable(target, sight) &&
+      isReadable(target, visibility) &&
       isNamed &&
       isJunctionRead(relationship);
     return isSeen
@@ -211,7 +211,7 @@ export const describeTable = ({ model, visibility: sight }: VisibleSchema, relat
     schema: relation.schema,
     name: relation.name,
     kind: relation.kind,
-    operations: listOperations(relation, sight),
+    operations: listOperations(relation, visibility),
     ...encodeComment(relation.comment),
     primary_key: relation.primaryKey.filter(isKnown),
     columns: columns.map((column) => ({
@@ -219,7 +219,7 @@ export const describeTable = ({ model, visibility: sight }: VisibleSchema, relat
       type: column.sqlType,
       nullable: !column.notNull,
       ...(column.default === undefined && column.identity === undefined ? {} : { has_default: true }),
-      ...(sight.mayRead(relation, column) ? {} : { readable: false }),
+      ...(visibility.mayRead(relation, column) ? {} : { readable: false }),
       ...encodeLabels(model, column),
       ...encodeComment(column.comment),
     })),
@@ -228,7 +228,7 @@ export const describeTable = ({ model, visibility: sight }: VisibleSchema, relat
 };
 
 /** The text columns that a search covers. */
-export const listTextColumns = ({ model, visibility: sight }: VisibleSchema, relation: Relation): readonly Column[] =>
+export const listTextColumns = ({ model, visibility }: VisibleSchema, relation: Relation): readonly Column[] =>
   relation.columns.filter(
-    (column) => sight.mayRead(relation, column) && model.types.get(column.type)?.category === "S",
+    (column) => visibility.mayRead(relation, column) && model.types.get(column.type)?.category === "S",
   );

@@ -41,8 +41,8 @@ export const expandSelect = (seen: VisibleSchema, relation: Relation, select: st
       const text = item.trim();
       if (text === "*") return expandStar(seen, relation);
       const [, head = "", name = "", inner = ""] = (level < MAX_LEVELS && EMBED.exec(text)) || [];
-      const way = name === "" ? undefined : relation.relationships.find(({ target }) => target.name === name);
-      const target = way && findRelation(seen.model, way.target);
+      const relationship = name === "" ? undefined : relation.relationships.find(({ target }) => target.name === name);
+      const target = relationship && findRelation(seen.model, relationship.target);
       return target === undefined ? item : `${head}${expandSelect(seen, target, inner, level + 1)})`;
     })
     .join(",");

@@ -5,7 +5,7 @@
 import { importPackage, presetError, VERSION } from "../../../core/index.ts";
 import { DATA_NOTICE } from "./answers.ts";
 import { describeTable, listVisible, takePage } from "./schema.ts";
-import { callTool, listTools, computeMaxListBytes, type Caller } from "./tools.ts";
+import { callTool, listTools, computeMaxListBytes, type ToolCaller } from "./tools.ts";
 
 const PACKAGE = "@modelcontextprotocol/sdk";
 
@@ -45,7 +45,7 @@ const MIME_TYPE = "application/json";
 const buildTableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
 
 /** The resource of a URI as this caller may read it. Undefined if the URI is unknown. */
-const readResource = (uri: string, caller: Caller): object | undefined => {
+const readResource = (uri: string, caller: ToolCaller): object | undefined => {
   const { schema, context } = caller;
   if (uri === SCHEMA_URI) return listVisible(schema, context.options.mcpWrites, 0, computeMaxListBytes(caller));
   const found = [...schema.tables].find(([name]) => buildTableUri(name) === uri);
@@ -53,7 +53,7 @@ const readResource = (uri: string, caller: Caller): object | undefined => {
 };
 
 /** @rule P-MCP-2 P-MCP-4 */
-const createServer = ({ Server, types, validator }: Sdk, caller: Caller) => {
+const createMcpServer = ({ Server, types, validator }: Sdk, caller: ToolCaller) => {
   const server = new Server(
     { name: "relapi", version: VERSION },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: validator },
@@ -92,9 +92,9 @@ const createServer = ({ Server, types, validator }: Sdk, caller: Caller) => {
 let sdk: Promise<Sdk> | undefined;
 
 /** Answers one message. @throws RelApiError `preset` if the SDK is not installed */
-export const answerMessage = async (message: unknown, request: Request, caller: Caller): Promise<Response> => {
+export const answerMessage = async (message: unknown, request: Request, caller: ToolCaller): Promise<Response> => {
   const loaded = await (sdk ??= loadSdk());
-  const server = createServer(loaded, caller);
+  const server = createMcpServer(loaded, caller);
   const transport = new loaded.Transport({ enableJsonResponse: true });
   server.onerror = (error) => caller.context.logger.debug("Model Context Protocol", { error: error.message });
   try {

@@ -52,7 +52,7 @@ import {
 import { expandSelect } from "./select.ts";
 
 /** The context in which a tool runs. */
-export interface Caller {
+export interface ToolCaller {
   readonly context: PluginContext;
   /** The request that calls the tool. */
   readonly exchange: Exchange;
@@ -67,8 +67,8 @@ interface Tool {
   readonly argumentSchemas: Readonly<Record<string, object>>;
   readonly requiredArguments: readonly string[];
   readonly writeOperation?: TableOperation | "call";
-  isAvailableTo(caller: Caller): boolean;
-  run(args: Arguments, caller: Caller): Promise<ToolResult> | ToolResult;
+  isAvailableTo(caller: ToolCaller): boolean;
+  run(args: Arguments, caller: ToolCaller): Promise<ToolResult> | ToolResult;
 }
 
 // --- requests -------------------------------------------------------------------------------------------------------
@@ -97,25 +97,25 @@ interface ToolRequest {
 }
 
 /** Runs a request on behalf of the caller through the REST surface, with all policies, permissions and limits. */
-const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResult> => {
+const sendRequest = async (caller: ToolCaller, request: ToolRequest): Promise<ToolResult> => {
   const { mcpMaxBytes, mcpTimeout } = caller.context.options;
   const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
   try {
-    const text = await fetchBody(caller, asked, timeout);
+    const text = await fetchBody(caller, request, timeout);
     const bytes = Buffer.byteLength(text);
     if (bytes > mcpMaxBytes) return buildTooLargeResult(bytes, mcpMaxBytes);
     if (text === "") return buildDataResult("null", { value: null });
     const parsed = parseJson(text);
     if (!Array.isArray(parsed)) return buildDataResult(text, { value: toPlainJson(parsed) });
-    const rows = parsed.slice(0, asked.page?.limit);
-    const isCut = rows.length < parsed.length || (await hasMore(caller, asked, rows.length, timeout));
-    const next = (asked.page?.offset ?? 0) + rows.length;
+    const rows = parsed.slice(0, request.page?.limit);
+    const isCut = rows.length < parsed.length || (await hasMore(caller, request, rows.length, timeout));
+    const next = (request.page?.offset ?? 0) + rows.length;
     return buildDataResult(
       rows.length < parsed.length ? writeJson(rows) : text,
       {
         rows: rows.map(toPlainJson),
         row_count: rows.length,
-        ...(asked.page === undefined ? {} : { has_more: isCut }),
+        ...(request.page === undefined ? {} : { has_more: isCut }),
         ...(isCut ? { next_offset: next } : {}),
       },
       isCut ? formatMoreRowsNotice(next) : undefined,
@@ -132,22 +132,27 @@ const sendRequest = async (caller: Caller, asked: ToolRequest): Promise<ToolResu
 };
 
 /** Whether rows remain, which a row limit of the server or of the role may have cut off too. */
-const hasMore = async (caller: Caller, asked: ToolRequest, count: number, timeout: AbortSignal): Promise<boolean> => {
-  const { page, method, query } = asked;
+const hasMore = async (
+  caller: ToolCaller,
+  request: ToolRequest,
+  count: number,
+  timeout: AbortSignal,
+): Promise<boolean> => {
+  const { page, method, query } = request;
   if (page === undefined || method !== "GET" || count === 0 || count > page.limit) return false;
   const next = new URLSearchParams(query);
   next.set("limit", "1");
   next.set("offset", String(page.offset + count));
-  return (await fetchBody(caller, { ...asked, query: next }, timeout)).trim() !== "[]";
+  return (await fetchBody(caller, { ...request, query: next }, timeout)).trim() !== "[]";
 };
 
 /** The body of the response. @throws CallError */
 const fetchBody = async (
-  { context, exchange, signal }: Caller,
-  asked: ToolRequest,
+  { context, exchange, signal }: ToolCaller,
+  request: ToolRequest,
   timeout: AbortSignal,
 ): Promise<string> => {
-  const { method, target, query, body, prefer } = asked;
+  const { method, target, query, body, prefer } = request;
   const root = context.use(restGuideService)?.roots()[0] ?? "";
   const answer = await context.call({
     method,
@@ -168,7 +173,7 @@ const fetchBody = async (
 
 // --- arguments ------------------------------------------------------------------------------------------------------
 
-const readTable = (args: Arguments, { schema }: Caller): Relation => {
+const readTable = (args: Arguments, { schema }: ToolCaller): Relation => {
   const name = readText(args, "table") ?? "";
   const relation = schema.tables.get(name);
   if (relation === undefined) throw wrongArguments("there is no such table for this role: list_tables names them");
@@ -184,7 +189,7 @@ const buildTarget = ({ schema, name }: Relation): ToolRequest["target"] => ({
 const addWindow = (
   query: URLSearchParams,
   args: Arguments,
-  { context: { options } }: Caller,
+  { context: { options } }: ToolCaller,
 ): NonNullable<ToolRequest["page"]> => {
   const order = readText(args, "order");
   if (order !== undefined && order !== "") query.set("order", order);
@@ -196,9 +201,9 @@ const addWindow = (
 };
 
 /** @rule P-MCP-8 */
-const addSelect = (query: URLSearchParams, args: Arguments, { schema }: Caller, relation: Relation): void => {
-  const given = readText(args, "select") ?? "";
-  const select = expandSelect(schema, relation, given === "" ? "*" : given);
+const addSelect = (query: URLSearchParams, args: Arguments, { schema }: ToolCaller, relation: Relation): void => {
+  const selectText = readText(args, "select") ?? "";
+  const select = expandSelect(schema, relation, selectText === "" ? "*" : selectText);
   if (select !== "*") query.set("select", select);
 };
 
@@ -233,7 +238,7 @@ const filters = {
 
 const createTableTest =
   (operation: TableOperation) =>
-  ({ schema }: Caller): boolean =>
+  ({ schema }: ToolCaller): boolean =>
     [...schema.tables.values()].some((relation) => listOperations(relation, schema.visibility).includes(operation));
 
 const WRITE_PREFERENCES = "return=representation, handling=strict, max-affected=";
@@ -409,7 +414,7 @@ const tools: readonly Tool[] = [
   },
 ];
 
-const runWrite = (method: string, args: Arguments, caller: Caller, set?: Arguments): Promise<ToolResult> => {
+const runWrite = (method: string, args: Arguments, caller: ToolCaller, set?: Arguments): Promise<ToolResult> => {
   const relation = readTable(args, caller);
   const query = new URLSearchParams();
   addSelect(query, args, caller, relation);
@@ -424,7 +429,7 @@ const runWrite = (method: string, args: Arguments, caller: Caller, set?: Argumen
 };
 
 /** The bytes that a response leaves for a list of tables and functions. */
-export const computeMaxListBytes = ({ context }: Caller): number =>
+export const computeMaxListBytes = ({ context }: ToolCaller): number =>
   context.options.mcpMaxBytes - estimateEmptyResultBytes();
 
 const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Arguments, maxBytes: number): void => {
@@ -444,11 +449,11 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
 const MAX_SHOWN = 60;
 const shortenText = (name: string): string => (name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
 
-const isOffered = (tool: Tool, caller: Caller): boolean =>
+const isOffered = (tool: Tool, caller: ToolCaller): boolean =>
   (tool.writeOperation === undefined || caller.context.options.mcpWrites) && tool.isAvailableTo(caller);
 
 /** The tools of the caller's role, in the protocol's format. */
-export const listTools = (caller: Caller) =>
+export const listTools = (caller: ToolCaller) =>
   tools
     .filter((tool) => isOffered(tool, caller))
     .map((tool) => ({
@@ -468,7 +473,7 @@ export const listTools = (caller: Caller) =>
     }));
 
 /** @returns undefined if the caller has no such tool */
-export const callTool = async (name: string, args: Arguments, caller: Caller): Promise<ToolResult | undefined> => {
+export const callTool = async (name: string, args: Arguments, caller: ToolCaller): Promise<ToolResult | undefined> => {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined || !isOffered(tool, caller)) return undefined;
   try {

@@ -82,8 +82,8 @@ const createTypeFinder = (model: Model): ((name: string) => PgType | undefined) 
     serial: "int4",
   };
   return (name) => {
-    const wanted = name.trim().toLowerCase();
-    return found.get(name.trim()) ?? found.get(wanted) ?? found.get(aliases[wanted] ?? "");
+    const lowerName = name.trim().toLowerCase();
+    return found.get(name.trim()) ?? found.get(lowerName) ?? found.get(aliases[lowerName] ?? "");
   };
 };
 
@@ -221,20 +221,21 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
     if (returns.nested.every((field) => field.name !== name))
       return `relationship ${name}: the logical model "${returns.name}" has no such field of a logical model`;
   for (const { name, model, isArray } of returns.nested) {
-    const way = relationships.get(name);
-    if (way === undefined) return `field ${name} of the logical model "${returns.name}" has no relationship`;
-    const target = queries.get(way.target);
-    if (way.isArray !== isArray) return `relationship ${name}: the field is ${isArray ? "an array" : "one object"}`;
-    if (target === undefined) return `relationship ${name}: there is no native query "${way.target}"`;
+    const relationship = relationships.get(name);
+    if (relationship === undefined) return `field ${name} of the logical model "${returns.name}" has no relationship`;
+    const target = queries.get(relationship.target);
+    if (relationship.isArray !== isArray)
+      return `relationship ${name}: the field is ${isArray ? "an array" : "one object"}`;
+    if (target === undefined) return `relationship ${name}: there is no native query "${relationship.target}"`;
     if (target.returns.name !== model)
-      return `relationship ${name}: "${way.target}" does not return the logical model "${model}"`;
-    for (const [own, other] of way.columns) {
+      return `relationship ${name}: "${relationship.target}" does not return the logical model "${model}"`;
+    for (const [own, other] of relationship.columns) {
       if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is no column of "${returns.name}"`;
       if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is no column of "${model}"`;
     }
     // a nested field takes the arguments of its target query
     const first = [...queries.values()].find((one) => one.returns === returns);
-    if (first?.relationships.get(name)?.target !== way.target)
+    if (first?.relationships.get(name)?.target !== relationship.target)
       return `relationship ${name}: another native query of "${returns.name}" leads elsewhere`;
   }
   return undefined;
@@ -316,9 +317,9 @@ export const readNativeQueries = (
     },
     note,
   );
-  const made = read(queries, "native_query", "root_field_name", takenNames.roots, (raw, name) =>
+  const nativeQueries = read(queries, "native_query", "root_field_name", takenNames.roots, (raw, name) =>
     readQuery(raw, name, known, typeOf),
   );
-  removeFaulty(made, "native_query", (query) => findProblem(query, made), note);
-  return [...made.values()];
+  removeFaulty(nativeQueries, "native_query", (query) => findProblem(query, nativeQueries), note);
+  return [...nativeQueries.values()];
 };

@@ -25,7 +25,7 @@ import {
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
 import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
-import { pickDescription, createQueryTypes, buildRowsType } from "./types.ts";
+import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-types.ts";
 
 const PART = "native-queries";
 const PROBLEMS = "metadata-problems";

@@ -34,14 +34,14 @@ type Arguments = Readonly<Record<string, Json>>;
 const invalidArgument = (message: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message });
 
-const encodeValue = (given: Json): string | null =>
-  given === null ? null : typeof given === "string" ? given : (numberText(given) ?? writeJson(given));
+const encodeValue = (json: Json): string | null =>
+  json === null ? null : typeof json === "string" ? json : (numberText(json) ?? writeJson(json));
 
-const bindValue = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
+const bindValue = (json: Json, { type }: Pick<NativeField, "type">): Sql => {
   const text =
-    Array.isArray(given) && type.kind === "array"
-      ? arrayLiteral((given as readonly Json[]).map(encodeValue))
-      : encodeValue(given);
+    Array.isArray(json) && type.kind === "array"
+      ? arrayLiteral((json as readonly Json[]).map(encodeValue))
+      : encodeValue(json);
   return sql`(${value(text, "text")}::${catalogText(type.sqlName)})`;
 };
 
@@ -54,7 +54,7 @@ interface ConditionContext {
   readonly registry: Registry;
   readonly fields: readonly NativeField[];
   /** The value of a string: in permissions it may name a session variable, in requests it is literal. */
-  readonly resolveValue: (given: Json) => Json;
+  readonly resolveValue: (json: Json) => Json;
 }
 
 const getGraphqlName = ({ graphql, name }: OperatorSpec): string | undefined =>
@@ -122,10 +122,10 @@ const SESSION_VARIABLE = /^x-(?:hasura|session)-/i;
 /** Replaces the name of a session variable by its value. @throws RelApiError if the variable is missing */
 const createVariableReader =
   ({ variables }: Session) =>
-  (given: Json): Json => {
-    if (typeof given !== "string" || !SESSION_VARIABLE.test(given)) return given;
-    const found = variables[given.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
-    if (found === undefined) throw missingSessionVariable(given.toLowerCase());
+  (json: Json): Json => {
+    if (typeof json !== "string" || !SESSION_VARIABLE.test(json)) return json;
+    const found = variables[json.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
+    if (found === undefined) throw missingSessionVariable(json.toLowerCase());
     return found;
   };
 
@@ -140,11 +140,11 @@ const DIRECTIONS: Readonly<Record<string, Sql>> = {
   desc_nulls_last: sql`desc nulls last`,
 };
 
-const readEntries = (given: Json | undefined): readonly RawFilter[] =>
-  (Array.isArray(given) ? given : given === undefined ? [] : [given]).filter(isJsonObject);
+const readEntries = (json: Json | undefined): readonly RawFilter[] =>
+  (Array.isArray(json) ? json : json === undefined ? [] : [json]).filter(isJsonObject);
 
-const readColumns = (given: Json | undefined): readonly string[] =>
-  (Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]).map(String);
+const readColumns = (json: Json | undefined): readonly string[] =>
+  (Array.isArray(json) ? json : json === undefined || json === null ? [] : [json]).map(String);
 
 const compileOrder = (args: Arguments, fields: readonly NativeField[], alias: string): Sql => {
   const terms = readEntries(args["order_by"]).flatMap((entry) =>
@@ -159,19 +159,19 @@ const compileOrder = (args: Arguments, fields: readonly NativeField[], alias: st
 
 const compileWindow = (args: Arguments): Sql => {
   const { limit, offset } = args;
-  const compilePart = (word: Sql, given: Json | undefined): Sql =>
-    given === undefined || given === null ? sql`` : sql` ${word} ${value(encodeValue(given), "text")}::bigint`;
+  const compilePart = (word: Sql, json: Json | undefined): Sql =>
+    json === undefined || json === null ? sql`` : sql` ${word} ${value(encodeValue(json), "text")}::bigint`;
   return sql`${compilePart(sql`limit`, limit)}${compilePart(sql`offset`, offset)}`;
 };
 
 /** The SQL of the query, with each placeholder as a bound value of its declared type. */
-const compileCode = ({ code, arguments: declared }: NativeQuery, given: Arguments): Sql =>
+const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments): Sql =>
   join(
     code.texts.flatMap((text, i) => {
       const name = code.arguments[i];
       const field = declared.find((one) => one.name === name);
       const piece = catalogText(text);
-      return field === undefined ? [piece] : [piece, bindValue(given[field.name] ?? null, field)];
+      return field === undefined ? [piece] : [piece, bindValue(args[field.name] ?? null, field)];
     }),
     "",
   );
@@ -208,7 +208,7 @@ interface Parent {
  * RelApiError `access-denied` for a role without a permission, whose schema does not have the field either
  */
 const compileRows = (
-  compiling: QueryContext,
+  context: QueryContext,
   query: NativeQuery,
   {
     args,
@@ -218,7 +218,7 @@ const compileRows = (
   depth = 0,
   parent?: Parent,
 ): Sql => {
-  const { session, queries, model, registry } = compiling;
+  const { session, queries, model, registry } = context;
   const { returns } = query;
   const isAdmin = session.isAdmin && session.role === "admin";
   const permission = returns.permissions.get(session.role);
@@ -240,17 +240,17 @@ const compileRows = (
           }),
         ]),
     ...readEntries(args["where"]).map((filter) =>
-      compileConditions(filter, { ...common, fields: readable, resolveValue: (given) => given }),
+      compileConditions(filter, { ...common, fields: readable, resolveValue: (json) => json }),
     ),
   ]);
   const distinct = readColumns(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
   const chosen = readable.filter((field) => selection.some(({ name }) => name === field.name));
   const nested = selection.flatMap((selected) => {
-    const way = query.relationships.get(selected.name);
-    const target = way && queries.get(way.target);
-    if (way === undefined || target === undefined) return [];
-    const asked = { args: selected.arguments, selection: selected.selection, isOne: !way.isArray };
-    const rows = compileRows(compiling, target, asked, depth + 1, { alias, columns: way.columns });
+    const relationship = query.relationships.get(selected.name);
+    const target = relationship && queries.get(relationship.target);
+    if (relationship === undefined || target === undefined) return [];
+    const rowSelection = { args: selected.arguments, selection: selected.selection, isOne: !relationship.isArray };
+    const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
     return [sql`(${rows}) as ${ident(selected.key)}`];
   });
   const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
@@ -269,9 +269,9 @@ const compileRows = (
 export const buildProgram = (
   query: NativeQuery,
   { arguments: args, session, selection }: NativeRequest,
-  compiling: Omit<QueryContext, "session">,
+  context: Omit<QueryContext, "session">,
 ): Program => {
-  const rows = compileRows({ ...compiling, session }, query, { args, selection, isOne: false });
+  const rows = compileRows({ ...context, session }, query, { args, selection, isOne: false });
   const fragment = sql`select (${rows})::text as body`;
   return {
     statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],

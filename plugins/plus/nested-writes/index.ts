@@ -1,7 +1,7 @@
 /** `update_artist_by_pk(pk_columns: { id: 1 }, _related: { albums: { insert: { data: [{ title: "x" }] }, delete: { sold:
  *  { _is_null: true } } } }) { name }` */
 import { definePlugin } from "../../../core/index.ts";
-import { addRelatedWrites } from "./types.ts";
+import { addRelatedWrites } from "./input-types.ts";
 
 /** Writes related rows together with an update. @rule P-NST-1 … P-NST-9 @experimental */
 export const nestedWrites = definePlugin({

@@ -23,14 +23,14 @@ export const findWritableRelationship = (
   const { columns, junction, routine, isToOne, isManual, isOwnKey } = relationship;
   if (columns.length === 0 || junction !== undefined || routine !== undefined) return undefined;
   const isOwn = isToOne && (isManual === true ? isAfter !== true : isOwnKey);
-  const held = columns.map(([own, other]) => (isOwn ? own : other));
+  const keyColumns = columns.map(([own, other]) => (isOwn ? own : other));
   const holder = isOwn ? source : target;
   return {
     field,
     isOwnKey: isOwn,
     columns,
-    keyColumns: held,
-    nullableKeyColumns: held.filter((name) => findColumn(holder, name)?.notNull === false),
+    keyColumns,
+    nullableKeyColumns: keyColumns.filter((name) => findColumn(holder, name)?.notNull === false),
   };
 };
 
@@ -48,24 +48,24 @@ export const findOperations = (
   build: GqlBuild,
   source: GqlTable,
   target: GqlTable,
-  way: WritableRelationship,
+  relationship: WritableRelationship,
 ): Operations => {
   const there = build.rights(target);
   const own = build.rights(source).update?.columns;
-  const holder = way.isOwnKey ? own : there.update?.columns;
+  const holder = relationship.isOwnKey ? own : there.update?.columns;
   const maySet = (names: readonly string[]): boolean =>
     names.length > 0 && names.every((name) => holder?.has(name) === true);
   const canSee = there.select !== undefined;
   return {
-    insert: there.insert !== undefined && (!way.isOwnKey || maySet(way.keyColumns)),
+    insert: there.insert !== undefined && (!relationship.isOwnKey || maySet(relationship.keyColumns)),
     update: there.update !== undefined && canSee,
     // a second update removes the references to the deleted row, and finds its rows by their primary key
     delete:
       there.delete === true &&
       canSee &&
-      (!way.isOwnKey || (maySet(way.keyColumns) && source.relation.primaryKey.length > 0)),
-    connect: maySet(way.keyColumns) && listReadableKeys(build, target).length > 0,
-    disconnect: canSee && maySet(way.nullableKeyColumns),
+      (!relationship.isOwnKey || (maySet(relationship.keyColumns) && source.relation.primaryKey.length > 0)),
+    connect: maySet(relationship.keyColumns) && listReadableKeys(build, target).length > 0,
+    disconnect: canSee && maySet(relationship.nullableKeyColumns),
   };
 };
 

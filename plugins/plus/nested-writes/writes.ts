@@ -34,13 +34,13 @@ const formatRelationship = ({ field: { name, relationship } }: WritableRelations
 const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): readonly RelatedWrites[] =>
   input.fields().flatMap((field): readonly RelatedWrites[] => {
     const found = table.relationships.find(({ name }) => name === field.name);
-    const way = found && findWritableRelationship(table.relation, found);
+    const relationship = found && findWritableRelationship(table.relation, found);
     const target = found && build.table(found.target);
-    if (way === undefined || target === undefined || field.isNull) return [];
+    if (relationship === undefined || target === undefined || field.isNull) return [];
     const of: Record<string, GqlInput> = {};
-    for (const each of field.fields()) if (!requestsNothing(each, way)) of[each.name] = each;
-    refuseContradictions(way, of, field.path);
-    return Object.keys(of).length === 0 ? [] : [{ relationship: way, table: target, inputs: of }];
+    for (const each of field.fields()) if (!requestsNothing(each, relationship)) of[each.name] = each;
+    refuseContradictions(relationship, of, field.path);
+    return Object.keys(of).length === 0 ? [] : [{ relationship, table: target, inputs: of }];
   });
 
 /** Whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
@@ -52,11 +52,11 @@ const requestsNothing = (input: GqlInputField, { field }: WritableRelationship):
 };
 
 /** Refuses two writes of one related row if one of them replaces or removes the row. @rule P-NST-7 */
-const refuseContradictions = (way: WritableRelationship, of: RelatedWrites["inputs"], path: string): void => {
-  if (!way.field.relationship.isToOne) return;
+const refuseContradictions = (relationship: WritableRelationship, of: RelatedWrites["inputs"], path: string): void => {
+  if (!relationship.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
   const both = (one: string, other: string): never =>
-    refuseWrite(`cannot ${one} and ${other} ${formatRelationship(way)} at the same time`, path);
+    refuseWrite(`cannot ${one} and ${other} ${formatRelationship(relationship)} at the same time`, path);
   if (first !== undefined && second !== undefined) both(first, second);
   if (of["delete"] !== undefined && of["disconnect"] !== undefined) both("delete", "disconnect");
   for (const name of ["delete", "disconnect"])

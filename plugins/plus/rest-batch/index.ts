@@ -81,7 +81,7 @@ const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: st
 const BODY_HEADERS = /^content-/i;
 
 /** The error response of a request, with the request's number. @rule P-BAT-4 */
-const buildErrorAnswer = (part: BatchPart, place: number, { status, headers, body }: Answer): Answer => {
+const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, body }: Answer): Answer => {
   const text = String(body ?? "");
   let error: Json;
   try {
@@ -89,7 +89,7 @@ const buildErrorAnswer = (part: BatchPart, place: number, { status, headers, bod
   } catch {
     error = { message: text };
   }
-  const named = { ...(error as object), request: place, ...(part.id === undefined ? {} : { id: part.id }) };
+  const named = { ...(error as object), request: index, ...(part.id === undefined ? {} : { id: part.id }) };
   return buildJsonAnswer(
     status,
     writeJson(named as Json),
@@ -142,13 +142,13 @@ export const restBatch = definePlugin({
       root: string,
       { method, path, headers, body }: BatchPart,
       batch: string,
-      place: number,
+      index: number,
       answered: AnswerLookup,
     ): Promise<ApiAnswer> => {
       const { maxBodyBytes, maxUrlBytes } = context.options;
       if (Buffer.byteLength(path) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       const long = Object.entries(headers).find(([, value]) => Buffer.byteLength(value) > maxUrlBytes);
-      if (long !== undefined) throw batchRefused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, place);
+      if (long !== undefined) throw batchRefused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, index);
       const passed: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
         if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passed[name] = value;
@@ -189,10 +189,10 @@ export const restBatch = definePlugin({
         batches.set(id, batch);
         const entries: string[] = [];
         let bytes = 0;
-        const places = new Map(parts.map(({ id }, at) => [id, at]));
+        const indexById = new Map(parts.map(({ id }, at) => [id, at]));
         const parsed: Json[] = [];
         const answered: AnswerLookup = (name) => {
-          const at = /^\d/.test(name) ? Number(name) - 1 : (places.get(name) ?? -1);
+          const at = /^\d/.test(name) ? Number(name) - 1 : (indexById.get(name) ?? -1);
           const body = bodies[at];
           if (body === undefined || parsed[at] !== undefined) return parsed[at];
           if (isNestedDeeper(body, maxJsonDepth))
@@ -270,13 +270,13 @@ export const restBatch = definePlugin({
           const { maxJsonDepth } = context.options;
           if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH))
             throw batchRefused(`a body is nested deeper than ${maxJsonDepth} levels`);
-          let given: Json;
+          let parsed: Json;
           try {
-            given = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+            parsed = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
           } catch {
             throw batchMalformed("the body is not JSON");
           }
-          return runParts(exchange, root, parseParts(given, context.options.maxBatchRequests));
+          return runParts(exchange, root, parseParts(parsed, context.options.maxBatchRequests));
         });
       },
     });

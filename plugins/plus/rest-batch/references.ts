@@ -134,14 +134,14 @@ const NAME_PARAMETERS = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offse
  * Replaces references in a filter by values: as whole operands, or as quoted elements of a list or tree. Values are
  * therefore never parsed as syntax.
  */
-const fillParameter = (name: string, given: string, answered: AnswerLookup, room: ByteBudget): string => {
-  if (!given.includes("$")) return given;
+const fillParameter = (name: string, parameterValue: string, answered: AnswerLookup, room: ByteBudget): string => {
+  if (!parameterValue.includes("$")) return parameterValue;
   let filled = "";
   let end = 0;
   let paren = -1; // the last parenthesis before the reference
-  for (const match of given.matchAll(IN_TEXT)) {
+  for (const match of parameterValue.matchAll(IN_TEXT)) {
     const [written] = match;
-    const between = given.slice(end, match.index);
+    const between = parameterValue.slice(end, match.index);
     const last = Math.max(between.lastIndexOf("("), between.lastIndexOf(")"));
     if (last !== -1) paren = end + last;
     filled += between;
@@ -153,10 +153,12 @@ const fillParameter = (name: string, given: string, answered: AnswerLookup, room
     if (NAME_PARAMETERS.test(name))
       throw new BadReference(`${written} stands where a name or a number of rows is expected`);
     const found = resolveReference(written, answered, room);
-    const operator = end === given.length ? OPERATOR.exec(given.slice(0, match.index))?.[1] : undefined;
-    const [before = "", after = ""] = [given[match.index - 1], given[end]];
+    const operator =
+      end === parameterValue.length ? OPERATOR.exec(parameterValue.slice(0, match.index))?.[1] : undefined;
+    const [before = "", after = ""] = [parameterValue[match.index - 1], parameterValue[end]];
     const isElement = paren !== -1 && "(,.".includes(before) && (after === "," || after === ")");
-    const isListed = isElement && given[paren] === "(" && IN_LIST.test(given.slice(Math.max(0, paren - 4), paren));
+    const isListed =
+      isElement && parameterValue[paren] === "(" && IN_LIST.test(parameterValue.slice(Math.max(0, paren - 4), paren));
     let value: string;
     if ("each" in found) {
       if (!isListed) throw new BadReference(`${written} must be in a list: id=in.(${written})`);
@@ -173,15 +175,15 @@ const fillParameter = (name: string, given: string, answered: AnswerLookup, room
     takeBytes(room, value.length);
     filled += value;
   }
-  return filled + given.slice(end);
+  return filled + parameterValue.slice(end);
 };
 
 /** Inserts the values into the filters of a path with a query string, percent-encoded. @throws BadReference for a
  *  reference in any other place; URIError */
 export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget): string => {
   if (!/\$|%24/.test(path)) return path;
-  const [place = "", ...rest] = path.split("?");
-  if (/\$|%24/.test(place)) throw new BadReference("references stand in filters, not in front of the question mark");
+  const [pathname = "", ...rest] = path.split("?");
+  if (/\$|%24/.test(pathname)) throw new BadReference("references stand in filters, not in front of the question mark");
   const query = rest
     .join("?")
     .split("&")
@@ -189,10 +191,10 @@ export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget)
       const equals = pair.indexOf("=");
       if (equals === -1) return pair;
       const decode = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
-      const [name, given] = [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+      const [name, value] = [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
       if (name.includes("$")) throw new BadReference("references stand in the values of filters, not in their names");
-      const filled = fillParameter(name, given, answered, room);
-      return filled === given ? pair : `${pair.slice(0, equals)}=${encodeURIComponent(filled)}`;
+      const filled = fillParameter(name, value, answered, room);
+      return filled === value ? pair : `${pair.slice(0, equals)}=${encodeURIComponent(filled)}`;
     });
-  return `${place}?${query.join("&")}`;
+  return `${pathname}?${query.join("&")}`;
 };

@@ -62,11 +62,11 @@ export const batchTimedOut = (seconds: number): RelApiError =>
     hint: "The limit is the setting batchTimeout.",
   });
 
-const parseHeaders = (given: Json | undefined, part: number): Readonly<Record<string, string>> => {
-  if (given === undefined || given === null) return {};
-  if (!isJsonObject(given)) throw batchMalformed("headers is not an object", part);
+const parseHeaders = (json: Json | undefined, part: number): Readonly<Record<string, string>> => {
+  if (json === undefined || json === null) return {};
+  if (!isJsonObject(json)) throw batchMalformed("headers is not an object", part);
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
+    Object.entries(json).map(([name, value]) => {
       const lower = name.toLowerCase();
       if (!HEADERS.has(lower)) throw batchMalformed(`the header "${name}" is that of the batch`, part);
       // eslint-disable-next-line no-control-regex -- headers cannot contain these
@@ -78,12 +78,12 @@ const parseHeaders = (given: Json | undefined, part: number): Readonly<Record<st
 };
 
 /** @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
-export const parseParts = (given: Json, maxCount: number): readonly BatchPart[] => {
-  if (!Array.isArray(given)) throw batchMalformed("the body is not a list of requests");
-  if (given.length === 0) throw batchMalformed("the list of requests is empty");
-  if (given.length > maxCount) throw batchRefused(`there are ${given.length} requests, and at most ${maxCount} may be`);
+export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] => {
+  if (!Array.isArray(json)) throw batchMalformed("the body is not a list of requests");
+  if (json.length === 0) throw batchMalformed("the list of requests is empty");
+  if (json.length > maxCount) throw batchRefused(`there are ${json.length} requests, and at most ${maxCount} may be`);
   const ids = new Set<string>();
-  return given.map((one: Json, i): BatchPart => {
+  return json.map((one: Json, i): BatchPart => {
     const part = i + 1;
     if (!isJsonObject(one)) throw batchMalformed("it is not an object", part);
     const stray = Object.keys(one).find((key) => !KEYS.has(key));

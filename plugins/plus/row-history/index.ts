@@ -74,10 +74,10 @@ const addHistoryRelationships = (model: Model): Model => {
     const relationships = relation.relationships
       .filter(({ routine }) => routine === undefined)
       // manual, because no constraint guarantees a single version at a time
-      .map((way) => ({
-        ...way,
+      .map((relationship) => ({
+        ...relationship,
         source: history,
-        target: findHistory(model, way.target) ?? way.target,
+        target: findHistory(model, relationship.target) ?? relationship.target,
         isManual: true,
       }));
     relations.set(nameKey(history), { ...history, uniqueKeys: [], relationships });
@@ -95,10 +95,10 @@ const buildValidAt = (operand: ValueRef): Predicate => {
  *  ones. @throws RelApiError `history-not-kept` for relationships and computed fields that have no history @rule P-HIS-3
  *  P-HIS-4 */
 const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
-  const valid = restrictRows(read, model, (relation, way) => {
-    const [isKept, wasKept] = [relation, way?.from].map((one) => one && findHistory(model, one) !== undefined);
-    if (way?.routine && (isKept || wasKept)) throw historyMissing(`the function ${way.routine.name}`);
-    if (isKept && wasKept === false) throw historyMissing(way?.from.name ?? "");
+  const valid = restrictRows(read, model, (relation, path) => {
+    const [isKept, wasKept] = [relation, path?.from].map((one) => one && findHistory(model, one) !== undefined);
+    if (path?.routine && (isKept || wasKept)) throw historyMissing(`the function ${path.routine.name}`);
+    if (isKept && wasKept === false) throw historyMissing(path?.from.name ?? "");
     return isKept ? buildValidAt(at) : undefined;
   });
   const refuseFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
@@ -110,8 +110,8 @@ const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
     read: (one, { relation }) => {
       const history = relation && findHistory(model, relation);
       if (relation === undefined || history === undefined) return one;
-      const kept = relation.columns.filter(({ name }) => findColumn(history, name) !== undefined);
-      const all = kept.map(({ name }): Output => ({ kind: "value", as: name, value: { kind: "column", name } }));
+      const columns = relation.columns.filter(({ name }) => findColumn(history, name) !== undefined);
+      const all = columns.map(({ name }): Output => ({ kind: "value", as: name, value: { kind: "column", name } }));
       const isMissingColumn = (each: Output): boolean =>
         each.kind === "value" && each.isOfAll === true && findColumn(history, each.as) === undefined;
       const output = one.output.flatMap((each) => (each.kind === "all" ? all : isMissingColumn(each) ? [] : [each]));

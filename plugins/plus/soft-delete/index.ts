@@ -83,11 +83,11 @@ const removeSoftJunctions = (model: Model, column: string): Model => ({
   ...model,
   relations: new Map(
     [...model.relations].map(([key, relation]) => {
-      const kept = relation.relationships.filter(({ junction }) => {
+      const relationships = relation.relationships.filter(({ junction }) => {
         const through = junction && findRelation(model, junction.relation);
         return through === undefined || findColumn(through, column) === undefined;
       });
-      return [key, kept.length === relation.relationships.length ? relation : { ...relation, relationships: kept }];
+      return [key, relationships.length === relation.relationships.length ? relation : { ...relation, relationships }];
     }),
   ),
 });
@@ -127,8 +127,8 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
       try {
         return await next(execution);
       } catch (error) {
-        const ran = execution.programs.find(({ program }) => findPutInsert(program) !== undefined);
-        const put = ran && findPutInsert(ran.program);
+        const putRun = execution.programs.find(({ program }) => findPutInsert(program) !== undefined);
+        const put = putRun && findPutInsert(putRun.program);
         if (put === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch") throw error;
         const relation = findRelation(context.model(), put.into);
         if (relation === undefined || findColumn(relation, column) === undefined) throw error;
@@ -139,7 +139,7 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
         const [row] = await next({
           ...rest,
           session,
-          programs: [{ program, values: ran?.values ?? [] }],
+          programs: [{ program, values: putRun?.values ?? [] }],
         }).catch(() => []);
         throw Number(row?.["page_total"] ?? 0) > 0 ? rowDeleted() : error;
       }

@@ -32,33 +32,33 @@ export const formatValue = (ref: ValueRef, { values, session }: KnownValues): st
   return `${ref.session} (${formatBound(session.variables[ref.session])})`;
 };
 
-const formatKey = ({ arrow, key }: PathKey, given: KnownValues): string =>
-  `${arrow}${formatValue(key, given).replace(/^"(.*)"$/, "$1")}`;
+const formatKey = ({ arrow, key }: PathKey, knownValues: KnownValues): string =>
+  `${arrow}${formatValue(key, knownValues).replace(/^"(.*)"$/, "$1")}`;
 
-const formatPath = (path: readonly PathKey[] | undefined, given: KnownValues): string =>
-  (path ?? []).map((step) => formatKey(step, given)).join("");
+const formatPath = (path: readonly PathKey[] | undefined, knownValues: KnownValues): string =>
+  (path ?? []).map((step) => formatKey(step, knownValues)).join("");
 
-const formatExpression = (expression: Expression, given: KnownValues): string => {
+const formatExpression = (expression: Expression, knownValues: KnownValues): string => {
   switch (expression.kind) {
     case "output":
       return expression.as;
     case "column":
     case "embedded":
-      return `${expression.name}${formatPath(expression.path, given)}`;
+      return `${expression.name}${formatPath(expression.path, knownValues)}`;
     case "computed":
-      return `${expression.routine.name}${formatPath(expression.path, given)}`;
+      return `${expression.routine.name}${formatPath(expression.path, knownValues)}`;
     case "cast":
-      return `${formatExpression(expression.of, given)}::${expression.type}`;
+      return `${formatExpression(expression.of, knownValues)}::${expression.type}`;
     case "apply":
-      return `${expression.function}(${formatExpression(expression.of, given)})`;
+      return `${expression.function}(${formatExpression(expression.of, knownValues)})`;
     case "ordering":
-      return `${formatExpression(expression.of, given)}.${expression.ordering}`;
+      return `${formatExpression(expression.of, knownValues)}.${expression.ordering}`;
     case "aggregate":
-      return `${expression.fn}(${expression.of.map((one) => formatExpression(one, given)).join(", ")})`;
+      return `${expression.fn}(${expression.of.map((one) => formatExpression(one, knownValues)).join(", ")})`;
     case "masked":
-      return formatExpression(expression.of, given);
+      return formatExpression(expression.of, knownValues);
     case "related":
-      return `${expression.relationship}.${formatExpression(expression.value, given)}`;
+      return `${expression.relationship}.${formatExpression(expression.value, knownValues)}`;
     case "related-aggregate":
       return `${expression.fn} of ${expression.relationship}`;
     case "computed-aggregate":
@@ -66,57 +66,57 @@ const formatExpression = (expression: Expression, given: KnownValues): string =>
   }
 };
 
-const formatOperand = (operand: Operand, given: KnownValues): string => {
-  if ("expression" in operand) return formatExpression(operand.expression, given);
-  if ("items" in operand) return `(${operand.items.map((item) => formatOperand(item, given)).join(", ")})`;
-  if (!("fields" in operand)) return formatValue(operand, given);
-  const fields = Object.entries(operand.fields).map(([name, part]) => `${name}: ${formatOperand(part, given)}`);
+const formatOperand = (operand: Operand, knownValues: KnownValues): string => {
+  if ("expression" in operand) return formatExpression(operand.expression, knownValues);
+  if ("items" in operand) return `(${operand.items.map((item) => formatOperand(item, knownValues)).join(", ")})`;
+  if (!("fields" in operand)) return formatValue(operand, knownValues);
+  const fields = Object.entries(operand.fields).map(([name, part]) => `${name}: ${formatOperand(part, knownValues)}`);
   return `{ ${fields.join(", ")} }`;
 };
 
-const formatComparison = (comparison: Comparison, given: KnownValues): string => {
+const formatComparison = (comparison: Comparison, knownValues: KnownValues): string => {
   const { left, operator, quantifier, option, operand, keyword } = comparison;
-  const more = quantifier ?? (option === undefined ? undefined : formatValue(option, given));
-  const right = operand === undefined ? keyword : formatOperand(operand, given);
+  const more = quantifier ?? (option === undefined ? undefined : formatValue(option, knownValues));
+  const right = operand === undefined ? keyword : formatOperand(operand, knownValues);
   return [
-    formatExpression(left, given),
+    formatExpression(left, knownValues),
     more === undefined ? operator : `${operator}(${more})`,
     ...(right === undefined ? [] : [right]),
   ].join(" ");
 };
 
-const formatOptionalCondition = (where: Predicate | undefined, given: KnownValues): string =>
-  where === undefined ? "" : `: (${formatCondition(where, given)})`;
+const formatOptionalCondition = (where: Predicate | undefined, knownValues: KnownValues): string =>
+  where === undefined ? "" : `: (${formatCondition(where, knownValues)})`;
 
-export const formatCondition = (predicate: Predicate, given: KnownValues): string => {
+export const formatCondition = (predicate: Predicate, knownValues: KnownValues): string => {
   switch (predicate.kind) {
     case "and":
     case "or": {
       const [only] = predicate.of;
       if (only === undefined) return predicate.kind === "and" ? "true" : "false";
-      if (predicate.of.length === 1) return formatCondition(only, given);
+      if (predicate.of.length === 1) return formatCondition(only, knownValues);
       return predicate.of
-        .map((part) => (isAndOr(part) ? `(${formatCondition(part, given)})` : formatCondition(part, given)))
+        .map((part) => (isAndOr(part) ? `(${formatCondition(part, knownValues)})` : formatCondition(part, knownValues)))
         .join(` ${predicate.kind} `);
     }
     case "not":
-      return `not (${formatCondition(predicate.of, given)})`;
+      return `not (${formatCondition(predicate.of, knownValues)})`;
     case "compare":
-      return formatComparison(predicate, given);
+      return formatComparison(predicate, knownValues);
     case "related":
-      return `some ${predicate.relationship}${formatOptionalCondition(predicate.where, given)}`;
+      return `some ${predicate.relationship}${formatOptionalCondition(predicate.where, knownValues)}`;
     case "computed-rows":
-      return `some ${predicate.routine.name}${formatOptionalCondition(predicate.where, given)}`;
+      return `some ${predicate.routine.name}${formatOptionalCondition(predicate.where, knownValues)}`;
     case "exists":
-      return `some row of ${predicate.from.schema}.${predicate.from.name}${formatOptionalCondition(predicate.where, given)}`;
+      return `some row of ${predicate.from.schema}.${predicate.from.name}${formatOptionalCondition(predicate.where, knownValues)}`;
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
     case "beyond": {
-      const place = predicate.order.map(({ by }, i) => {
+      const position = predicate.order.map(({ by }, i) => {
         const ref = predicate.values[i] ?? null;
-        return `${formatExpression(by, given)} ${ref === null ? "null" : formatValue(ref, given)}`;
+        return `${formatExpression(by, knownValues)} ${ref === null ? "null" : formatValue(ref, knownValues)}`;
       });
-      return `behind (${place.join(", ")})`;
+      return `behind (${position.join(", ")})`;
     }
     case "keys":
       return `(${predicate.columns.join(", ")}) is one of ${predicate.values.length} ${predicate.values.length === 1 ? "key" : "keys"}`;

@@ -53,14 +53,14 @@ const createRowCounter =
  * @rule C-EXP-3 P-WHY-2 P-WHY-3
  */
 export const reportExecution = async (
-  looking: ReportParts,
+  parts: ReportParts,
   execution: Execution,
   rows: readonly ResultRow[] | undefined,
 ): Promise<readonly RelationReport[]> => {
-  const { model, run, counts, tellsAll } = looking;
+  const { model, run, counts, tellsAll } = parts;
   const reports: RelationReport[] = [];
-  for (const [i, ran] of execution.programs.entries()) {
-    const { planned } = ran.program;
+  for (const [i, programRun] of execution.programs.entries()) {
+    const { planned } = programRun.program;
     if (planned === undefined) continue;
     for (const { plan, column } of splitPlan(planned.plan))
       reports.push(
@@ -69,10 +69,10 @@ export const reportExecution = async (
           {
             model,
             execution,
-            values: ran.values.map(getBoundValue),
+            values: programRun.values.map(getBoundValue),
             counts,
             tellsAll,
-            countRows: createRowCounter(looking, execution, ran),
+            countRows: createRowCounter(parts, execution, programRun),
             security: async (table, command) =>
               tellsAll ? findRowSecurity(run, execution, table, command, counts) : undefined,
           },

@@ -84,11 +84,11 @@ const listEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
 
 /** Every position at which the plan reads or writes a relation, the outermost first. */
 const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] => {
-  const places: ReportedRead[] = [];
+  const reads: ReportedRead[] = [];
   const embedded = new Set<Read>();
   const addRead = (command: Command, name: QualifiedName, read: Read): void => {
     const relation = findRelation(model, name);
-    if (relation !== undefined) places.push({ command, name, relation, read, isEmbedded: false });
+    if (relation !== undefined) reads.push({ command, name, relation, read, isEmbedded: false });
   };
   const buildRead = (relation: QualifiedName, where: Predicate | undefined): Read => ({
     kind: "read",
@@ -102,7 +102,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
     read: (read) => {
       if ("relation" in read.from) addRead("SELECT", read.from.relation, read);
       if ("call" in read.from)
-        places.push({
+        reads.push({
           command: "SELECT",
           name: read.from.call.routine,
           relation: undefined,
@@ -115,7 +115,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
     delete: ({ from, where }) => addRead("DELETE", from, buildRead(from, where)),
   });
   // inner reads are visited before outer ones, and the read of an embed before the embed
-  return places.map((place) => ({ ...place, isEmbedded: embedded.has(place.read) })).reverse();
+  return reads.map((reportedRead) => ({ ...reportedRead, isEmbedded: embedded.has(reportedRead.read) })).reverse();
 };
 
 /** A session for which no metadata permissions are added, while SQL sees the same caller. */
@@ -152,15 +152,15 @@ const findRights = (
 };
 
 const countSteps = async (
-  counting: ReportContext,
-  place: ReportedRead,
+  context: ReportContext,
+  reportedRead: ReportedRead,
   security: RowSecurity | undefined,
   rights: Rights,
 ) => {
-  const { execution, values, countRows } = counting;
-  const { read, command } = place;
-  const given = { values, session: execution.session };
-  const reader = counting.tellsAll ? createAdminSession(execution.session) : execution.session;
+  const { execution, values, countRows } = context;
+  const { read, command } = reportedRead;
+  const knownValues = { values, session: execution.session };
+  const reader = context.tellsAll ? createAdminSession(execution.session) : execution.session;
   const embeds = listEmbeds(read.output);
   const base: Read = {
     kind: "read",
@@ -169,22 +169,22 @@ const countSteps = async (
     output: [{ kind: "constant", as: "_", value: "" }, ...embeds.map((embed) => ({ ...embed, join: "left" }) as const)],
   };
   const steps: RemainingRows[] = [];
-  const held: Predicate[] = [];
+  const conditions: Predicate[] = [];
   const addStep = async (kind: RemainingRows["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
-    const where: Predicate | undefined = held.length === 0 ? undefined : { kind: "and", of: [...held] };
+    const where: Predicate | undefined = conditions.length === 0 ? undefined : { kind: "and", of: [...conditions] };
     const left = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), left });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
   // a write's own count shows which rows it could not change
-  await addStep(chooseFirstKind(counting, place, security));
+  await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
-    held.push({ kind: "and", of: [rights.filter], isRoot: true });
-    await addStep("permission", {}, formatCondition(rights.filter, given));
+    conditions.push({ kind: "and", of: [rights.filter], isRoot: true });
+    await addStep("permission", {}, formatCondition(rights.filter, knownValues));
   }
   for (const condition of listConjuncts(read.where)) {
-    held.push(condition);
-    await addStep("filter", {}, formatCondition(condition, given));
+    conditions.push(condition);
+    await addStep("filter", {}, formatCondition(condition, knownValues));
   }
   const inner = embeds.filter(({ join }) => join === "inner");
   if (inner.length > 0)
@@ -193,10 +193,10 @@ const countSteps = async (
       { output: [{ kind: "constant", as: "_", value: "" }, ...embeds] },
       inner.map(({ as }) => as).join(", "),
     );
-  if (command === "SELECT" && !place.isEmbedded && read.shape === "rows") {
+  if (command === "SELECT" && !reportedRead.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
     const { limit, offset, ...unlimited } = read;
-    const unquotedValue = (ref: ValueRef): string => formatValue(ref, given).replaceAll('"', "");
+    const unquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
     if (offset !== undefined) {
       const left = await countRows({ ...unlimited, output, offset }, execution.session);
       steps.push({ kind: "offset", condition: unquotedValue(offset), left });
@@ -231,22 +231,22 @@ const formatNote = (error: unknown): string => {
  */
 export const reportRelations = async (
   plan: Plan,
-  counting: ReportContext,
+  context: ReportContext,
   written: number | undefined,
 ): Promise<readonly RelationReport[]> => {
   const reports: RelationReport[] = [];
-  const places = listReportedReads(plan, counting.model);
-  for (const place of places) {
-    const { name, relation, command, isEmbedded } = place;
-    const security = relation === undefined ? undefined : await counting.security(relation, command);
-    const rights = findRights(counting, place);
+  const reportedReads = listReportedReads(plan, context.model);
+  for (const reportedRead of reportedReads) {
+    const { name, relation, command, isEmbedded } = reportedRead;
+    const security = relation === undefined ? undefined : await context.security(relation, command);
+    const rights = findRights(context, reportedRead);
     const { check } = rights;
-    const given = { values: counting.values, session: counting.execution.session };
+    const knownValues = { values: context.values, session: context.execution.session };
     let steps: readonly RemainingRows[] = [];
     let note: string | undefined;
-    if (counting.counts && command !== "INSERT") {
+    if (context.counts && command !== "INSERT") {
       try {
-        steps = await countSteps(counting, place, security, rights);
+        steps = await countSteps(context, reportedRead, security, rights);
       } catch (error) {
         note = formatNote(error);
       }
@@ -257,7 +257,7 @@ export const reportRelations = async (
       command,
       isEmbedded,
       ...(security === undefined ? {} : { security }),
-      ...(check === undefined ? {} : { check: formatCondition(check, given) }),
+      ...(check === undefined ? {} : { check: formatCondition(check, knownValues) }),
       steps,
       ...(note === undefined ? {} : { note }),
     });

@@ -54,9 +54,9 @@ export const buildAnswer = (
 const addTransactionResult = (
   own: (readonly [string, string])[],
   request: RestRequest,
-  ran: TransactionResult,
+  result: TransactionResult,
 ): void => {
-  const { headers, applied = {}, legacyNames = [] } = ran;
+  const { headers, applied = {}, legacyNames = [] } = result;
   if (headers !== undefined) own.push(...headers);
   if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
   const honoured = request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, applied);

@@ -49,10 +49,10 @@ const findVisibleDetails = (error: RelApiError, model: Model, visibility: Visibi
 /** Removes relationships of hidden columns from the error. @rule R-NAM-3 */
 const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility: Visibility): RelApiError => {
   if (visibility.isByGrants) return error;
-  const { source, target, ways } = error.facts as {
+  const { source, target, candidates } = error.facts as {
     readonly source: string;
     readonly target: string;
-    readonly ways: readonly RelationshipCandidate[];
+    readonly candidates: readonly RelationshipCandidate[];
   }; // the function that made the error set this type
   const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
     const relation = findRelation(model, { schema, name });
@@ -62,7 +62,7 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility:
   return relationshipAmbiguous(
     source,
     target,
-    ways.filter(({ columns }) => columns.every(isKnown)),
+    candidates.filter(({ columns }) => columns.every(isKnown)),
   );
 };
 

@@ -39,11 +39,11 @@ export const explainMedia = definePlugin({
     },
   ],
   apply: (_hooks, context) => {
-    context.use(chooseMediaHook).tap("explain-media", ({ plan }, wanted) => {
+    context.use(chooseMediaHook).tap("explain-media", ({ plan }, negotiation) => {
       if (plan === undefined || !context.options.dbPlanEnabled) return undefined;
-      if (plan.of.plan !== undefined || !wanted.maySeePlans) return undefined;
+      if (plan.of.plan !== undefined || !negotiation.maySeePlans) return undefined;
       const { format, of, options } = plan;
-      const inner = wanted.chooseFor(of);
+      const inner = negotiation.chooseFor(of);
       return inner && { envelope: { ...inner.envelope, wrapper: { name: "explain", options: { format, options } } } };
     });
   },

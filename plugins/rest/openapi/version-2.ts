@@ -20,7 +20,7 @@ import {
   type MemberGenerator,
 } from "./description.ts";
 import { DocumentMembers } from "./sliced-text.ts";
-import { buildColumnSchema, parseDefault, buildParameterSchema, buildQueryParameterSchema } from "./types.ts";
+import { buildColumnSchema, parseDefault, buildParameterSchema, buildQueryParameterSchema } from "./type-schemas.ts";
 
 export interface DocumentAddress {
   readonly host: string;

@@ -13,7 +13,13 @@ import {
   type MemberGenerator,
 } from "./description.ts";
 import { DocumentMembers } from "./sliced-text.ts";
-import { buildColumnSchema, buildParameterSchema, findQueryType, buildValueSchema, type TypeSchema } from "./types.ts";
+import {
+  buildColumnSchema,
+  buildParameterSchema,
+  findQueryType,
+  buildValueSchema,
+  type TypeSchema,
+} from "./type-schemas.ts";
 
 interface Version3Input {
   readonly description: Description;

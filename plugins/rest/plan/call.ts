@@ -47,33 +47,33 @@ export interface PlannedCall extends PlannedRequest {
 export const planCall = (planInput: PlanInput): PlannedCall => {
   const { model, schema, name, input, preferences } = planInput;
   const callable = findRoutines(model, { schema, name }).filter((routine) => isCallable(model, routine));
-  const planning = separatePluginParameters(planInput, callable);
-  const shape = buildCallShape(planning);
+  const ownInput = separatePluginParameters(planInput, callable);
+  const shape = buildCallShape(ownInput);
   const chosen = chooseRoutine(model, callable, shape);
   if (chosen === undefined) {
-    if (planning.rest.findHints() !== undefined && input.kind === "query" && callable.some(takesBodyAsArgument))
+    if (ownInput.rest.findHints() !== undefined && input.kind === "query" && callable.some(takesBodyAsArgument))
       throw routineNotFound(schema, name, shape, undefined, BODY_HINT);
-    throw routineNotFound(schema, name, shape, suggestRoutine(planning, callable, shape));
+    throw routineNotFound(schema, name, shape, suggestRoutine(ownInput, callable, shape));
   }
   const { routine, takesBody: isRaw } = chosen;
-  const named = isRaw ? [] : findPlainParameters(planning, routine, shape);
+  const named = isRaw ? [] : findPlainParameters(ownInput, routine, shape);
   const isText = input.kind === "payload" && shape.names.length > 0 && named.length === 0;
   const body = isRaw ? "argument" : isText ? "arguments" : undefined;
   const values: BoundValue[] = body === undefined ? named.map(() => null) : [null];
-  const call = isRaw ? buildRawCall(routine) : buildNamedCall(planning, routine, shape, values, named);
-  const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(planning, routine, call, values);
+  const call = isRaw ? buildRawCall(routine) : buildNamedCall(ownInput, routine, shape, values, named);
+  const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(ownInput, routine, call, values);
   const hasWindow = called.result !== undefined;
   const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
-  const media = chooseMedia(planning, { relation, routine, isWholeRow: isWhole });
+  const media = chooseMedia(ownInput, { relation, routine, isWholeRow: isWhole });
   checkPreferences(preferences);
   const maxAffected = findEffectiveMaxAffected(preferences);
   if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
-  const { plan, applied } = applyPreferences(planning, called);
+  const { plan, applied } = applyPreferences(ownInput, called);
   return {
     plan,
     routine,
-    envelope: { ...(planning.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope), count: preferences.count },
-    values: hasWindow ? removeWindow(values, planning.window) : values,
+    envelope: { ...(ownInput.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope), count: preferences.count },
+    values: hasWindow ? removeWindow(values, ownInput.window) : values,
     hasWindow,
     plainArgumentNames: named.map(({ name }) => name),
     bodyUse: body,
@@ -88,20 +88,20 @@ const BODY_HINT = "The function takes its argument as the body of a POST request
 
 /** Separates parameters of plugins from arguments. A parameter that the function declares is an argument. @rule
  *  X-PAR-1 */
-const separatePluginParameters = (planning: PlanInput, callable: readonly Routine[]): PlanInput => {
-  const { query, rest } = planning;
+const separatePluginParameters = (planInput: PlanInput, callable: readonly Routine[]): PlanInput => {
+  const { query, rest } = planInput;
   const isOfPlugin = ([name]: readonly [string, string]): boolean =>
     rest.grammar.isPluginParameter(buildNestedHookName(name)) &&
     !callable.some(({ parameters }) => parameters.some((parameter) => parameter.name === name));
   const found = query.argumentPairs.filter(isOfPlugin);
-  if (found.length === 0) return planning;
+  if (found.length === 0) return planInput;
   const own: ParsedQuery = {
     ...query,
     argumentPairs: query.argumentPairs.filter((pair) => !isOfPlugin(pair)),
     pluginParameters: found.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
   };
   // other members are computed when they are read
-  return Object.create(planning, { query: { value: own } }) as PlanInput;
+  return Object.create(planInput, { query: { value: own } }) as PlanInput;
 };
 
 /** Returns the arguments as strings. */
@@ -109,11 +109,11 @@ const findArgumentPairs = ({ input, query }: PlanInput): readonly (readonly [nam
   input.kind === "form" ? input.pairs : query.argumentPairs;
 
 /** Builds the shape of a call, which chooses the overload. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
-const buildCallShape = (planning: PlanInput): CallShape => {
-  const { input, payload, query } = planning;
+const buildCallShape = (planInput: PlanInput): CallShape => {
+  const { input, payload, query } = planInput;
   if (input.kind === "raw") return { names: [], bodyType: input.type };
   if (input.kind !== "payload")
-    return { names: [...new Set(findArgumentPairs(planning).map(([name]) => name))].sort() };
+    return { names: [...new Set(findArgumentPairs(planInput).map(([name]) => name))].sort() };
   const names = payload === undefined ? [] : payload.isUninspected ? [...new Set(query.columns)].sort() : payload.keys;
   return input.isJson ? { names, bodyType: "json" } : { names };
 };
@@ -151,12 +151,12 @@ const findPlainParameters = (
   { names }: CallShape,
 ): readonly RoutineParameter[] => {
   if (input.kind !== "payload" || input.isPlain !== true) return [];
-  const given = parameters.filter(({ name }) => names.includes(name));
+  const namedParameters = parameters.filter(({ name }) => names.includes(name));
   const isPlain = ({ type, mode }: RoutineParameter): boolean => {
     const { kind = "pseudo", name = "" } = findBaseType(model, type) ?? {};
     return mode !== "variadic" && PLAIN_KINDS.has(kind) && !JSON_TYPES.has(name);
   };
-  return given.every(isPlain) && parameters.every(({ mode }) => mode !== "variadic") ? given : [];
+  return namedParameters.every(isPlain) && parameters.every(({ mode }) => mode !== "variadic") ? namedParameters : [];
 };
 
 const PLAIN_KINDS: ReadonlySet<string> = new Set(["base", "enum", "range", "multirange"]);
@@ -167,24 +167,24 @@ const JSON_TYPES: ReadonlySet<string> = new Set(["json", "jsonb"]);
  * text. @rule R-RPC-3 R-RPC-4 R-RPC-5
  */
 const buildNamedCall = (
-  planning: PlanInput,
+  planInput: PlanInput,
   routine: Routine,
   { names }: CallShape,
   values: BoundValue[],
   named: readonly RoutineParameter[],
 ): RoutineCall => {
-  const { payload } = planning;
+  const { payload } = planInput;
   const base = { routine: buildQualifiedName(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
   if (named.length > 0)
     return { ...base, arguments: named.map(({ name, sqlType: type }, param) => ({ name, value: { param, type } })) };
   if (payload !== undefined)
     return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
-  const pairs = findArgumentPairs(planning);
-  const given = routine.parameters.filter((parameter) => names.includes(parameter.name));
+  const pairs = findArgumentPairs(planInput);
+  const namedParameters = routine.parameters.filter((parameter) => names.includes(parameter.name));
   return {
     ...base,
-    arguments: given.map((parameter): RoutineArgument => {
+    arguments: namedParameters.map((parameter): RoutineArgument => {
       const argumentTexts = pairs.filter(([name]) => name === parameter.name).map(([, text]) => text);
       const param =
         values.push(parameter.mode === "variadic" ? arrayLiteral(argumentTexts) : (argumentTexts.at(-1) ?? "")) - 1;
@@ -212,10 +212,10 @@ interface PlannedResult {
 }
 
 /** Plans how the result of the function is read. @rule R-RPC-11 R-RPC-12 */
-const planResult = (planning: PlanInput, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
-  const { rest, model, schema, query, window } = planning;
+const planResult = (planInput: PlanInput, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
+  const { rest, model, schema, query, window } = planInput;
   const { kind, isSet, relation: returned } = routine.returns;
-  if (kind !== "composite") rejectNames(planning, kind === "void");
+  if (kind !== "composite") rejectNames(planInput, kind === "void");
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
     return {
@@ -223,7 +223,7 @@ const planResult = (planning: PlanInput, routine: Routine, call: RoutineCall, va
         kind: "call",
         call,
         returns: isSet ? "values" : "value",
-        result: planValuesWindow(planning, call, values),
+        result: planValuesWindow(planInput, call, values),
       },
       isWholeRow: isWholeRow(query.select),
       legacyNames: [],

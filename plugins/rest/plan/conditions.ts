@@ -109,8 +109,8 @@ const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): Pg
   const type = column && findBaseType(model, column.type);
   const last = path.at(-1);
   if (last === undefined || (last.arrow === "->" && type?.name === "json")) return type;
-  const wanted = last.arrow === "->>" ? "text" : "jsonb";
-  return [...model.types.values()].find((one) => one.schema === "pg_catalog" && one.name === wanted);
+  const typeName = last.arrow === "->>" ? "text" : "jsonb";
+  return [...model.types.values()].find((one) => one.schema === "pg_catalog" && one.name === typeName);
 };
 
 /** Builds the predicate of a logic tree. @rule R-LOG-1 R-LOG-2 R-LOG-4 */

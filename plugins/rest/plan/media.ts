@@ -40,9 +40,9 @@ type MediaPlanning = Pick<PlanInput, "rest" | "model" | "accept" | "maySeePlans"
 
 /** Picks the first accepted type that is available. @throws RelApiError `media-type-unavailable` @rule R-MED-1 R-MED-3
  *  R-MED-5 R-OAS-1 */
-export const chooseMedia = (planning: MediaPlanning, wanted: MediaRequest): MediaChoice => {
-  const accepted = parseAccept(planning.accept);
-  const choose = wanted.isRoot === true ? chooseRootMedia : createMediaChooser(planning, wanted);
+export const chooseMedia = (planInput: MediaPlanning, mediaRequest: MediaRequest): MediaChoice => {
+  const accepted = parseAccept(planInput.accept);
+  const choose = mediaRequest.isRoot === true ? chooseRootMedia : createMediaChooser(planInput, mediaRequest);
   for (const type of accepted) {
     const chosen = choose(type);
     if (chosen !== undefined)
@@ -58,8 +58,8 @@ const chooseRootMedia = (type: MediaType): ChosenMedia | undefined =>
     ? { envelope: {}, contentType: buildContentType(DESCRIPTION) }
     : undefined;
 
-const createMediaChooser = (planning: MediaPlanning, wanted: MediaRequest): MediaNegotiation["chooseFor"] => {
-  const { hooks, context: pluginContext } = planning.rest;
+const createMediaChooser = (planInput: MediaPlanning, mediaRequest: MediaRequest): MediaNegotiation["chooseFor"] => {
+  const { hooks, context: pluginContext } = planInput.rest;
   const chooseMediaTaps = pluginContext.use(chooseMediaHook);
   const chooseBuiltIn = (type: MediaType, media: string): ChosenMedia | undefined => {
     // names without a slash are internal, so clients cannot request them
@@ -76,10 +76,10 @@ const createMediaChooser = (planning: MediaPlanning, wanted: MediaRequest): Medi
     );
   };
   const context: MediaNegotiation = {
-    ...wanted,
-    model: planning.model,
+    ...mediaRequest,
+    model: planInput.model,
     get maySeePlans() {
-      return planning.maySeePlans;
+      return planInput.maySeePlans;
     },
     chooseFor: choose,
   };

@@ -105,7 +105,7 @@ const BYTES_PER_CHARACTER = 60;
 export const prepareRequests = <Made extends PlannedRequest>(
   rest: RestSurface,
   name: string,
-  plan: (planning: PlanInput) => Made,
+  plan: (planInput: PlanInput) => Made,
 ): Cache<RequestSource, PreparedRequest<Made>> =>
   rest.context.caches.create({
     name,

@@ -11,9 +11,9 @@ import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./resolve-select.ts";
 
 /** Plans a read. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
-export const planRead = (planning: PlanInput): PlannedRead => {
-  const { rest, model, relation, schema, name, query, hasMarks, window } = planning;
-  const { count } = planning.preferences;
+export const planRead = (planInput: PlanInput): PlannedRead => {
+  const { rest, model, relation, schema, name, query, hasMarks, window } = planInput;
+  const { count } = planInput.preferences;
   const values: BoundValue[] = [];
   const { read, isWholeRow, legacyNames } = resolveRead({
     rest,
@@ -27,15 +27,15 @@ export const planRead = (planning: PlanInput): PlannedRead => {
     window,
     values,
   });
-  const media = chooseMedia(planning, { relation, isWholeRow });
-  checkPreferences(planning.preferences);
-  const { plan, applied } = applyPreferences(planning, read);
+  const media = chooseMedia(planInput, { relation, isWholeRow });
+  checkPreferences(planInput.preferences);
+  const { plan, applied } = applyPreferences(planInput, read);
   const bound = removeWindow(values, window);
   const location = encodeContentLocation(name, query.pairs);
   return {
     plan,
     envelope: {
-      ...(planning.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope),
+      ...(planInput.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope),
       count,
       countCap: count === "estimated" ? rest.context.options.dbMaxRows : undefined,
     },

@@ -83,7 +83,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const level = resolveLevel(root, { rest: input.rest, model, schema, source: relation, sourceName: name });
   checkRelatedOrders(level);
   checkAggregates(level, grammar.flatModes, options.dbAggregatesEnabled);
-  const building: ReadContext = {
+  const readContext: ReadContext = {
     rest: input.rest,
     model,
     searchPath: buildSearchPath(input.rest, schema),
@@ -96,20 +96,20 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
   const read = applyPluginParameters(
-    building,
+    readContext,
     relation,
     query.pluginParameters,
-    buildRead(building, level, input.from, {
+    buildRead(readContext, level, input.from, {
       ...DEFAULT_OUTPUT,
       columns: input.columns,
       rowType: input.rowType,
       rowName: input.rowName,
     }),
   );
-  const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
-  const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
+  const limit = window?.hasLimit === true ? bind(readContext.values, null) : undefined;
+  const offset = window?.hasOffset === true ? bind(readContext.values, null) : undefined;
   return {
-    read: { ...(read.groupBy === undefined ? read : orderGroups(read, building.values, relation)), limit, offset },
+    read: { ...(read.groupBy === undefined ? read : orderGroups(read, readContext.values, relation)), limit, offset },
     isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
@@ -243,15 +243,15 @@ interface OutputOptions {
 const buildEmbedRowName = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
   junction === undefined ? `${target.name}_${depth}` : undefined;
 
-const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wanted: OutputOptions): Read => {
+const buildRead = (context: ReadContext, level: QueryLevel, from: ReadFrom, options: OutputOptions): Read => {
   const { node, relation } = level;
-  const { model, searchPath, values, cap } = building;
+  const { model, searchPath, values, cap } = context;
   const ids = new Set<string>();
   for (const { id } of level.embeds) {
     if (ids.has(id)) throw embedRepeated(buildJoinedRowName(level, id));
     ids.add(id);
   }
-  const { columns = [], rowType } = wanted;
+  const { columns = [], rowType } = options;
   const composite = rowType === undefined ? undefined : { rowType, columns };
   const row: RowScope = {
     model,
@@ -263,34 +263,34 @@ const buildRead = (building: ReadContext, level: QueryLevel, from: ReadFrom, wan
   };
   const output: Output[] = [
     // an empty embed has no keys, but an order may use any of its columns (R-ORD-4)
-    ...(wanted.isHidden
-      ? wanted.isSortedByParent
+    ...(options.isHidden
+      ? options.isSortedByParent
         ? [{ kind: "all" } as const]
         : []
-      : (findBareCount(building, level, wanted.columns) ?? node.items).flatMap((item) =>
-          buildOutput(row, item, building.grammar.aggregates),
+      : (findBareCount(context, level, options.columns) ?? node.items).flatMap((item) =>
+          buildOutput(row, item, context.grammar.aggregates),
         )),
-    ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
+    ...level.embeds.map((embed) => buildEmbed(context, embed, node.orders)),
   ];
-  if (!building.truncatesKeys)
+  if (!context.truncatesKeys)
     for (const one of output) if ("as" in one && Buffer.byteLength(one.as) > MAX_NAME_BYTES) throw nameTooLong(one.as);
   const where = buildWhere(row, node.filters, node.logic);
-  const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
+  const terms = node.orders.map((term) => buildOrder(row, level, term, context.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
-  const ungrouped: Read = { kind: "read", from, row: wanted.rowName, shape: "rows", output, where, orderBy, cap };
-  const { flatModes } = building.grammar;
+  const ungrouped: Read = { kind: "read", from, row: options.rowName, shape: "rows", output, where, orderBy, cap };
+  const { flatModes } = context.grammar;
   // the aggregates of a flat embed group the rows of the outer level
   const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);
-  const read = applyPluginParameters(building, relation, node.pluginParameters, ungrouped);
+  const read = applyPluginParameters(context, relation, node.pluginParameters, ungrouped);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
   return !isFlatEmbed && isGrouped ? orderGroups(read, values, relation) : read;
 };
 
-const buildEmbed = (building: ReadContext, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
+const buildEmbed = (context: ReadContext, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
   const { embed, id, relationship, node } = level;
   const isHidden = isEmptyEmbed(embed);
   const read = buildRead(
-    building,
+    context,
     level,
     { relation: relationship.target },
     { isHidden, isSortedByParent: parentOrders.some((term) => term.embed === id), rowName: buildEmbedRowName(level) },
@@ -306,8 +306,8 @@ const buildEmbed = (building: ReadContext, level: EmbedLevel, parentOrders: read
     isHidden: isHidden ? true : undefined,
     read: {
       ...read,
-      limit: limit === undefined ? undefined : bind(building.values, String(limit)),
-      offset: offset === undefined ? undefined : bind(building.values, String(offset)),
+      limit: limit === undefined ? undefined : bind(context.values, String(limit)),
+      offset: offset === undefined ? undefined : bind(context.values, String(offset)),
     },
   };
 };

@@ -43,19 +43,19 @@ export interface PlannedWrite extends PlannedRequest {
  * Plans a write. DELETE has no `payload`. Checks are made in the order of R-PIPE-1 steps 10 and 10a.
  * @throws RelApiError
  */
-export const planWrite = (planning: PlanInput): PlannedWrite => {
-  const { relation, payload } = planning;
-  const method = planning.method as WriteMethod; // only handlers of these methods plan writes
+export const planWrite = (planInput: PlanInput): PlannedWrite => {
+  const { relation, payload } = planInput;
+  const method = planInput.method as WriteMethod; // only handlers of these methods plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
-  const returned = planReturning(planning, relation, values);
-  const written = addReturning(planMethod(planning, relation, method, payload, values), returned.read);
-  checkPreferences(planning.preferences);
-  const media = chooseMedia(planning, { relation, isWholeRow: returned.isWholeRow });
-  const { plan, applied } = applyPreferences(planning, written);
+  const returned = planReturning(planInput, relation, values);
+  const written = addReturning(planMethod(planInput, relation, method, payload, values), returned.read);
+  checkPreferences(planInput.preferences);
+  const media = chooseMedia(planInput, { relation, isWholeRow: returned.isWholeRow });
+  const { plan, applied } = applyPreferences(planInput, written);
   const isMerge =
-    plan.kind === "insert" && plan.onConflict !== undefined && planning.preferences.resolution === "merge-duplicates";
+    plan.kind === "insert" && plan.onConflict !== undefined && planInput.preferences.resolution === "merge-duplicates";
   const countsInserted = isMerge || (method === "PUT" && returned.read !== undefined);
-  const key = method === "POST" && planning.preferences.return === "headers-only" ? relation.primaryKey : [];
+  const key = method === "POST" && planInput.preferences.return === "headers-only" ? relation.primaryKey : [];
   return {
     plan,
     envelope: {
@@ -67,8 +67,9 @@ export const planWrite = (planning: PlanInput): PlannedWrite => {
     media,
     hasBody: returned.read !== undefined,
     countsInserted,
-    maxAffected: method === "PATCH" || method === "DELETE" ? findEffectiveMaxAffected(planning.preferences) : undefined,
-    appliedPreferences: { ...applied, ...findAppliedPreferences(planning, method, plan) },
+    maxAffected:
+      method === "PATCH" || method === "DELETE" ? findEffectiveMaxAffected(planInput.preferences) : undefined,
+    appliedPreferences: { ...applied, ...findAppliedPreferences(planInput, method, plan) },
     legacyNames: returned.legacyNames,
   };
 };
@@ -95,9 +96,9 @@ interface ReturnedRows {
  * Plans the returned rows. Without a representation, `select` only names the embeds that paths may use. @rule R-WRT-1
  * R-WRT-3 R-SEL-9 R-DEL-1
  */
-const planReturning = (planning: PlanInput, relation: Relation, values: BoundValue[]): ReturnedRows => {
-  const { rest, model, schema, query } = planning;
-  if (planning.preferences.return !== "representation") {
+const planReturning = (planInput: PlanInput, relation: Relation, values: BoundValue[]): ReturnedRows => {
+  const { rest, model, schema, query } = planInput;
+  if (planInput.preferences.return !== "representation") {
     const { legacyNames } = buildNodes(query, { hasRootFilters: false, hasRanges: false }, rest.context.options);
     return { read: undefined, isWholeRow: isWholeRow(query.select), legacyNames };
   }
@@ -120,19 +121,19 @@ const addReturning = (plan: PlannedWrite["plan"], returning: Read | undefined): 
   returning === undefined ? plan : { ...plan, returning };
 
 const planMethod = (
-  planning: PlanInput,
+  planInput: PlanInput,
   relation: Relation,
   method: WriteMethod,
   payload: PayloadShape | undefined,
   values: BoundValue[],
 ): PlannedWrite["plan"] => {
   const name = { schema: relation.schema, name: relation.name };
-  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planning, relation, values) };
-  if (method === "PUT") return planPut(planning, relation, payload, values);
-  const rows = planRows(planning, relation, payload);
+  if (payload === undefined) return { kind: "delete", from: name, where: resolveWhere(planInput, relation, values) };
+  if (method === "PUT") return planPut(planInput, relation, payload, values);
+  const rows = planRows(planInput, relation, payload);
   if (method === "POST")
-    return { kind: "insert", into: name, rows, onConflict: planConflict(planning, relation, rows.columns) };
-  return { kind: "update", relation: name, where: resolveWhere(planning, relation, values), payload: rows };
+    return { kind: "insert", into: name, rows, onConflict: planConflict(planInput, relation, rows.columns) };
+  return { kind: "update", relation: name, where: resolveWhere(planInput, relation, values), payload: rows };
 };
 
 type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;
@@ -186,7 +187,7 @@ const planPut = (
   values: BoundValue[],
 ): Insert => {
   const key = relation.primaryKey;
-  const given = new Set<string>();
+  const columnNames = new Set<string>();
   const keyValues = query.filters.map(({ path, part }) => {
     const isPlain =
       path.length === 0 &&
@@ -195,10 +196,10 @@ const planPut = (
       !part.isNegated &&
       part.quantifier === undefined;
     if (!isPlain || !key.includes(part.field.name)) throw putFiltersInvalid();
-    given.add(part.field.name);
+    columnNames.add(part.field.name);
     return { column: part.field.name, value: { param: values.push(part.value ?? "") - 1 } };
   });
-  if (key.length === 0 || given.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
+  if (key.length === 0 || columnNames.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
   const rows = buildPayloadRows(model, relation, payload, payload.keys);
   for (const column of key) if (!payload.keys.includes(column)) throw putKeyMissing(column);
   return {

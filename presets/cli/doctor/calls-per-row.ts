@@ -43,13 +43,13 @@ const isInSubselect = (expression: string, at: number): boolean => {
   return true;
 };
 
-interface Call {
+interface FunctionCall {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-const findCalls = (expression: string): readonly Call[] =>
+const findCalls = (expression: string): readonly FunctionCall[] =>
   [...expression.matchAll(CALL)].flatMap((match) => {
     const [whole, name = ""] = match;
     const open = match.index + whole.length - 1;
@@ -59,7 +59,7 @@ const findCalls = (expression: string): readonly Call[] =>
   });
 
 /** Extends the call by the operations on its result: casts, steps into JSON, enclosing parentheses. */
-const widenCall = (expression: string, { start, end }: Call): readonly [start: number, end: number] => {
+const widenCall = (expression: string, { start, end }: FunctionCall): readonly [start: number, end: number] => {
   let [from, to] = [start, end];
   for (;;) {
     const rest = expression.slice(to);

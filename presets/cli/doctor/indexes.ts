@@ -59,18 +59,18 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
     order by 1, wanted.columns`,
   );
   return rows.map(({ relation, isPartitioned, keys, policies, columns }): Finding => {
-    const place = `${relation} (${columns})`;
+    const indexTarget = `${relation} (${columns})`;
     const named = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
     const ofKeys =
       keys === null
         ? []
-        : [{ what: `foreign key ${keys.join(", ")} has no index on ${place}`, why: [EMBEDS, DELETES] }];
+        : [{ what: `foreign key ${keys.join(", ")} has no index on ${indexTarget}`, why: [EMBEDS, DELETES] }];
     const ofPolicies =
       policies === null
         ? []
         : [
             {
-              what: keys === null ? `${place} has no index, and ${named} reads it` : `which ${named} reads too`,
+              what: keys === null ? `${indexTarget} has no index, and ${named} reads it` : `which ${named} reads too`,
               why: ["each read under the policy"],
             },
           ];
@@ -80,7 +80,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
       what: all.map(({ what }) => what).join(", "),
       why: `${joinReasons(all.flatMap(({ why }) => why))} reads the whole table`,
       // partitioned tables do not support `concurrently`
-      mend: `create index ${isPartitioned ? "" : "concurrently "}on ${place}`,
+      mend: `create index ${isPartitioned ? "" : "concurrently "}on ${indexTarget}`,
     };
   });
 };

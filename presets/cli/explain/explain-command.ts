@@ -52,12 +52,12 @@ export const explainRequest = async (
       recording.stop();
       const { run } = recording;
       const { context, model } = open;
-      const looking = { prepare: context.prepare, model, run, surface: request.kind, counts, tellsAll: true };
+      const parts = { prepare: context.prepare, model, run, surface: request.kind, counts, tellsAll: true };
       const statements: ExplainedStatement[] = [];
       const relations: RelationReport[] = [];
       for (const recorded of recording.executions) {
         statements.push(...(await explainStatements(recorded.execution, analyze, recording)));
-        relations.push(...(await reportExecution(looking, recorded.execution, recorded.rows)));
+        relations.push(...(await reportExecution(parts, recorded.execution, recorded.rows)));
       }
       return { role: caller.role, statements, relations, ...(error === undefined ? {} : { error }) };
     },

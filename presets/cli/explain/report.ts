@@ -14,7 +14,7 @@ export interface Explained {
 const formatStatement = ({ sql, values, plan }: ExplainedStatement): string =>
   [
     `${sql};`,
-    ...values.map((given, i) => `-- $${i + 1} = ${given === null ? "null" : JSON.stringify(given)}`),
+    ...values.map((value, i) => `-- $${i + 1} = ${value === null ? "null" : JSON.stringify(value)}`),
     "",
     plan,
     "",
@@ -38,8 +38,8 @@ const INDENT = "  ";
 
 const formatStep = (step: RemainingRows, before: RemainingRows | undefined): string => {
   const taken = before === undefined ? 0 : before.left - step.left;
-  const said = [STEP_WORDS[step.kind], ...(step.condition === undefined ? [] : [step.condition])].join(" ");
-  return `${INDENT}${String(step.left).padStart(8)}  ${said}${taken > 0 ? `  (takes away ${taken})` : ""}`;
+  const description = [STEP_WORDS[step.kind], ...(step.condition === undefined ? [] : [step.condition])].join(" ");
+  return `${INDENT}${String(step.left).padStart(8)}  ${description}${taken > 0 ? `  (takes away ${taken})` : ""}`;
 };
 
 const joinLines = (expression: string): string => expression.replaceAll(/\s+/g, " ");

@@ -43,10 +43,10 @@ export type ExplainRequest =
 
 /** Returns the content of the file for `@file`, the standard input for `-`, and any other text unchanged. @throws
  *  RelApiError `preset` */
-const readTextOrFile = async (given: string, terminal: Terminal): Promise<string> => {
-  if (given === "-") return readStdin(terminal);
-  if (!given.startsWith("@")) return given;
-  const file = given.slice(1);
+const readTextOrFile = async (textOrPath: string, terminal: Terminal): Promise<string> => {
+  if (textOrPath === "-") return readStdin(terminal);
+  if (!textOrPath.startsWith("@")) return textOrPath;
+  const file = textOrPath.slice(1);
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
@@ -56,12 +56,12 @@ const readTextOrFile = async (given: string, terminal: Terminal): Promise<string
 
 const readObject = async (
   option: string,
-  given: string,
+  text: string,
   terminal: Terminal,
 ): Promise<Readonly<Record<string, Json>>> => {
   let read: unknown;
   try {
-    read = JSON.parse(await readTextOrFile(given, terminal));
+    read = JSON.parse(await readTextOrFile(text, terminal));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw presetError(`${option} is no JSON: ${error.message}`);
@@ -71,9 +71,9 @@ const readObject = async (
   return read as Readonly<Record<string, Json>>;
 };
 
-const parseHeaders = (given: readonly string[]): Readonly<Record<string, string>> =>
+const parseHeaders = (headerLines: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    given.map((line) => {
+    headerLines.map((line) => {
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
       if (name === undefined || value === undefined) throw presetError(`--header "${line}" is not "Name: value"`);
       return [name.toLowerCase(), value.trimStart()];
@@ -94,13 +94,13 @@ const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 
 /** Reads the request. @throws RelApiError `preset` for options that exclude each other */
 export const readRequest = async (
-  given: string,
+  claimsText: string,
   words: RequestOptions,
   options: RelApiOptions,
   terminal: Terminal,
 ): Promise<ExplainRequest> => {
   const headers = parseHeaders(words.header ?? []);
-  const text = (await readTextOrFile(given, terminal)).trim();
+  const text = (await readTextOrFile(claimsText, terminal)).trim();
   // accepts "POST /films" as well as "/films" with --method
   const [, first = "", rest = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
   if (/^(?:\/|https?:\/\/)/.test(rest)) {

@@ -68,9 +68,9 @@ interface Window {
 }
 
 /** @throws RelApiError @rule P-RLY-5 */
-const parseWindow = ({ arguments: given, path: field }: GqlSelection, cap: number | undefined): Window => {
+const parseWindow = ({ arguments: args, path: field }: GqlSelection, cap: number | undefined): Window => {
   const buildPath = (argument: string): string => `${field}.args.${argument}`;
-  const { first = null, after = null, last = null, before = null } = given as Readonly<Record<string, Json>>;
+  const { first = null, after = null, last = null, before = null } = args as Readonly<Record<string, Json>>;
   if (first !== null && last !== null)
     throw windowInvalid('"first" and "last" are not allowed at once', buildPath("last"));
   if (after !== null && before !== null)
@@ -79,12 +79,12 @@ const parseWindow = ({ arguments: given, path: field }: GqlSelection, cap: numbe
     throw windowInvalid('"first" and "before" are not allowed at once', buildPath("before"));
   if (last !== null && after !== null)
     throw windowInvalid('"last" and "after" are not allowed at once', buildPath("after"));
-  const asked = Number(first ?? last ?? UNLIMITED_SIZE);
+  const size = Number(first ?? last ?? UNLIMITED_SIZE);
   const side = first === null ? "last" : "first";
-  if (asked < 0) throw windowInvalid(`"${side}" cannot be negative`, buildPath(side));
+  if (size < 0) throw windowInvalid(`"${side}" cannot be negative`, buildPath(side));
   const cursor = after ?? before;
   return {
-    size: Math.min(asked, cap ?? UNLIMITED_SIZE),
+    size: Math.min(size, cap ?? UNLIMITED_SIZE),
     isBackward: last !== null || before !== null,
     // the cursor of an empty page is an empty string
     cursor: cursor === null || cursor === "" ? undefined : String(cursor),
@@ -151,12 +151,15 @@ export const planConnection = (
 ): Omit<Read, "from"> => {
   const { model, options } = context.schema;
   const window = parseWindow(selection, options.dbMaxRows);
-  const { where, orderBy: asked = [], distinctOn = [] } = context.list();
+  const { where, orderBy: requestedOrder = [], distinctOn = [] } = context.list();
   const at = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
     throw windowInvalid('"distinct_on" goes with "first" and "after" only', at("distinct_on"));
   // without an explicit order, `distinct_on` keeps the first row by the key
-  const orderBy = asked.length > 0 ? asked : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
+  const orderBy =
+    requestedOrder.length > 0
+      ? requestedOrder
+      : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
   const forward = addKeyToOrder(orderBy, relation);
@@ -188,8 +191,9 @@ export const planConnection = (
       ? buildNodes(of.map((one) => buildEdgeOutput(one, parts)))
       : { kind: "object", as: field.as, of: of.map((one) => buildPageInfoOutput(one, parts)) };
   });
-  const given = window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
-  if (window.cursor !== undefined && given === undefined)
+  const cursorValues =
+    window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
+  if (window.cursor !== undefined && cursorValues === undefined)
     throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
   const bindTyped = (value: string | null, { by }: OrderBy): ValueRef | null => {
     if (value === null) return null;
@@ -197,12 +201,15 @@ export const planConnection = (
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
-  const buildBeyond = (place: KeysetPosition): Predicate => {
+  const buildBeyond = (position: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
     const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-    return { kind: "beyond", order: passed, values: passed.map((term, i) => bindTyped(place[i] ?? null, term)) };
+    return { kind: "beyond", order: passed, values: passed.map((term, i) => bindTyped(position[i] ?? null, term)) };
   };
-  const conditions = [...(where === undefined ? [] : [where]), ...(given === undefined ? [] : [buildBeyond(given)])];
+  const conditions = [
+    ...(where === undefined ? [] : [where]),
+    ...(cursorValues === undefined ? [] : [buildBeyond(cursorValues)]),
+  ];
   return {
     kind: "read",
     shape: "aggregate",

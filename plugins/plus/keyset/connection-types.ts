@@ -96,10 +96,10 @@ const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | 
 /** The arguments of a list without its window arguments, which the connection's own ones replace. */
 export const buildConnectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
   const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // every list is an output field
-  const kept = Object.entries(args).filter(([, { extensions }]) =>
+  const rowArguments = Object.entries(args).filter(([, { extensions }]) =>
     ["where", "order_by", "distinct_on"].includes(
       (extensions?.["relapi"] as { readonly name?: string } | undefined)?.name ?? "",
     ),
   );
-  return { ...WINDOW, ...Object.fromEntries(kept) };
+  return { ...WINDOW, ...Object.fromEntries(rowArguments) };
 };

@@ -3,7 +3,7 @@ import { fillSlots } from "../../../core/index.ts";
 import type { Cell, LiveQuery } from "../api.ts";
 import type { TableFacts } from "./base-tables.ts";
 import type { Condition, Term } from "./row-alternatives.ts";
-import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable.ts";
+import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable-types.ts";
 
 /** Returns a cell of the row, or 0 if the cell was not reported. */
 const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));

@@ -35,10 +35,10 @@ const readOwnValue = (object: JsonObject | undefined, key: string): Json | undef
 const isCount = (value: Json | undefined): value is number => typeof value === "number" && value > 0;
 
 const parseRate = (value: Json | undefined): RateLimit | undefined => {
-  const given = readObject(value);
-  const perMinute = readOwnValue(given, "max_reqs_per_min");
+  const object = readObject(value);
+  const perMinute = readOwnValue(object, "max_reqs_per_min");
   if (!isCount(perMinute)) return undefined;
-  const unique = readOwnValue(given, "unique_params") ?? [];
+  const unique = readOwnValue(object, "unique_params") ?? [];
   const names = (Array.isArray(unique) ? unique : [unique]).map(String);
   return { perMinute, by: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };

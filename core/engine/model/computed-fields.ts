@@ -49,8 +49,8 @@ export const findRowRoutine = (
   fits: (routine: Routine) => boolean = () => true,
 ): Routine | undefined => {
   const overloads = findRoutines(model, name).filter(fits);
-  for (const wanted of row === undefined ? [] : listRowTypes(row)) {
-    const found = overloads.find(({ parameters }) => parameters.some(({ type }) => type === wanted));
+  for (const rowType of row === undefined ? [] : listRowTypes(row)) {
+    const found = overloads.find(({ parameters }) => parameters.some(({ type }) => type === rowType));
     if (found !== undefined) return found;
   }
   return overloads[0];

@@ -45,7 +45,7 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
 };
 
 /** Creates the parser with the options of all commands. `output` collects its texts. */
-const createProgram = (output: OutputConfiguration): Command =>
+const createCommandLine = (output: OutputConfiguration): Command =>
   new Command("relapi")
     .description("REST and GraphQL APIs from a PostgreSQL database.")
     .version(VERSION, "-V, --version", "print the version")
@@ -94,7 +94,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-const appendOption = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
+const appendOption = (option: string, before: readonly string[] = []): readonly string[] => [...before, option];
 
 interface RoleOption {
   readonly role?: string;
@@ -203,7 +203,7 @@ const HELP_COLUMNS = 80;
 export const runCommandLine = async (words: readonly string[], terminal: Terminal): Promise<number> => {
   const { env, stdout, stderr } = terminal;
   let [out, err] = ["", ""];
-  const program = createProgram({
+  const program = createCommandLine({
     writeOut: (text) => void (out += text),
     writeErr: (text) => void (err += text),
     getOutHelpWidth: () => (stdout as Partial<WriteStream>).columns ?? HELP_COLUMNS,
@@ -212,8 +212,8 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
   const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
     // loaded only with a settings file, because its parser is large and most servers have no file
-    const given = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
-    return { ...given, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
+    const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
+    return { ...environment, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
   let exitCode = 0;
   addCommands({

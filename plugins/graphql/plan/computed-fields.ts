@@ -25,14 +25,14 @@ const ROW_ARGUMENT: RoutineArgument = { value: { constant: null }, isRow: true }
 const orderArguments = (
   routine: Routine,
   fixed: FixedArguments,
-  given: ReadonlyMap<number, ValueRef>,
+  argumentsByIndex: ReadonlyMap<number, ValueRef>,
   path: string,
 ): readonly RoutineArgument[] => {
   const list: RoutineArgument[] = [];
   let isByName = false;
   routine.parameters.forEach((parameter, index) => {
     const value: ValueRef | undefined =
-      index === fixed.session ? { session: true, type: parameter.sqlType } : given.get(index);
+      index === fixed.session ? { session: true, type: parameter.sqlType } : argumentsByIndex.get(index);
     const argument: RoutineArgument | undefined = index === fixed.row ? ROW_ARGUMENT : value && { value };
     if (argument === undefined) {
       if (!parameter.hasDefault) throw notSupported("Non default arguments cannot be omitted", path);
@@ -54,18 +54,18 @@ export const planArguments = (
   planner: Planner,
   routine: Routine,
   fixed: FixedArguments,
-  args: { readonly input: Input; readonly place: InputPosition } | undefined,
+  args: { readonly input: Input; readonly position: InputPosition } | undefined,
   path: string,
 ): readonly RoutineArgument[] => {
-  const given = new Map<number, ValueRef>();
+  const argumentsByIndex = new Map<number, ValueRef>();
   if (args !== undefined) {
-    readObject(planner, args.input, args.place, path, ({ field, input, path }) => {
+    readObject(planner, args.input, args.position, path, ({ field, input, path }) => {
       const part = getFieldPart(field);
       if (part?.kind === "function-argument")
-        given.set(part.index, bindColumn(planner, input, getPosition(field), part.value, path));
+        argumentsByIndex.set(part.index, bindColumn(planner, input, getPosition(field), part.value, path));
     });
   }
-  return orderArguments(routine, fixed, given, path);
+  return orderArguments(routine, fixed, argumentsByIndex, path);
 };
 
 export const findFixedArguments = (field: GqlComputedField): FixedArguments => ({
@@ -83,10 +83,10 @@ export const buildDefaultArguments = (field: GqlComputedField): { readonly argum
 
 export const buildComputedExpression = (
   field: GqlComputedField,
-  given?: readonly RoutineArgument[],
+  args?: readonly RoutineArgument[],
   path?: readonly PathKey[],
 ): Expression => {
-  const own = given === undefined ? buildDefaultArguments(field) : given.length === 0 ? {} : { arguments: given };
+  const own = args === undefined ? buildDefaultArguments(field) : args.length === 0 ? {} : { arguments: args };
   return {
     kind: "computed",
     routine: { schema: field.routine.schema, name: field.routine.name },

@@ -37,11 +37,11 @@ const getInputType = ({ build, table, fn }: { build: GqlBuild; table: GqlTable; 
 const listWritableRelationships = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
   table.relationships.filter((field) => {
     const target = build.table(field.target);
-    const way = findWritableRelationship(table.relation, field);
+    const relationship = findWritableRelationship(table.relation, field);
     return (
       target !== undefined &&
-      way !== undefined &&
-      Object.values(findOperations(build, table, target, way)).includes(true)
+      relationship !== undefined &&
+      Object.values(findOperations(build, table, target, relationship)).includes(true)
     );
   });
 
@@ -116,10 +116,10 @@ const TO_ONE_DESCRIPTIONS = {
 const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
   const field = table.relationships.find((each) => each.name === name);
   const target = field && build.table(field.target);
-  const way = field && findWritableRelationship(table.relation, field);
-  if (target === undefined || way === undefined) return {};
-  const may = findOperations(build, table, target, way);
-  const { isToOne } = way.field.relationship;
+  const relationship = field && findWritableRelationship(table.relation, field);
+  if (target === undefined || relationship === undefined) return {};
+  const may = findOperations(build, table, target, relationship);
+  const { isToOne } = relationship.field.relationship;
   const key = may.connect ? getKeyInput(build, target) : undefined;
   const where = isToOne ? GraphQLBoolean : build.boolExp(target);
   const updated = may.update ? (isToOne ? getToOneInput(build, target) : build.updates(target)) : undefined;
