@@ -36,10 +36,18 @@ const rejectIllegal = (plugin: string, what: string, name: string | undefined): 
     );
 };
 
-/** Refuses illegal and duplicate names. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-AGG-1 X-ORD-1 */
+/** Refuses illegal and duplicate names, and an input object without fields.
+ *  @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5a X-AGG-1 X-ORD-1 */
 export const rejectPartNames = (registry: Registry): void => {
   const { operators, updateOperators, embeds, aggregates, orderings, getPluginName } = registry;
-  for (const spec of operators) rejectIllegal(getPluginName(spec), `operator "${spec.name}"`, getOperatorName(spec));
+  for (const spec of operators) {
+    const name = getOperatorName(spec);
+    rejectIllegal(getPluginName(spec), `operator "${spec.name}"`, name);
+    if (name !== undefined && spec.operand === "fields" && spec.input === undefined)
+      throw presetError(
+        `plugin "${getPluginName(spec)}": operator "${spec.name}" has the operand "fields" without input: give the name and the fields of its GraphQL input type`,
+      );
+  }
   for (const spec of updateOperators)
     rejectIllegal(getPluginName(spec), `update operator "${spec.name}"`, spec.graphql);
   rejectOverlaps(registry, operators, getOperatorName, "GraphQL operator");

@@ -113,7 +113,7 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
     });
   program
     .command("doctor")
-    .description("look for what slows or endangers the database behind the API, and print what mends it")
+    .description("look for what slows or endangers the database behind the API, and print the SQL that fixes it")
     .option("--strict", "exit code 1 if there is anything")
     .option("--json", "print a JSON document")
     .action(async ({ strict = false, json = false }: StrictOption & JsonOption, command: Command) => {
@@ -148,6 +148,8 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
       if (text !== "") await print(terminal, text);
       if (explained.error === undefined) return;
       await printErrors(terminal, `the request failed: ${explained.error}`);
+      if (words.role === undefined && words.claims === undefined)
+        await printErrors(terminal, "it ran with the rights of the login role: --role or --claims name a caller");
       setExitCode(1);
     });
 };

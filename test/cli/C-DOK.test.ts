@@ -187,7 +187,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       for (const [index, [, , setup]] of cases.entries())
         await database.query(`create schema ${schemaOf(index)}; ${inSchema(setup, index)}`);
       before = await diagnose(readEnvironment(all));
-      for (const { mend } of before) await database.query(mend);
+      for (const { fix } of before) await database.query(fix);
       after = await diagnose(readEnvironment(all));
       await database.query(`drop schema ${names.join(", ")} cascade`);
       for (const name of names) await database.query(`drop schema if exists ${name}_history cascade`);
@@ -232,7 +232,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     };
     const before = await rows();
     const [finding] = await findings();
-    await database.query(finding?.mend ?? "");
+    await database.query(finding?.fix ?? "");
     const after = await rows();
     expect(after.seen).toEqual([{ id: 1 }]);
     expect(before.seen).toEqual(after.seen);
@@ -248,7 +248,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     const { stdout } = await relapi(["doctor", "--json"], { ...environment, ANON_ROLE: role });
     const [finding] = JSON.parse(stdout) as readonly Finding[];
     expect(finding?.what).toBe(`ANON_ROLE "${role}" bypasses row policies`);
-    await database.query(finding?.mend ?? "");
+    await database.query(finding?.fix ?? "");
     expect((await relapi(["doctor"], { ...environment, ANON_ROLE: role })).stdout).toBe("nothing found\n");
     await database.query(`drop role ${role}; drop schema ward`);
   });
@@ -297,10 +297,10 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       expect(finding).toMatchObject({
         level: "note",
         what: "the log does not have the foreign keys of changed rows of ward.busy",
-        mend: "alter table ward.busy replica identity full",
+        fix: "alter table ward.busy replica identity full",
       });
       expect(others).toEqual([]);
-      await database.query(finding?.mend ?? "");
+      await database.query(finding?.fix ?? "");
       expect(await findings()).toEqual([]);
       await database.query("drop schema ward cascade");
     },
@@ -318,11 +318,11 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       [
         "danger: ward.t has row policies that do nothing",
         "  why:  row-level security is off, so every role with a grant sees every row",
-        "  mend: alter table ward.t enable row level security;",
+        "  fix:  alter table ward.t enable row level security;",
         "",
         "note: ward.hello() may be called by everybody",
         "  why:  PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
-        "  mend: revoke execute on function ward.hello() from public;",
+        "  fix:  revoke execute on function ward.hello() from public;",
         "",
       ].map((line) => line.slice(0, 44)),
     ]);

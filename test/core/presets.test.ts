@@ -290,6 +290,17 @@ describe("start-up errors", () => {
     );
   });
 
+  test("X-START-5a an operator with fields names them", () => {
+    const between = { ...operator("between", ["int4"]), operand: "fields" } as const;
+    const input = { typeName: "int_between_input", fields: { from: "Int!", to: "Int!" } };
+    const starting = (spec: OperatorSpec) => () => start(rest, graphql, plugin("a", { operators: [spec] }));
+    expect(starting(between)).toThrow(
+      'plugin "a": operator "between" has the operand "fields" without input: give the name and the fields of its GraphQL input type',
+    );
+    expect(starting({ ...between, graphql: false })).not.toThrow();
+    expect(starting({ ...between, input })).not.toThrow();
+  });
+
   test("X-START-4 valid names start", () => {
     const operators = [operator("st-3d-near", ["text"], { rest: "@>", graphql: "_near3d" })];
     expect(() => start(rest, graphql, plugin("a", { operators }))).not.toThrow();

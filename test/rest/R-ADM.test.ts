@@ -49,7 +49,9 @@ test("R-ADM-1 live and ready are empty", async () => {
 });
 
 test("R-ADM-1 everything else is not there, nor are other methods", async () => {
-  for (const path of ["/", "/ports", "/live/", "/api/ports"]) expect((await get(path))[0]).toBe(404);
+  const paths = "admin endpoints: /live, /ready, /metrics, /live-queries, /config, /schema_cache\n";
+  for (const path of ["/", "/ports", "/live/", "/api/ports"])
+    expect(await get(path)).toEqual([404, paths, "text/plain; charset=utf-8"]);
   expect((await fetch(`${admin}/live`, { method: "POST" })).status).toBe(404);
 });
 

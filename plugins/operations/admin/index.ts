@@ -156,6 +156,12 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+const NOT_FOUND: Reply = {
+  status: 404,
+  contentType: "text/plain; charset=utf-8",
+  body: `admin endpoints: ${ENDPOINTS.map(({ path }) => path).join(", ")}\n`,
+};
+
 const buildIndex = (): Page => ({
   title: "relapi admin",
   style: `${DOCUMENT_STYLE}td a { white-space: nowrap; }`,
@@ -191,7 +197,7 @@ const handle = async (
   options: AdminServerOptions,
 ): Promise<void> => {
   const answer = findHandler(request);
-  if (answer === undefined) return writeReply(response, { status: 404 });
+  if (answer === undefined) return writeReply(response, NOT_FOUND);
   try {
     writeReply(response, await answer(context, options));
   } catch (error) {

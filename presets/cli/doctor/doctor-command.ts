@@ -31,5 +31,5 @@ export const diagnose = (settings: EnvironmentSettings): Promise<readonly Findin
     return LEVELS.flatMap((level) => found.filter((finding) => finding.level === level));
   });
 
-export const formatFinding = ({ level, what, why, mend }: Finding): string =>
-  `${level}: ${what}\n  why:  ${why}\n  mend: ${mend};\n`;
+export const formatFinding = ({ level, what, why, fix }: Finding): string =>
+  `${level}: ${what}\n  why:  ${why}\n  fix:  ${fix};\n`;

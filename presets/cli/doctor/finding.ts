@@ -14,7 +14,7 @@ export interface Finding {
   readonly what: string;
   readonly why: string;
   /** The SQL that repairs the problem. Semicolons separate several statements. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 /** Quotes every name, because any may be a reserved word. */

@@ -80,7 +80,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
       what: all.map(({ what }) => what).join(", "),
       why: `${joinReasons(all.flatMap(({ why }) => why))} reads the whole table`,
       // partitioned tables do not support `concurrently`
-      mend: `create index ${isPartitioned ? "" : "concurrently "}on ${indexTarget}`,
+      fix: `create index ${isPartitioned ? "" : "concurrently "}on ${indexTarget}`,
     };
   });
 };
@@ -126,6 +126,6 @@ export const findDuplicateIndexes = async (context: PluginContext): Promise<read
     level: "slow",
     what: `index ${index} on ${relation} is like ${twin}`,
     why: "every write keeps both up to date, and reads need one",
-    mend: `drop index ${index}`,
+    fix: `drop index ${index}`,
   }));
 };

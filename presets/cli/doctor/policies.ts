@@ -32,7 +32,7 @@ export const findCallsForEachRow = async (context: PluginContext): Promise<reado
         level: "slow",
         what: `policy "${policy}" on ${relation} calls ${calls.map((call) => `${call}()`).join(", ")} for each row`,
         why: "it answers the same for every row of a statement; in a subselect it is called once, and an index can be used",
-        mend: `alter policy ${quoteName(policy)} on ${relation} ${clauses.join(" ")}`,
+        fix: `alter policy ${quoteName(policy)} on ${relation} ${clauses.join(" ")}`,
       },
     ];
   });
@@ -83,24 +83,24 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
   );
   return rows.flatMap(({ relation, history, isOn, hasPolicies, policies }): readonly Finding[] => {
     const enable = isOn ? [] : [`alter table ${history} enable row level security`];
-    const mend = [...enable, ...(hasPolicies ? [] : (policies ?? []))].join("; ");
+    const fix = [...enable, ...(hasPolicies ? [] : (policies ?? []))].join("; ");
     if (!isOn)
       return [
         {
           level: "danger",
           what: `${history} has no row-level security, and ${relation} has`,
           why: "every role with a grant on the history reads all former rows of the table with Prefer: as-of",
-          mend,
+          fix,
         },
       ];
-    return mend === ""
+    return fix === ""
       ? []
       : [
           {
             level: "note",
             what: `${history} has row-level security and no policy, and ${relation} has policies`,
             why: "only the owner of the history sees rows as they were",
-            mend,
+            fix,
           },
         ];
   });
@@ -131,13 +131,13 @@ export const findIdlePolicies = async (context: PluginContext): Promise<readonly
           level: "note",
           what: `${relation} has row-level security and no policy`,
           why: "only its owner sees rows: write a policy for other roles, or one that shows no rows",
-          mend: `create policy nobody on ${relation} using (false)`,
+          fix: `create policy nobody on ${relation} using (false)`,
         }
       : {
           level: "danger",
           what: `${relation} has row policies that do nothing`,
           why: "row-level security is off, so every role with a grant sees every row",
-          mend: `alter table ${relation} enable row level security`,
+          fix: `alter table ${relation} enable row level security`,
         },
   );
 };

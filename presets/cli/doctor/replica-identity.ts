@@ -36,6 +36,6 @@ export const findMissingLogKeys = async (context: PluginContext): Promise<readon
     level: "note",
     what: `the log does not have the foreign keys of changed rows of ${relation}`,
     why: "each update and each delete runs all live lists of the table, which is slow if there are many",
-    mend: `alter table ${relation} replica identity full`,
+    fix: `alter table ${relation} replica identity full`,
   }));
 };

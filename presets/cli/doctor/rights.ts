@@ -47,7 +47,7 @@ export const findOwnersViews = async (context: PluginContext): Promise<readonly 
         why: isMaterialized
           ? "it holds the rows that its owner sees, and shows them to everybody who may read it"
           : "a view reads with its owner's rights unless it has security_invoker, with which callers need rights on the tables",
-        mend: isMaterialized
+        fix: isMaterialized
           ? `revoke select on ${view} from ${readers}`
           : `alter view ${view} set (security_invoker = true)`,
       },
@@ -94,7 +94,7 @@ export const findOpenFunctions = async (context: PluginContext): Promise<readonl
             level: isDefiner ? ("danger" as const) : ("note" as const),
             what: `${routine} may be called by everybody${isDefiner ? ", and runs as its owner" : ""}`,
             why: "PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
-            mend: `revoke execute on function ${routine} from public`,
+            fix: `revoke execute on function ${routine} from public`,
           },
         ]
       : []),
@@ -104,7 +104,7 @@ export const findOpenFunctions = async (context: PluginContext): Promise<readonl
             level: "danger" as const,
             what: `${routine} runs as its owner with the caller's search path`,
             why: "who may create objects, temporary ones too, decides what the names in it mean",
-            mend: `alter function ${routine} set search_path = ${[...new Set([schema, ...dbExtraSearchPath])].map(quoteName).join(", ")}, pg_temp`,
+            fix: `alter function ${routine} set search_path = ${[...new Set([schema, ...dbExtraSearchPath])].map(quoteName).join(", ")}, pg_temp`,
           },
         ]
       : []),
@@ -151,13 +151,13 @@ export const findAnonymousWrites = async (context: PluginContext): Promise<reado
       level: "danger",
       what: `ANON_ROLE "${anonRole}" ${power}`,
       why: "callers without credentials see and change everything that is exposed",
-      mend: `alter role ${quoteName(anonRole)} nosuperuser nobypassrls`,
+      fix: `alter role ${quoteName(anonRole)} nosuperuser nobypassrls`,
     })),
     ...rows.map(({ relation, grantee, privileges }): Finding => ({
       level: "danger",
       what: `callers without credentials may ${privileges} on ${relation}${grantee === anonRole ? "" : `, by a grant to ${grantee ?? "public"}`}`,
       why: "no row policy says which rows: anybody who reaches the server may change all of them",
-      mend: `revoke ${privileges} on ${relation} from ${grantee === null ? "public" : quoteName(grantee)}`,
+      fix: `revoke ${privileges} on ${relation} from ${grantee === null ? "public" : quoteName(grantee)}`,
     })),
   ];
 };
@@ -198,6 +198,6 @@ export const findInaccessibleSequences = async (context: PluginContext): Promise
     level: "broken",
     what: `${role} may insert into ${relation}, and may not use ${sequence}, from which "${column}" has its default`,
     why: "each insert that leaves the column out is refused",
-    mend: `grant usage on sequence ${sequence} to ${role}`,
+    fix: `grant usage on sequence ${sequence} to ${role}`,
   }));
 };

@@ -79,13 +79,13 @@ const run = async (one: Fault): Promise<Row> => {
 };
 
 const lateOf = ({ recoversWithinMs = PATIENCE_MS }: Fault, recoveredMs: number): string | undefined =>
-  recoveredMs <= recoversWithinMs ? undefined : `it failed until ${recoveredMs} ms after it was mended`;
+  recoveredMs <= recoversWithinMs ? undefined : `it failed until ${recoveredMs} ms after the repair`;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
 const tableOf = (rows: readonly Row[]): string =>
   [
-    "| Fault | Sent | Failed | Lost | Slowest answer | Last failure after it was mended | What failed |",
+    "| Fault | Sent | Failed | Lost | Slowest answer | Last failure after the repair | What failed |",
     "|---|---|---|---|---|---|---|",
     ...rows.map(
       ({ name, sent, failed, lost, slowestMs, recoveredMs, kinds }) =>
