@@ -41,7 +41,7 @@ describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
       return { child, get, ready, code: () => code };
     };
 
-    test("C-CLI-8 on a full disk the server goes on, and /ready says so", async () => {
+    test("C-CLI-8 the server continues on a full disk, and /ready reports the log", async () => {
       const full = openSync("/dev/full", "w");
       const { child, get, ready, code } = await start([full, full]);
       for (let i = 0; i < 20; i++) expect(await get()).toBe(200);
@@ -51,7 +51,7 @@ describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
       expect(code()).toBe(0);
     });
 
-    test("C-CLI-8 nor does it end with the program that reads its log", async () => {
+    test("C-CLI-8 the server continues after the reader of its log has ended", async () => {
       const { child, get, ready, code } = await start(["pipe", "pipe"]);
       child.stdout?.destroy();
       child.stderr?.destroy();

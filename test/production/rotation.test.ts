@@ -32,7 +32,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     await createShop(primary);
   });
 
-  test("C-SET-8 the passwords of replicas: their new connections have the new one", async () => {
+  test("C-SET-8 new connections to replicas use the changed password", async () => {
     await primary.query(
       `create role reader login superuser password 'first';
        create function public.place() returns text language sql stable as $$ select current_setting('port') $$`,
