@@ -146,7 +146,7 @@ test("C-PKG-10 a bundle beside the installed package serves both APIs, their pag
   });
 });
 
-describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages", () => {
+describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages works", () => {
   const headers = { authorization: `Bearer ${signToken({ role: "music_reader" })}` };
 
   test.each([
