@@ -43,7 +43,7 @@ const get = async (path: string): Promise<readonly [status: number, text: string
   return [response.status, await response.text(), response.headers.get("content-type")];
 };
 
-test("R-ADM-1 +R-ADM-1a /live and /ready answer 200 with an empty body", async () => {
+test("R-ADM-1 R-ADM-1a /live and /ready answer 200 with an empty body", async () => {
   expect(await get("/live")).toEqual([200, "", null]);
   expect(await get("/ready")).toEqual([200, "", null]);
 });
@@ -199,7 +199,7 @@ test.skipIf(!capabilities.realServer)(
   },
 );
 
-test("R-ADM-1 +R-ADM-1a /ready names the problem while the old schema, metadata and settings are served", async () => {
+test("R-ADM-1 R-ADM-1a /ready names the problem while the old schema, metadata and settings are served", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-ready-"));
   const metadata = join(folder, "metadata.yaml");
   const write = (text: string): void => writeFileSync(metadata, text);
@@ -231,7 +231,7 @@ test("R-ADM-1 +R-ADM-1a /ready names the problem while the old schema, metadata 
   rmSync(folder, { recursive: true });
 });
 
-test("R-ADM-3 +R-ADM-3a the access log has one line per request, by level, without secrets", async () => {
+test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, without secrets", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
   const own = await startApi({
@@ -249,7 +249,7 @@ test("R-ADM-3 +R-ADM-3a the access log has one line per request, by level, witho
   expect(lines.join("\n")).not.toContain(token.authorization.slice(7));
 });
 
-test("R-ADM-3 +R-ADM-3a with SERVER_TRACE_HEADER an access line ends with that header and the seconds of the request", async () => {
+test("R-ADM-3 R-ADM-3a with SERVER_TRACE_HEADER an access line ends with that header and the seconds of the request", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
   const own = await startApi({

@@ -192,7 +192,7 @@ describe("signatures", () => {
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 +R-AUT-3a a token with critical extensions is refused",
+        title: "R-AUT-3 R-AUT-3a a token with critical extensions is refused",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
         ...refused("PGRST301", BROKEN),
@@ -226,7 +226,7 @@ describe("signatures", () => {
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
-        title: "R-AUT-3 +R-AUT-3a a token with the kid of no key is refused",
+        title: "R-AUT-3 R-AUT-3a a token with the kid of no key is refused",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
@@ -290,7 +290,7 @@ describe("keys of other kinds", () => {
     return answers;
   };
 
-  test("R-AUT-3 +R-AUT-3a a key set verifies tokens with and without a kid, each by the algorithm of its key", async () => {
+  test("R-AUT-3 R-AUT-3a a key set verifies tokens with and without a kid, each by the algorithm of its key", async () => {
     const set = JSON.stringify({ keys: [jwk(rsa.publicKey, "r"), jwk(ec.publicKey, "e"), jwk(ed.publicKey, "d")] });
     const answers = await whoWith(
       { jwtSecret: set },
@@ -344,12 +344,12 @@ describe("keys of other kinds", () => {
     ],
     ["R-AUT-3 a secret that is not base64", { jwtSecret: "?".repeat(40), jwtSecretIsBase64: true }, /is not base64/],
     [
-      "R-AUT-7 +R-AUT-7b a role claim key of neither form",
+      "R-AUT-7 R-AUT-7b a role claim key of neither form",
       { jwtRoleClaimKey: "role.name" },
       /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) "role.name" cannot be read/,
     ],
     [
-      "R-AUT-7 +R-AUT-7b a broken JSON Path",
+      "R-AUT-7 R-AUT-7b a broken JSON Path",
       { jwtRoleClaimKey: "$.roles[?(" },
       /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) ".*" is no JSON Path/,
     ],
@@ -382,7 +382,7 @@ describe("times", () => {
     () => ({ iat: now() + 40 }),
     refused("PGRST303", "JWT issued at future"),
   );
-  timed("R-AUT-4 +R-AUT-4a a token with null in its time claims is accepted", () => ({
+  timed("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
     exp: null,
     nbf: null,
     iat: null,
@@ -684,7 +684,7 @@ describe("roles", () => {
       },
     ],
   );
-  test("R-AUT-7 +R-AUT-7a the role is found by a JSON Path and by the older form", async () => {
+  test("R-AUT-7 R-AUT-7a the role is found by a JSON Path and by the older form", async () => {
     const claims = { realm: { "a b": ["viewer", "sea_clerk"] }, "https://x/r": { k: "sea_auditor" } };
     for (const [jwtRoleClaimKey, role] of [
       ["$.realm['a b'][1]", "sea_clerk"],

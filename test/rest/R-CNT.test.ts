@@ -82,14 +82,14 @@ cases(api, [
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-1 +R-CNT-1a the count of an unlimited read is its number of rows",
+    title: "R-CNT-1 R-CNT-1a the count of an unlimited read is its number of rows",
     request: "GET /vessels",
     headers: exact,
     status: 200,
     ...range("0-2/3"),
   },
   {
-    title: "R-CNT-1 +R-CNT-1a the count of an unlimited read with inner embeds is its number of rows",
+    title: "R-CNT-1 R-CNT-1a the count of an unlimited read with inner embeds is its number of rows",
     request: "GET /ports?select=name,vessels!inner(name)",
     headers: exact,
     status: 200,
@@ -229,7 +229,7 @@ describe("counts of groups", () => {
 });
 
 describe("estimates of the planner", () => {
-  test("R-CNT-2 +R-CNT-2a a planned count is the planner's estimate of the count query", async () => {
+  test("R-CNT-2 R-CNT-2a a planned count is the planner's estimate of the count query", async () => {
     await api.sql("create table sea.grains as select n as id from generate_series(1, 1000) n");
     await api.sql("grant select on sea.grains to sea_anon");
     await api.sql("analyze sea.grains");

@@ -62,7 +62,7 @@ cases(api, [
     responseHeaders: { "Server-Timing": /^jwt;dur=/ },
   },
   {
-    title: "R-CON-1 +R-CON-1a the bytes of an error are those of PostgREST",
+    title: "R-CON-1 R-CON-1a the bytes of an error are those of PostgREST",
     request: "GET /vessels?select=nope(*)",
     status: 400,
     bytes: `{"code":"PGRST200","details":"Searched for a foreign key relationship between 'vessels' and 'nope' in the schema 'sea', but no matches were found.","hint":null,"message":"Could not find a relationship between 'vessels' and 'nope' in the schema cache"}`,

@@ -41,7 +41,7 @@ cases(api, [
     },
   },
   {
-    title: "R-ERR-1 +R-ERR-1a HEAD has the headers of the error without a body",
+    title: "R-ERR-1 R-ERR-1a HEAD has the headers of the error without a body",
     request: "HEAD /harbours",
     status: 404,
     bytes: "",
@@ -178,7 +178,7 @@ cases(api, [
     check: ({ statusText }) => expect(Buffer.from(statusText, "latin1").toString("utf8")).toBe("Tëapot مو"),
   },
   {
-    title: "R-ERR-5 +R-ERR-5a headers that SQL raises replace those of the server",
+    title: "R-ERR-5 R-ERR-5a headers that SQL raises replace those of the server",
     request: call("raise_pgrst", {
       message: '{"code":"sea-1","message":"m"}',
       detail:
@@ -188,7 +188,7 @@ cases(api, [
     responseHeaders: { "www-authenticate": "Bearer realm=sea", "content-type": "application/problem+json" },
   },
   {
-    title: "R-ERR-5 +R-ERR-5a a raised PGRST error sets the status, headers and body",
+    title: "R-ERR-5 R-ERR-5a a raised PGRST error sets the status, headers and body",
     request: call("raise_pgrst", {
       message: '{"code":"sea-1","message":"vessel full"}',
       detail: '{"status":409,"headers":{"X-Reason":"full"}}',
@@ -199,7 +199,7 @@ cases(api, [
     responseHeaders: { "x-reason": "full", "proxy-status": "PostgREST; error=sea-1" },
   },
   {
-    title: "R-ERR-5 +R-ERR-5a a raised PGRST error may have details, a hint and a status text",
+    title: "R-ERR-5 R-ERR-5a a raised PGRST error may have details, a hint and a status text",
     request: call("raise_pgrst", {
       message: '{"code":"sea-2","message":"m","details":"d","hint":"h"}',
       detail: '{"status":299,"status_text":"Nearly","headers":{}}',
@@ -209,7 +209,7 @@ cases(api, [
     answer: { code: "sea-2", details: "d", hint: "h", message: "m" },
   },
   {
-    title: "R-ERR-5 +R-ERR-5b a raised message that is not JSON is PGRST121",
+    title: "R-ERR-5 R-ERR-5b a raised message that is not JSON is PGRST121",
     request: call("raise_pgrst", { message: "oops", detail: "{}" }),
     status: 500,
     answer: {
@@ -220,13 +220,13 @@ cases(api, [
     },
   },
   {
-    title: "R-ERR-5 +R-ERR-5b a raised message without the required keys is PGRST121",
+    title: "R-ERR-5 R-ERR-5b a raised message without the required keys is PGRST121",
     request: call("raise_pgrst", { message: '{"code":"x"}', detail: '{"status":400,"headers":{}}' }),
     status: 500,
     check: (answer) => expect(answer.json().details).toBe(`Invalid JSON value for MESSAGE: '{"code":"x"}'`),
   },
   {
-    title: "R-ERR-5 +R-ERR-5b a raised error without DETAIL is PGRST121",
+    title: "R-ERR-5 R-ERR-5b a raised error without DETAIL is PGRST121",
     request: call("raise_pgrst", { message: '{"code":"x","message":"y"}' }),
     status: 500,
     check: (answer) =>
@@ -238,7 +238,7 @@ cases(api, [
   },
   ...['{"status":"400","headers":{}}', '{"status":400}', '{"status":400,"headers":{"a":1}}', "nothing"].map(
     (detail) => ({
-      title: `R-ERR-5 +R-ERR-5b a raised DETAIL of the wrong shape is PGRST121: ${detail}`,
+      title: `R-ERR-5 R-ERR-5b a raised DETAIL of the wrong shape is PGRST121: ${detail}`,
       request: call("raise_pgrst", { message: '{"code":"x","message":"y"}', detail }),
       status: 500,
       check: (answer: { json(): unknown }) =>

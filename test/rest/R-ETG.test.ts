@@ -188,7 +188,7 @@ describe("writes", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 7 }, () => 412)]);
   });
 
-  test("R-ETG-3 +R-ETG-3b a write is refused if another transaction changes the row meanwhile", async () => {
+  test("R-ETG-3 R-ETG-3b a write is refused if another transaction changes the row meanwhile", async () => {
     const tag = await tagOf(one);
     const other = await api.database.connect();
     await other.query("begin; update sea.etag_rows set name = 'white' where id = 1");

@@ -22,7 +22,7 @@ cases(api, [
     bytes: '[{"c_numeric":12.340000,"c_bigint":9007199254740993}]',
   },
   {
-    title: "R-FMT-1 +R-FMT-1a embedded values keep the text of JSON",
+    title: "R-FMT-1 R-FMT-1a embedded values keep the text of JSON",
     request: "GET /ports?select=name,vessels(specs)&id=eq.1&vessels.id=eq.2",
     bytes:
       '[{"name":"Oslo","vessels":[{"specs":{"crew": 12, "tags": ["a"], "engine": {"kw": 220, "maker": "Akers"}}}]}]',

@@ -50,7 +50,7 @@ cases(api, [
     check: (answer) => expect(answer.json()).toBe('[{"Content-Type":"text/weird"}]'),
   },
   {
-    title: "R-GUC-1 +R-GUC-1a a trigger sets response headers",
+    title: "R-GUC-1 R-GUC-1a a trigger sets response headers",
     request: "POST /bells",
     headers: { prefer: "tx=rollback" },
     body: { rung: 3 },
@@ -129,7 +129,7 @@ test("R-GUC-4 a write is committed although its response settings are invalid", 
 describe("settings of the pre-request function", () => {
   cases(watched, [
     {
-      title: "R-GUC-1 +R-GUC-1a the pre-request function sets headers of reads",
+      title: "R-GUC-1 R-GUC-1a the pre-request function sets headers of reads",
       request: "GET /ports?limit=0",
       headers: { "x-pre": "header" },
       status: 200,

@@ -131,7 +131,7 @@ cases(api, [
   },
 
   {
-    title: "R-INS-4 +R-INS-4b missing=default gives each object the defaults of its absent columns",
+    title: "R-INS-4 R-INS-4b missing=default gives each object the defaults of its absent columns",
     request: "POST /certificates?columns=sailor_id,rating,grade,points,note&select=sailor_id,rating,grade,points,note",
     headers: defaults,
     body: [
@@ -156,7 +156,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-INS-4 +R-INS-4b missing=default gives an identity by default its next value",
+    title: "R-INS-4 R-INS-4b missing=default gives an identity by default its next value",
     request: "POST /ports?columns=id,name&select=id,name",
     headers: defaults,
     body: [{ id: 900, name: "A" }, { name: "B" }],
@@ -175,7 +175,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("428C9"),
   },
   {
-    title: "R-INS-4 +R-INS-4c missing=default uses the view's own defaults",
+    title: "R-INS-4 R-INS-4c missing=default uses the view's own defaults",
     request: "POST /new_vessels?columns=name,tonnage&select=name,tonnage",
     headers: defaults,
     body: [{ name: "A" }],

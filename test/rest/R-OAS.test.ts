@@ -137,7 +137,7 @@ test("R-OAS-2 the document leaves out partitions, functions that cannot be calle
     expect(paths).not.toContain(absent);
 });
 
-test("R-OAS-2 +R-OAS-2a follow-privileges shows the objects that the role has a privilege on", async () => {
+test("R-OAS-2 R-OAS-2a follow-privileges shows the objects that the role has a privilege on", async () => {
   const of = async (role: string): Promise<Document> => (await api.get("/", { headers: bearer({ role }) })).json();
   const writeonly = await of("sea_writeonly");
   expect(Object.keys(writeonly.definitions)).toEqual(["logbook", "notices", "ports", "vessels"]);
@@ -179,7 +179,7 @@ test("R-PATH-8 a root function replaces the description", async () => {
   expect((await own.options("/")).headers["allow"]).toBe("OPTIONS,POST,GET,HEAD");
 });
 
-test("R-OAS-3 +R-OAS-3a descriptions come from SQL comments", () => {
+test("R-OAS-3 R-OAS-3a descriptions come from SQL comments", () => {
   expect(document.info).toMatchObject({
     title: "Sea traffic",
     description: "Ships, ports and the people on them.\nAll of it invented.",

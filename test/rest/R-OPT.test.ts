@@ -70,7 +70,7 @@ cases(api, [
     responseHeaders: allow("OPTIONS,POST,PUT,PATCH,DELETE"),
   },
   {
-    title: "R-OPT-3 +R-OPT-3a a grant on any one column counts",
+    title: "R-OPT-3 R-OPT-3a a grant on any one column counts",
     request: "OPTIONS /vessels",
     role: "sea_columns",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST,PUT,PATCH"),
@@ -87,19 +87,19 @@ cases(api, [
     responseHeaders: allow("OPTIONS"),
   },
   {
-    title: "R-OPT-3 +R-OPT-3a grants to PUBLIC apply to every role",
+    title: "R-OPT-3 R-OPT-3a grants to PUBLIC apply to every role",
     request: "OPTIONS /notices",
     role: "sea_deckhand",
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
   {
-    title: "R-OPT-3 +R-OPT-3a the owner may use all methods",
+    title: "R-OPT-3 R-OPT-3a the owner may use all methods",
     request: "OPTIONS /captains_log",
     role: "sea_captain",
     responseHeaders: allow(FULL),
   },
   {
-    title: "R-OPT-3 +R-OPT-3a a superuser may use all methods",
+    title: "R-OPT-3 R-OPT-3a a superuser may use all methods",
     request: "OPTIONS /payroll",
     headers: asAdmin(),
     responseHeaders: allow(FULL),
@@ -112,7 +112,7 @@ cases(api, [
     responseHeaders: allow(FULL),
   },
   {
-    title: "R-OPT-4 +R-OPT-4a the methods of a view do not depend on grants",
+    title: "R-OPT-4 R-OPT-4a the methods of a view do not depend on grants",
     request: "OPTIONS /fleet",
     role: "sea_deckhand",
     responseHeaders: allow(FULL),
@@ -143,18 +143,18 @@ cases(api, [
     responseHeaders: allow("OPTIONS,GET,HEAD,POST,PATCH,DELETE"),
   },
   {
-    title: "R-OPT-4 +R-OPT-4a a materialized view has only GET and HEAD",
+    title: "R-OPT-4 R-OPT-4a a materialized view has only GET and HEAD",
     request: "OPTIONS /port_tonnage",
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
   {
-    title: "R-OPT-4 +R-OPT-4a a read-only foreign table has only GET and HEAD",
+    title: "R-OPT-4 R-OPT-4a a read-only foreign table has only GET and HEAD",
     request: "OPTIONS /engine_plates",
     when: capabilities.foreignTables,
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
   {
-    title: "R-OPT-4 +R-OPT-4a a foreign table without a grant has only OPTIONS",
+    title: "R-OPT-4 R-OPT-4a a foreign table without a grant has only OPTIONS",
     request: "OPTIONS /engine_plates",
     role: "sea_deckhand",
     when: capabilities.foreignTables,
@@ -200,7 +200,7 @@ cases(api, [
     responseHeaders: allow("OPTIONS,POST,GET,HEAD"),
   },
   {
-    title: "R-OPT-7 +R-OPT-7a OPTIONS of an unknown function is 404",
+    title: "R-OPT-7 OPTIONS of an unknown function is 404",
     request: "OPTIONS /rpc/fleet_weigth",
     status: 404,
     answer: {
@@ -419,7 +419,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", a
     await told.close();
   });
 
-  test("R-WRT-7 G-MUT-1 writes that request only the number of rows work with rules on both surfaces (F7)", async () => {
+  test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces (F7)", async () => {
     const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(

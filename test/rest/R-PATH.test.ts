@@ -64,7 +64,7 @@ describe("without compatibility mode", () => {
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     },
     {
-      title: "R-PATH-12 +R-PATH-12a the hint suggests the path of a function",
+      title: "R-PATH-12 R-PATH-12a the hint suggests the path of a function",
       request: "GET /rest/v1/rpc/fleet_weight?port=1",
       status: 404,
       answer: {
@@ -79,7 +79,7 @@ describe("without compatibility mode", () => {
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     },
     ...["/port", "/rest/v1/port", "/prots"].map((path) => ({
-      title: `R-PATH-12 +R-PATH-12a the hint suggests the near name for ${path}`,
+      title: `R-PATH-12 R-PATH-12a the hint suggests the near name for ${path}`,
       request: `GET ${path}`,
       status: 404,
       answer: {
@@ -94,18 +94,18 @@ describe("without compatibility mode", () => {
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     })),
     ...["/api//ports", "/api/ports/", "//api///ports//"].map((path) => ({
-      title: `R-PATH-11 +R-PATH-11a the path ${path} is that of the relation`,
+      title: `R-PATH-11 R-PATH-11a the path ${path} is that of the relation`,
       request: `GET ${path}?select=id&order=id`,
       answer: [{ id: 1 }, { id: 2 }],
     })),
     {
-      title: "R-PATH-11 +R-PATH-11a request.path has no additional slashes",
+      title: "R-PATH-11 R-PATH-11a request.path has no additional slashes",
       request: "GET /api//rpc//setting/?name=request.path",
       answer: "/rpc/setting",
     },
     { title: "R-PATH-6 deeper paths do not exist", request: "GET /api/vessels/7/", status: 404, answer: pathInvalid },
     ...["/v1/graphql/", "//v1/graphql"].map((path) => ({
-      title: `R-PATH-11 +R-PATH-11a the path ${path} is that of GraphQL`,
+      title: `R-PATH-11 R-PATH-11a the path ${path} is that of GraphQL`,
       request: `POST ${path}`,
       headers: { "x-session-admin-secret": "admin-secret-of-the-tests" },
       body: { query: "{ __typename }" },

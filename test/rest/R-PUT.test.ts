@@ -79,7 +79,7 @@ cases(api, [
   },
 
   {
-    title: "R-PUT-2 +R-RNG-1a PUT refuses a limit",
+    title: "R-PUT-2 R-RNG-1a PUT refuses a limit",
     request: "PUT /ports?id=eq.7&limit=1",
     body: { id: 7, name: "Hull" },
     status: 400,
@@ -91,7 +91,7 @@ cases(api, [
     },
   },
   {
-    title: "R-PUT-2 +R-RNG-1a PUT refuses an offset",
+    title: "R-PUT-2 R-RNG-1a PUT refuses an offset",
     request: "PUT /ports?id=eq.7&offset=1",
     body: { id: 7, name: "Hull" },
     status: 400,

@@ -128,7 +128,7 @@ describe("the same response with and without streaming", () => {
     expect((await api.get("/owned?limit=1", { headers: editor })).json()[0].owner).toBe("sea_clerk");
   });
 
-  test("R-STR-1 +R-STR-1a an error in the last row is answered as without streaming", async () => {
+  test("R-STR-1 R-STR-1a an error in the last row is answered as without streaming", async () => {
     const [one, other] = [await api.get("/broken?order=id"), await held.get("/broken?order=id")];
     expect(one.status).toBe(400);
     expect(one.json()).toEqual(other.json());
@@ -264,7 +264,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
   });
 
-  test("R-STR-4 +R-STR-4a half of the connections may wait for clients, and other answers are held in memory", async () => {
+  test("R-STR-4 R-STR-4a half of the connections may wait for clients, and other answers are held in memory", async () => {
     const small = await startMeasured({ ...options, dbPool: 2 });
     const clients = [ask(small.port, "/long"), ask(small.port, "/long"), ask(small.port, "/long")];
     await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);

@@ -89,7 +89,7 @@ cases(compat, [
 ]);
 cases(disabled, [
   {
-    title: "R-OAS-7 +R-OAS-7a the document is not found if the description is disabled",
+    title: "R-OAS-7 R-OAS-7a the document is not found if the description is disabled",
     request: "GET /api/openapi.json",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST126"),
@@ -126,7 +126,7 @@ describe("the document", () => {
     expect(await serverAt("/rest/v1", THREE)).toBe("/rest/v1");
   });
 
-  test("R-OAS-7 +R-OAS-7a the document leaves out paths that the role may not use", async () => {
+  test("R-OAS-7 R-OAS-7a the document leaves out paths that the role may not use", async () => {
     const pathsOf = async (role: string) =>
       Object.keys((await api.get("/api/openapi.json", { headers: bearer({ role }) })).json().paths);
     const [clerk, ghost] = [await pathsOf("sea_clerk"), await pathsOf("sea_ghost")];
@@ -147,7 +147,7 @@ describe("the document", () => {
     expect(three).not.toContain("/rpc/show_limit");
   });
 
-  test("R-OAS-8 +R-OAS-8a the document describes the rows of reads, inserts and updates", () => {
+  test("R-OAS-8 R-OAS-8a the document describes the rows of reads, inserts and updates", () => {
     const { ports, "ports.insert": insert, "ports.update": update } = document.components.schemas;
     expect(ports.required).toEqual(Object.keys(ports.properties).filter((name) => ports.required.includes(name)));
     expect(ports.properties.id.type).toBe("integer");
@@ -156,7 +156,7 @@ describe("the document", () => {
     expect(update.required).toBeUndefined();
   });
 
-  test("R-OAS-8 +R-OAS-8b filters have the operators of the preset", () => {
+  test("R-OAS-8 R-OAS-8b filters have the operators of the preset", () => {
     const filters = document.paths["/ports"].get.parameters.map(({ $ref }: { $ref: string }) => $ref.split("/").pop()!);
     expect(filters).toEqual(expect.arrayContaining(["filter.ports.0", "select", "limit"]));
     const { schema, name } = document.components.parameters["filter.ports.0"];
