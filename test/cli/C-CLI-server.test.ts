@@ -44,7 +44,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
       "settings.yaml",
       (db: string) => `DATABASE_URL: ${db}\nPGRST_DB_SCHEMAS: [sea, land]\nanonRole: sea_anon\nPORT: 1\n`,
     ],
-  ])("C-CLI-1 C-CLI-3 %s is read, the environment and --port win", async (name, write) => {
+  ])("C-CLI-1 C-CLI-3 %s is read, and the environment and --port take precedence", async (name, write) => {
     const [file, port] = [temporaryFile(name, write(await url())), await takenPort()];
     const environment = { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" };
     const served = await relapi(["serve", "--config", file, "--port", String(port)], environment);

@@ -153,7 +153,7 @@ describe("settings files", () => {
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
       ["cannot parse the settings file", "settings.yaml"],
     ],
-  ])("C-CLI-3 faults of a %s file: %s", async (ending, text, said) => {
+  ])("C-CLI-3 an invalid %s file is refused: %s", async (ending, text, said) => {
     const { code, stderr } = await relapi(["--config", temporaryFile(`settings.${ending}`, text)]);
     expect(code).toBe(1);
     for (const part of said) expect(stderr).toContain(part);

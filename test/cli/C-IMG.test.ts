@@ -163,7 +163,7 @@ test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", (
 
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
 
-test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd takes the unit as it is", () => {
+test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd accepts the unit file", () => {
   const { status, stdout, stderr } = spawnSync(
     "systemd-analyze",
     ["verify", join(root, "docs/deploy/relapi.service")],
@@ -175,7 +175,7 @@ test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd takes the unit as it is", 
 });
 
 test.skipIf(!capabilities.realServer || !has("psql"))(
-  "C-IMG-2 with the roles of roles.sql the check is content, and callers read",
+  "C-IMG-2 with the roles of roles.sql the check succeeds, and callers may read",
   async () => {
     const database = await testDatabase();
     const suffix = `_c_img_${process.pid}`;

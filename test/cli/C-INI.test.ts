@@ -184,7 +184,7 @@ test("C-INI-2 init uses the current folder by default, which may have a .git", a
   expect(existsSync(join(own, "src/preset.ts"))).toBe(true);
 });
 
-test.skipIf(process.getuid?.() === 0)("C-INI-2 init says that a folder may not be written", async () => {
+test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may not be written", async () => {
   const closed = temporaryFolder();
   chmodSync(closed, 0o555);
   const name = join(closed, "shop");

@@ -109,7 +109,7 @@ describe("the demo", () => {
       { NODE_ENV: "production" },
       "relapi: no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL\n",
     ],
-  ])("C-SET-4 does not start with %j", async (environment, stderr) => {
+  ])("C-SET-4 the demo does not start with %j", async (environment, stderr) => {
     expect(await relapi([], { PORT: "0", ...environment })).toEqual({ code: 1, stdout: "", stderr });
   });
 });

@@ -207,14 +207,14 @@ gqlCases(stringified, [
       '{"data":{"specimen_by_pk":{"c_int4":2147483647,"c_int8":"9223372036854775807","c_float4":1.5,"c_float8":"2.25","c_numeric":"12.3400","c_money":"$1,234.50"}}}',
   },
   {
-    title: "G-TYP-30 G-CON-4 G-TYP-30a aggregates over such columns are strings",
+    title: "G-TYP-30 G-CON-4 G-TYP-30a aggregates over numeric columns are strings with the setting",
     query:
       "{ album_aggregate { aggregate { count avg { price sold } sum { price sold } max { price } stddev { price } } } }",
     bytes:
       '{"data":{"album_aggregate":{"aggregate":{"count":5,"avg":{"price":"16.8725000000000000","sold":6.7500000000000000},"sum":{"price":"67.49","sold":27},"max":{"price":"25.00"},"stddev":{"price":"6.8877929459781721"}}}}}',
   },
   {
-    title: "G-TYP-30 G-TYP-30a returning and computed fields have strings for such columns",
+    title: "G-TYP-30 G-TYP-30a returning and computed fields have strings for numeric values with the setting",
     query:
       'mutation { update_album(where: {id: {_eq: 1}}, _inc: {price: 1}) { affected_rows returning { price } } insert_person_one(object: {id: 50, name: "x"}) { person_score } }',
     bytes:

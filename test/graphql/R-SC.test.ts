@@ -77,11 +77,11 @@ describe("R-SC-12 preparation for all documents", () => {
     await api.sql("drop table leaves");
     dbMaxRows++;
     await api.reload();
-    // after an answer that says so, if it is asked before
+    // a result with the error may come first, if the live query runs before the reload
     expect(await socket.next(({ type }) => type === "error")).toMatchObject({ id: "ends" });
     await api.sql("insert into berries values (1)");
     expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [{ id: 1 }] } } });
-    // stopped, or loaded again, while it waits
+    // a live query ends, or the schema is loaded again, while the live query waits
     dbMaxRows++;
     const reloaded = api.reload();
     socket.send({ id: "stays", type: "complete" });

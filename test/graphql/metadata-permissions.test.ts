@@ -239,8 +239,7 @@ test("G-PRM-14 G-PRM-14a hidden cells are NULL in rows of functions, single rows
       ],
     },
   });
-  // deleting does not reveal hidden values: the filter of the permission reads them, the caller's condition does not
-  // not
+  // a delete does not reveal hidden values: the permission's filter reads them, and the caller's condition does not
   expect(await data("mutation { delete_disc(where: {price: {_lt: 100}}) { returning { id } } }", "both")).toEqual({
     delete_disc: { returning: [{ id: 1 }] },
   });

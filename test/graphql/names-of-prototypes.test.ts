@@ -93,19 +93,20 @@ test("G-GEN-13 a primary key without a field for each column gives no by_pk fiel
 
 gqlCases(api, [
   {
-    title: "G-ROOT-1 G-REL-2 rows, related rows and JSON paths with such names are read",
+    title: "G-ROOT-1 G-REL-2 rows, related rows and JSON paths named like members of JavaScript objects are read",
     query:
       '{ constructor(order_by: {constructor: asc}) { constructor toString hasOwnProperty valueOf(path: "$.constructor.__proto__") isPrototypeOf toStrings(order_by: {id: desc}) { id constructorByConstructor: valueOf } } }',
     bytes:
       '{"data":{"constructor":[{"constructor":1,"toString":"a","hasOwnProperty":1.50,"valueOf":7,"isPrototypeOf":true,"toStrings":[{"id":2,"constructorByConstructor":2.5},{"id":1,"constructorByConstructor":1.5}]},{"constructor":2,"toString":"b","hasOwnProperty":2.5,"valueOf":null,"isPrototypeOf":false,"toStrings":[{"id":3,"constructorByConstructor":7}]}]}}',
   },
   {
-    title: "G-ROOT-3 a row is read by a primary key with such a name",
+    title: "G-ROOT-3 a row is read by a primary key that is named like a member of JavaScript objects",
     query: "{ constructor_by_pk(constructor: 2) { toString } }",
     data: { constructor_by_pk: { toString: "b" } },
   },
   {
-    title: "G-OP-1 where accepts such columns, through relationships and in variables",
+    title:
+      "G-OP-1 where accepts columns named like members of JavaScript objects, through relationships and in variables",
     query:
       'query ($where: constructor_bool_exp) { constructor(where: $where) { constructor } toString(where: {constructor: {_eq: 1}, toString: {_contains: ["q"]}}) { id } }',
     variables: {
@@ -120,13 +121,13 @@ gqlCases(api, [
     data: { constructor: [{ constructor: 1 }], toString: [{ id: 1 }] },
   },
   {
-    title: "G-OP-35 where accepts a column of such a type",
+    title: "G-OP-35 where accepts a column of a type that is named like a member of JavaScript objects",
     query:
       '{ a: toString(where: {hasOwnProperty: {_eq: "toString"}}) { id } b: toString(where: {hasOwnProperty: {_in: [constructor]}}) { id hasOwnProperty kinds } c: toString(where: {kinds: {_contains: ["toString"]}}) { id } }',
     data: { a: [{ id: 2 }], b: [{ id: 1, hasOwnProperty: "constructor", kinds: ["toString"] }], c: [{ id: 1 }] },
   },
   {
-    title: "G-ORD-1 G-DIS-1 order_by and distinct_on accept such columns",
+    title: "G-ORD-1 G-DIS-1 order_by and distinct_on accept columns named like members of JavaScript objects",
     query:
       "{ a: toString(order_by: [{constructor: desc_nulls_last}, {valueOf: desc}]) { id } b: toString(distinct_on: [constructor], order_by: [{constructor: asc}, {valueOf: desc}]) { id } c: constructor(order_by: {toStrings_aggregate: {max: {valueOf: desc}}}) { constructor } }",
     data: {
@@ -136,20 +137,20 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-3 G-AGG-5 aggregates accept such columns",
+    title: "G-AGG-3 G-AGG-5 aggregates accept columns named like members of JavaScript objects",
     query:
       "{ constructor_aggregate { aggregate { count(columns: [constructor, toString], distinct: true) max { constructor toString hasOwnProperty } sum { constructor } avg { hasOwnProperty } } nodes { toString } } }",
     bytes:
       '{"data":{"constructor_aggregate":{"aggregate":{"count":2,"max":{"constructor":2,"toString":"b","hasOwnProperty":2.5},"sum":{"constructor":3},"avg":{"hasOwnProperty":2.0000000000000000}},"nodes":[{"toString":"a"},{"toString":"b"}]}}}',
   },
   {
-    title: "G-AGP-1 a predicate on an aggregate accepts such columns",
+    title: "G-AGP-1 a predicate on an aggregate accepts columns named like members of JavaScript objects",
     query:
       "{ constructor(where: {toStrings_aggregate: {max: {arguments: valueOf, predicate: {_gt: 3}}}}) { constructor } }",
     data: { constructor: [{ constructor: 2 }] },
   },
   {
-    title: "G-INS-1 G-NST-1 an insert accepts such columns and related rows",
+    title: "G-INS-1 G-NST-1 an insert accepts columns named like members of JavaScript objects and related rows",
     query:
       'mutation { insert_constructor(objects: [{constructor: 9, toString: "z", hasOwnProperty: 3, valueOf: {toString: 1}, toStrings: {data: [{id: 9, valueOf: 5, toString: ["p"], hasOwnProperty: toString}]}}]) { affected_rows returning { constructor toString valueOf toStrings { id constructor toString hasOwnProperty } } } }',
     data: {
@@ -167,7 +168,8 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-1 G-UPS-3 an upsert accepts such a constraint and rows in a variable",
+    title:
+      "G-UPS-1 G-UPS-3 an upsert accepts a constraint named like a member of JavaScript objects and rows in a variable",
     query:
       "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_toString_key, update_columns: [constructor, hasOwnProperty], where: {constructor: {_lt: 9}}}) { affected_rows returning { constructor toString hasOwnProperty } } }",
     variables: {
@@ -184,7 +186,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-1 an upsert updates such columns",
+    title: "G-UPS-1 an upsert updates columns named like members of JavaScript objects",
     query:
       "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_pkey, update_columns: [toString, hasOwnProperty, valueOf]}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } }",
     variables: {
@@ -204,7 +206,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-1a G-UPD-1b an update changes such columns",
+    title: "G-UPD-1a G-UPD-1b an update changes columns named like members of JavaScript objects",
     query:
       'mutation { update_constructor(where: {constructor: {_eq: 1}}, _inc: {hasOwnProperty: 1}, _set: {toString: "n"}, _append: {valueOf: {toString: 2}}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } update_toString_by_pk(pk_columns: {id: 4}, _set: {constructor: 2, toString: null}) { constructor toString } }',
     data: {
@@ -223,13 +225,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 such a column in two operators is refused",
+    title: "G-UPD-4 a column named like a member of JavaScript objects is refused in two operators",
     query:
       "mutation { update_constructor(where: {}, _inc: {constructor: 1}, _set: {constructor: 2}) { affected_rows } }",
     error: { message: "Column found in multiple operators: ['constructor'].", code: "validation-failed" },
   },
   {
-    title: "G-DEL-1 G-DEL-2 a delete removes rows of such tables",
+    title: "G-DEL-1 G-DEL-2 a delete removes rows of tables named like members of JavaScript objects",
     query:
       "mutation { delete_toString(where: {constructor: {_is_null: false}}) { affected_rows returning { constructor } } delete_constructor_by_pk(constructor: 1) { toString } }",
     data: {
@@ -238,7 +240,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-4 a function and its arguments may have such names",
+    title: "G-FN-4 a function and its arguments may be named like members of JavaScript objects",
     query:
       "{ valueOf(args: {constructor: 3}, order_by: {id: asc}) { id propertyIsEnumerable } valueOf_aggregate(args: {constructor: 2, toString: null}) { aggregate { count } } }",
     data: {
@@ -250,7 +252,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-5 where and order_by accept a computed field with such a name",
+    title: "G-CF-5 where and order_by accept a computed field named like a member of JavaScript objects",
     query:
       '{ toString(where: {propertyIsEnumerable: {_in: ["row 1", "row 2"]}}, order_by: {propertyIsEnumerable: desc}) { id } }',
     data: { toString: [{ id: 2 }, { id: 1 }] },
@@ -275,7 +277,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-4 a variable with such a name needs its value",
+    title: "G-VAR-4 a variable named like a member of JavaScript objects needs its value",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
     error: {
       message: 'expecting a value for non-nullable variable: "constructor"',
@@ -284,7 +286,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-4 a variable with such a name is accepted with its value",
+    title: "G-VAR-4 a variable named like a member of JavaScript objects is accepted with its value",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
     variables: { constructor: 1 },
     data: { constructor_by_pk: { toString: "a" } },
@@ -360,7 +362,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INT-1 __type returns types with such names",
+    title: "G-INT-1 __type returns types named like members of JavaScript objects",
     query:
       '{ a: __type(name: "toString") { name kind } b: __type(name: "isPrototypeOf") { name } c: __type(name: "__proto__") { name } }',
     data: { a: { name: "toString", kind: "OBJECT" }, b: null, c: null },

@@ -153,7 +153,7 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
     ["esbuild, esm", "server.mjs", () => esbuild("esm", "server.mjs")],
     ["esbuild, cjs", "server.cjs", () => esbuild("cjs", "server.cjs")],
     ["webpack", "server.cjs", webpack],
-  ] as const)("C-PKG-10 serves REST, GraphQL and WebSockets: %s", async (tool, file, bundle) => {
+  ] as const)("C-PKG-10 a bundle serves REST, GraphQL and WebSockets: %s", async (tool, file, bundle) => {
     rmSync(join(folder, "dist"), { recursive: true, force: true });
     await bundle();
     const alone = mkdtempSync(join(tmpdir(), "relapi-alone-"));

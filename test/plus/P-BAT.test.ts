@@ -178,7 +178,7 @@ describe("requests of a batch", () => {
     ["/author?id=eq.$1.constructor", "no such value"],
     ["/author?id=eq.$1[7].id", "no such value"],
     [`/author?id=eq.$1${"[0]".repeat(501)}`, 'a reference to "1" has more than 500 steps'],
-  ])("P-BAT-3 %s is refused", async (path, message) => {
+  ])("P-BAT-3 a reference is refused: %s", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path }]);
     expect(answer.status).toBe(400);
     if (message !== "column") expect(answer.json().message).toContain(message);
@@ -301,7 +301,7 @@ describe("references to whole answers, lists and other names", () => {
     ["/author?id=eq.$1.name.x", "no such value"],
     ['/author?id=eq.$1["a\\q"]', "the text in brackets is not JSON"],
     ["/author?id=eq.$nobody", 'there is no request "nobody" with a body before this one'],
-  ])("P-BAT-3 P-BAT-4 %s is refused, with its place (M4, L4)", async (path, message) => {
+  ])("P-BAT-3 P-BAT-4 %s is refused with its position (M4, L4)", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path, id: "second" }]);
     expect([answer.status, answer.json()]).toEqual([
       400,
@@ -481,7 +481,7 @@ describe("the transaction of a batch", () => {
       "set local search_path = pg_catalog; set local statement_timeout = 1; set local row_security = off",
       "set local timezone = 'Asia/Tokyo'; set datestyle = german",
     ].map((command) => [command, setting(command)] as const),
-  ])("P-BAT-5 R-TX-16 nothing that a function has set is left for the next request: %s (S4)", async (_, part) => {
+  ])("P-BAT-5 R-TX-16 a value that a function sets does not affect the next request: %s (S4)", async (_, part) => {
     const [alone] = (await batch([{ path: "/rpc/seen_settings" }])).json();
     const answer = await batch([part, { path: "/vault?select=body" }, { path: "/rpc/seen_settings" }]);
     expect(answer.status, answer.text).toBe(200);
@@ -657,7 +657,7 @@ describe("limits of a batch", () => {
     ],
     ["an id that is a number", [{ path: "/author", id: "1" }], "request 1: the id is not a name"],
     ["too many", Array(51).fill({ path: "/author" }), "there are 51 requests, and at most 50 may be"],
-  ])("P-BAT-6 %s is refused", async (_, body, message) => {
+  ])("P-BAT-6 a batch is refused: %s", async (_, body, message) => {
     const answer = await api.post("/api/batch", { body, headers: { "content-type": "application/json" } });
     expect([answer.status, answer.json().message]).toEqual([400, expect.stringContaining(message)]);
   });

@@ -155,7 +155,7 @@ describe("pages of rows", () => {
     ["timezone=UTC, count=exact", 22],
     ["Count = exact", undefined],
     ["count=all", undefined],
-  ])("P-CUR-1 R-CNT-1 a page has the count of all rows: Prefer: %s (H2)", async (prefer, total) => {
+  ])("P-CUR-1 R-CNT-1 a page has the count of all rows for the preference %s (H2)", async (prefer, total) => {
     for (const on of [api, tagging]) {
       const query = "?select=id&kind=eq.l&order=id.desc&limit=9&cursor=";
       const plain = await on.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
@@ -395,7 +395,7 @@ describe("refused cursors", () => {
     ["a NUL", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, "\u0000")}`],
     ["a version to come", `order=id&limit=2&cursor=${cursorOf(3, "sea", "buoy_log", "id", 0, "5")}`],
     ["two cursors", `order=id&limit=2&cursor=${good}&cursor=${good}`],
-  ])("P-CUR-5 %s", async (_what, query) => {
+  ])("P-CUR-5 a cursor is refused: %s", async (_what, query) => {
     const answer = await api.get(`/buoy_log?${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
   });
@@ -431,7 +431,7 @@ describe("refused cursors", () => {
     ["two orders", "/buoy_log?order=id&order=kind&limit=2&cursor=", {}],
     ["a column shown as something else", "/paints?order=shade&limit=2&cursor=", {}],
     ["a name of the page's own", '/buoy_log?select="cursor page key 0":id&order=depth&limit=2&cursor=', {}],
-  ])("P-CUR-4 %s", async (_what, path, headers) => {
+  ])("P-CUR-4 a request for a page is refused: %s", async (_what, path, headers) => {
     const answer = await api.get(path, { headers });
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
   });

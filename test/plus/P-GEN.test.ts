@@ -92,7 +92,7 @@ describe("P-GEN-2 types of the dialect", () => {
       "the naming convention graphql-default",
       { metadata: { ...everything, sources: [{ ...(everything["sources"] as any)[0], customization: naming }] } },
     ],
-  ])("P-GEN-2 plus adds, and changes nothing: %s (plus H1)", async (_, options, role) => {
+  ])("P-GEN-2 the preset plus only adds to the schema: %s (plus H1)", async (_, options, role) => {
     const [plain, more] = await Promise.all(
       [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
     );

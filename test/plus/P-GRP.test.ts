@@ -421,7 +421,7 @@ describe("REST", () => {
     ["having=fare.sum().gt.abc", "22P02"],
     [`having=${encodeURIComponent('"x";drop table sea.ports--".sum().gt.1')}`, "PGRST100"],
     [`having=${encodeURIComponent('"x"" y".sum().gt.1')}`, "PGRST100"],
-  ])("P-GRP-3 %s is refused", async (query, code) => {
+  ])("P-GRP-3 a condition on groups is refused: %s", async (query, code) => {
     const answer = await api.get(`/voyages?select=vessel_id&${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, code]);
   });

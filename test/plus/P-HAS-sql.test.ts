@@ -216,7 +216,7 @@ test("P-HAS-8 administrators read the configuration without secrets", async () =
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugins", plus, ["run-sql", "graphql-explain", "config-api"].map(without)],
-])("P-GEN-2 %s knows none of them", async (_, preset, parts) => {
+])("P-GEN-2 run_sql, explain and the configuration are unknown to %s", async (_, preset, parts) => {
   const bare = await startApi(forGraphql({ on: base.database, preset, parts, runSql: true }));
   const headers = asAdmin();
   for (const answer of [

@@ -244,7 +244,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
   test.each([
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("metadata-api")]],
-  ])("P-GEN-2 %s does not know it", async (_, preset, parts) => {
+  ])("P-GEN-2 the metadata API is unknown to %s", async (_, preset, parts) => {
     const bare = await startApi(forGraphql({ on: base.database, preset, parts, metadata: folder }));
     const answer = await send(bare, body);
     expect([answer.status, answer.json()]).toEqual([

@@ -544,7 +544,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   test.each([
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("mcp")]],
-  ])("P-GEN-2 %s does not know it", async (_, preset, parts) => {
+  ])("P-GEN-2 the path /mcp is unknown to %s", async (_, preset, parts) => {
     const bare = await startApi({ on: base.database, preset, parts, dbSchemas: ["desk"] });
     const answer = await send(LIST, {}, bare);
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST205"]);

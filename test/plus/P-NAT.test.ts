@@ -360,7 +360,7 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugin", plus, [without("native-queries")]],
-])("P-GEN-2 %s ignores them, with a line in the log", async (_, preset, parts) => {
+])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
   const kept = notes();
   const bare = await startApi(
     forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: kept.logger }),

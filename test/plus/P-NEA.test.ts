@@ -279,7 +279,7 @@ describe("other orders", () => {
     "word.nearest(a).up",
     "id.closest(1)",
     'at.nearest("(0,0)") or 1=1',
-  ])("P-NEA-5 refused: %s", async (order) => {
+  ])("P-NEA-5 an order by distance is refused: %s", async (order) => {
     const answer = await api.get(`/spot?order=${encodeURIComponent(order)}`);
     expect(answer.status).toBe(400);
   });

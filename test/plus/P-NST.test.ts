@@ -454,25 +454,31 @@ describe("connects of many rows", async () => {
     "a unique key that holds the column that is set": (i: number) => ({ author_id: 2, place: i }),
   };
 
-  test.each(Object.entries(by))("P-NST-6 by %s they are connected by one statement (security 9)", async (_, key) => {
-    const keys = Array.from({ length: MANY }, (_item, i) => key(1000 + i));
-    expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
-    const ofOne = statements;
-    expect(await connect(keys.slice(1))).toEqual(connected(2 + MANY));
-    expect(statements).toBe(ofOne);
-  });
+  test.each(Object.entries(by))(
+    "P-NST-6 many rows are connected by %s in one statement (security 9)",
+    async (_, key) => {
+      const keys = Array.from({ length: MANY }, (_item, i) => key(1000 + i));
+      expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
+      const ofOne = statements;
+      expect(await connect(keys.slice(1))).toEqual(connected(2 + MANY));
+      expect(statements).toBe(ofOne);
+    },
+  );
 
-  test.each(Object.entries(by))("P-NST-6 by %s the first key that is not there is named", async (_, key) => {
-    expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
-      refused: {
-        message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
-        extensions: { code: "not-supported", path: `${at}[2]` },
-      },
-    });
-    expect(await rows("nest_book_aggregate(where: {author_id: {_eq: 1}}) { aggregate { count } }")).toEqual({
-      nest_book_aggregate: { aggregate: { count: 2 } },
-    });
-  });
+  test.each(Object.entries(by))(
+    "P-NST-6 the error of a connect by %s names the first key without a row",
+    async (_, key) => {
+      expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
+        refused: {
+          message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
+          extensions: { code: "not-supported", path: `${at}[2]` },
+        },
+      });
+      expect(await rows("nest_book_aggregate(where: {author_id: {_eq: 1}}) { aggregate { count } }")).toEqual({
+        nest_book_aggregate: { aggregate: { count: 2 } },
+      });
+    },
+  );
 
   test("P-NST-6 a connect accepts keys of different columns and repeated rows", async () => {
     expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(connected(5));

@@ -117,7 +117,7 @@ describe("nodes", () => {
     ["an object in it", Buffer.from('[1,"public","pair",1,{"a":1}]').toString("base64")],
     ["a NUL", Buffer.from('[1,"public","pair",1,"\\u0000"]').toString("base64")],
     ["nothing", ""],
-  ])("P-RLY-3 refused: %s", async (_what, id) => {
+  ])("P-RLY-3 an invalid global id is refused: %s", async (_what, id) => {
     expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
       {
         message: "the global id is invalid",
@@ -362,7 +362,7 @@ describe("connections", () => {
       '"distinct_on" goes with "first" and "after" only',
       "distinct_on",
     ],
-  ])("P-RLY-5 refused, at the argument: %s (plus L3)", async (_what, given, message, argument) => {
+  ])("P-RLY-5 an invalid argument is refused with its path: %s (plus L3)", async (_what, given, message, argument) => {
     const refused = (field: string) => [
       { message, extensions: { path: `$.selectionSet.${field}.args.${argument}`, code: "validation-failed" } },
     ];

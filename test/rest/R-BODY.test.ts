@@ -194,7 +194,7 @@ cases(api, [
     answer: bad("Empty or invalid json"),
   },
 
-  // the text itself
+  // the text of values
   {
     title: "R-BODY-3 numbers keep their digits",
     request: "POST /kinds?select=c_bigint,c_numeric",

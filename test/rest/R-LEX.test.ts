@@ -6,7 +6,7 @@ const api = await startApi();
 
 const parseError = (message: string, details: string) => ({ code: "PGRST100", details, hint: null, message });
 
-// --- the texts of the contract's table ------------------------------------------------------------------------------
+// --- the texts of the reference's table -----------------------------------------------------------------------------
 
 const NAME = `field name (* or [a..z0..9_$])`;
 const OP = `operator (eq, gt, ...)`;
@@ -179,19 +179,22 @@ const WORDS: Readonly<Record<string, string>> = {
   on_conflict: "on_conflict parameter",
 };
 
-test.each(TEXTS)("R-LEX-10 R-LEX-11 R-LEX-12 %s", async (part, what, column, unexpected, expecting) => {
-  const at = part.indexOf("=");
-  const [name, value] = [part.slice(0, at), part.slice(at + 1)];
-  const answer = await api.get(`/vessels?${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  const raw = what === "tree path" || what === "logic path" ? name : value;
-  expect(answer.status).toBe(400);
-  expect(answer.json()).toEqual(
-    parseError(
-      `"failed to parse ${WORDS[what] ?? what} (${raw})" (line 1, column ${column})`,
-      `unexpected ${unexpected} expecting ${expecting}`,
-    ),
-  );
-});
+test.each(TEXTS)(
+  "R-LEX-10 R-LEX-11 R-LEX-12 the text of a parse error has the position and the expected tokens: %s",
+  async (part, what, column, unexpected, expecting) => {
+    const at = part.indexOf("=");
+    const [name, value] = [part.slice(0, at), part.slice(at + 1)];
+    const answer = await api.get(`/vessels?${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+    const raw = what === "tree path" || what === "logic path" ? name : value;
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toEqual(
+      parseError(
+        `"failed to parse ${WORDS[what] ?? what} (${raw})" (line 1, column ${column})`,
+        `unexpected ${unexpected} expecting ${expecting}`,
+      ),
+    );
+  },
+);
 
 cases(api, [
   {

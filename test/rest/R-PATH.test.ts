@@ -103,7 +103,12 @@ describe("without compatibility mode", () => {
       request: "GET /api//rpc//setting/?name=request.path",
       answer: "/rpc/setting",
     },
-    { title: "R-PATH-6 deeper paths do not exist", request: "GET /api/vessels/7/", status: 404, answer: pathInvalid },
+    {
+      title: "R-PATH-6 without compatibility mode deeper paths do not exist",
+      request: "GET /api/vessels/7/",
+      status: 404,
+      answer: pathInvalid,
+    },
     ...["/v1/graphql/", "//v1/graphql"].map((path) => ({
       title: `R-PATH-11 R-PATH-11a the path ${path} is that of GraphQL`,
       request: `POST ${path}`,
@@ -274,7 +279,7 @@ cases(api, [
     answer: "/rpc/%73etting",
   },
   {
-    title: "R-PATH-10 an unknown relation",
+    title: "R-PATH-10 an unknown relation is 404 with a hint",
     request: "GET /harbours",
     status: 404,
     check: (answer) =>

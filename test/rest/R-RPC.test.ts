@@ -26,7 +26,7 @@ const notFound = (message: string, details: string, hint: string | null = null) 
 });
 
 cases(api, [
-  // what can be called
+  // callable functions
   { title: "R-RPC-1 GET calls a function", request: "GET /rpc/add_numbers?a=1&b=2", status: 200, bytes: "3" },
   {
     title: "R-RPC-1 POST calls a function",

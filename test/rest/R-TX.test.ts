@@ -10,7 +10,7 @@ const setting = (name: string): string => `GET /rpc/setting?name=${name}`;
 const clerk = bearer({ role: "sea_clerk", sub: "bo" });
 
 cases(api, [
-  // what SQL can read, set in the transaction of the request
+  // settings that SQL can read in the transaction of the request
   {
     title: "R-TX-1 the search path has the schema of the request, then the extra search path",
     request: setting("search_path"),

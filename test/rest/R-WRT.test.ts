@@ -379,7 +379,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42501"),
   },
 
-  // what can be written
+  // writable relations
   {
     title: "R-WRT-5 an updatable view can be updated",
     request: "PATCH /fleet_names?id=eq.1",
@@ -419,7 +419,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("55000"),
   },
 
-  // the singular type
+  // the object type
   {
     title: "R-WRT-6 the object type accepts a write of one row",
     request: "PATCH /vessels?id=eq.1&select=name",

@@ -794,7 +794,7 @@ describe("NUL", () => {
   });
 });
 
-// --- below HTTP -----------------------------------------------------------------------------------------------------
+// --- invalid HTTP ---------------------------------------------------------------------------------------------------
 
 /** The response to bytes that no HTTP client sends, once the server has closed the connection. */
 const answerTo = (bytes: string): Promise<string> =>
