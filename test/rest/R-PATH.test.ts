@@ -279,7 +279,7 @@ cases(api, [
     answer: "/rpc/%73etting",
   },
   {
-    title: "R-PATH-10 an unknown relation is 404 with a hint",
+    title: "R-PATH-10 the error of an unknown relation names it",
     request: "GET /harbours",
     status: 404,
     check: (answer) =>
