@@ -182,7 +182,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   ];
 
   test.each(broken)(
-    "C-CHK-1 C-CHK-2 C-CHK-4 C-SET-6 C-SET-7 %s: exit code 1 and a line",
+    "C-CHK-1 C-CHK-2 C-CHK-4 C-SET-6 C-SET-7 check exits with code 1 and a line for %s",
     async (_, environment, line) => {
       const { code, stdout, stderr } = await relapi(["check"], { ...good, ...environment });
       expect([code, stdout]).toEqual([1, ""]);
@@ -192,12 +192,12 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     },
   );
 
-  test("C-CHK-1 all faults are reported at once", async () => {
+  test("C-CHK-1 check reports all faults at once", async () => {
     const { stderr } = await relapi(["check"], { ...good, ANON_ROLE: "nobody_here", DB_ROOT_SPEC: "nofn" });
     expect(stderr.split("\n").filter((line) => line.startsWith("error"))).toHaveLength(2);
   });
 
-  test("C-CHK-3 --strict counts warnings", async () => {
+  test("C-CHK-3 with --strict, warnings count as errors", async () => {
     const shut = { ...good, DB_SCHEMAS: "shut" };
     const line = "warning: shut.notes has row-level security and no policy: only its owner sees rows\n";
     expect(await relapi(["check"], shut)).toEqual({

@@ -18,7 +18,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   const taken = (port: number): string =>
     `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`;
 
-  test("C-CLI-1 C-CLI-3 settings.conf is read, the environment and --port win", async () => {
+  test("C-CLI-1 C-CLI-3 settings.conf is read, and the environment and --port take precedence", async () => {
     const text = `db-uri = "${await url()}"\ndb-schema = "sea, land"\ndb-anon-role = "sea_anon"\nserver-port = 1\n`;
     const words = ["serve", "--config", temporaryFile("settings.conf", text), "--port", "0"];
     const { code, stdout } = await startUntil(/Try:/, words, { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" });
@@ -44,7 +44,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
       "settings.yaml",
       (db: string) => `DATABASE_URL: ${db}\nPGRST_DB_SCHEMAS: [sea, land]\nanonRole: sea_anon\nPORT: 1\n`,
     ],
-  ])("C-CLI-1 C-CLI-3 %s is read, the environment and --port win", async (name, write) => {
+  ])("C-CLI-1 C-CLI-3 %s is read, and the environment and --port take precedence", async (name, write) => {
     const [file, port] = [temporaryFile(name, write(await url())), await takenPort()];
     const environment = { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" };
     const served = await relapi(["serve", "--config", file, "--port", String(port)], environment);
@@ -62,7 +62,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "C-CLI-6 R-ADM-4 %s lets a request end, then the exit code is 0",
+    "C-CLI-6 R-ADM-4 the server finishes a request after %s and exits with code 0",
     async (signal) => {
       const { running, answer, closed, release } = await startBusyServer(await good());
       const ended = running.stop(signal);
@@ -73,7 +73,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     },
   );
 
-  test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line says how many requests are aborted (ci 16)", async () => {
+  test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line reports the aborted requests (ci 16)", async () => {
     const { running, answer, closed, release } = await startBusyServer(await good());
     void running.stop();
     await closed();

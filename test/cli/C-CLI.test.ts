@@ -111,13 +111,16 @@ describe("at a terminal", () => {
   };
   const hasScript = spawnSync("script", ["--version"]).error === undefined;
 
-  test.skipIf(!hasScript)("C-CLI-7 the server says that it is starting before it has read its settings", async () => {
-    const wrong = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
-    expect(await atTerminal("", { PORT: "x" })).toBe(`relapi: starting\n${wrong}`);
-    expect(await atTerminal("serve --port x")).toBe(`relapi: starting\n${wrong}`);
-    expect(await atTerminal("", { PORT: "x", LOG_LEVEL: "silent" })).toBe(wrong);
-    expect(await atTerminal("--version")).toBe(`${version}\n`);
-  });
+  test.skipIf(!hasScript)(
+    "C-CLI-7 the server reports that it is starting before it has read its settings",
+    async () => {
+      const wrong = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
+      expect(await atTerminal("", { PORT: "x" })).toBe(`relapi: starting\n${wrong}`);
+      expect(await atTerminal("serve --port x")).toBe(`relapi: starting\n${wrong}`);
+      expect(await atTerminal("", { PORT: "x", LOG_LEVEL: "silent" })).toBe(wrong);
+      expect(await atTerminal("--version")).toBe(`${version}\n`);
+    },
+  );
 
   test("C-CLI-7 nothing is loaded before the first line of output", () => {
     expect(readFileSync(program, "utf8")).not.toMatch(/^(?:import|export)\b.*\bfrom\b/m);
@@ -150,13 +153,13 @@ describe("settings files", () => {
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
       ["cannot parse the settings file", "settings.yaml"],
     ],
-  ])("C-CLI-3 faults of a %s file: %s", async (ending, text, said) => {
+  ])("C-CLI-3 an invalid %s file is refused: %s", async (ending, text, said) => {
     const { code, stderr } = await relapi(["--config", temporaryFile(`settings.${ending}`, text)]);
     expect(code).toBe(1);
     for (const part of said) expect(stderr).toContain(part);
   });
 
-  test("C-CLI-3 reads PostgREST's format: comments, quotes, escapes, variables, files, old names", async () => {
+  test("C-CLI-3 settings files have PostgREST's format with comments, quotes, escapes, variables, files and old names", async () => {
     const secret = temporaryFile("secret", "a secret of thirty-two characters\n");
     const file = temporaryFile(
       "postgrest.conf",
@@ -199,7 +202,7 @@ describe("settings files", () => {
     expect(checked.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: see docs\/guides/m);
   });
 
-  test("C-CLI-3 a missing file is an error", async () => {
+  test("C-CLI-3 a missing settings file is an error", async () => {
     const { code, stderr } = await relapi(["-c", "/no/such/file"]);
     expect([code, stderr]).toEqual([
       1,
@@ -207,7 +210,7 @@ describe("settings files", () => {
     ]);
   });
 
-  test("C-CLI-4 a command that needs a database says so, also if the database is unreachable (faults 9)", async () => {
+  test("C-CLI-4 a command that needs a database reports it, also if the database is unreachable (faults 9)", async () => {
     const away = { DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
     const failed = await relapi(["live-triggers"], away);
     expect(failed).toEqual(await relapi(["openapi"], away));

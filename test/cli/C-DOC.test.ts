@@ -9,7 +9,7 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
   const environment = { DATABASE_URL: database.options.databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon" };
   const music = { ...environment, DB_SCHEMAS: "public" };
 
-  test("C-DOC-1 openapi prints every relation, or those that a role may use", async () => {
+  test("C-DOC-1 openapi prints every relation or those that a role may use", async () => {
     const all = JSON.parse((await relapi(["openapi"], environment)).stdout);
     expect([all.swagger, all.host, all.basePath]).toEqual(["2.0", "localhost:3000", "/api"]);
     expect(Object.keys(all.paths)).toContain("/vessels");
@@ -22,7 +22,7 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
     expect(JSON.parse(stdout).basePath).toBe("/rest/v1");
   });
 
-  test("C-DOC-2 schema prints SDL, of the administrator or of a role", async () => {
+  test("C-DOC-2 schema prints the SDL of the administrator or of a role", async () => {
     const admin = buildSchema((await relapi(["schema"], music)).stdout);
     expect(admin.getQueryType()?.getFields()).toHaveProperty("artist");
     expect(admin.getMutationType()?.getFields()).toHaveProperty("insert_artist");

@@ -347,7 +347,7 @@ test.each([
   ["(owner = CURRENT_USER)", []],
   ["auth.owns(id)", []],
   ["(owner = current_setting(('app.'::text || kind)))", []],
-])("C-DOK-1 calls per row of %s", (expression, calls) => {
+])("C-DOK-1 doctor finds the calls per row of %s", (expression, calls) => {
   expect(listCallsPerRow(expression)).toEqual(calls);
 });
 
@@ -365,7 +365,7 @@ test.each([
     "(home = (NULLIF(current_setting('a'::text, true), ''::text))::uuid)",
     "(home = (NULLIF((select current_setting('a'::text, true)), ''::text))::uuid)",
   ],
-])("C-DOK-1 %s in a subselect", (expression, mended) => {
+])("C-DOK-1 the suggested SQL moves the calls of %s into subselects", (expression, mended) => {
   expect(addSubselects(expression)).toBe(mended);
   expect(listCallsPerRow(mended)).toEqual([]);
 });

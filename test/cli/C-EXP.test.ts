@@ -85,7 +85,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     JSON.parse((await explain(...words, "--json")).stdout).relations;
   const left = ({ steps }: Report) => steps.map((step) => [step.kind, step.left]);
 
-  test("C-EXP-1 explains a REST path with its statement, values and plan", async () => {
+  test("C-EXP-1 explain shows the statement, values and plan of a REST path", async () => {
     const { code, stdout, stderr } = await explain("/notes?select=id&owner=eq.bo", "--claims", bo);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^select .*"desk"\."notes".*\$1.*;\n-- \$1 = "bo"\n\n/);
@@ -102,7 +102,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(stdout).toMatch(/^[ -~\n]*$/);
   });
 
-  test("C-EXP-3 lists policies, filters and the limit, with the number of rows that each removes", async () => {
+  test("C-EXP-3 explain lists policies, filters and the limit, with the number of rows that each removes", async () => {
     const [notes, teams] = await reports("/notes?select=id,teams(name)&owner=eq.bo&order=id&limit=3", "--claims", bo);
     expect(notes).toMatchObject({ relation: "desk.notes", command: "SELECT", isEmbedded: false });
     expect(notes?.security?.policies.map(({ name, isPermissive, passes }) => [name, isPermissive, passes])).toEqual([
@@ -125,7 +125,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     });
   });
 
-  test("C-EXP-3 prints the report as text", async () => {
+  test("C-EXP-3 explain prints the report as text", async () => {
     const { stdout } = await explain("/notes?select=id&owner=eq.bo", "--claims", bo);
     const [, report = ""] = stdout.split(/^(?=rows of)/m);
     expect(report.split("\n").slice(0, 9)).toEqual([
@@ -141,7 +141,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     ]);
   });
 
-  test("C-EXP-3 lists inner embeds, which remove rows", async () => {
+  test("C-EXP-3 explain lists inner embeds, which remove rows", async () => {
     const [teams] = await reports("/teams?select=name,notes!inner(id)&notes.id=lt.3", "--role", "sea_clerk");
     expect(left(teams as Report)).toEqual([
       ["table", 2],
@@ -164,7 +164,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(left(own as Report)[0]).toEqual(["table", 30]);
   });
 
-  test("C-EXP-3 reports no counts if the login role has no rights on the table", async () => {
+  test("C-EXP-3 explain reports no counts if the login role has no rights on the table", async () => {
     const environmentOfLogin = { ...environment, DATABASE_URL: database.urlAs("sea_login") };
     const { stdout } = await relapi(["explain", "/notes", "--claims", bo, "--json"], environmentOfLogin);
     const [notes] = JSON.parse(stdout).relations as readonly Report[];
@@ -175,7 +175,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     ]);
   });
 
-  test("C-EXP-3 lists no policies for a view, which has none", async () => {
+  test("C-EXP-3 explain lists no policies for a view, which has none", async () => {
     await database.query("create view desk.few as select id from desk.notes; grant select on desk.few to sea_clerk");
     const [few] = await reports("/few?id=lt.3", "--role", "sea_clerk");
     expect(few?.security?.bypass).toMatch(/^it is a view/);
@@ -183,7 +183,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     await database.query("drop view desk.few");
   });
 
-  test("C-EXP-3 --no-counts lists only policies", async () => {
+  test("C-EXP-3 explain with --no-counts lists only policies", async () => {
     const [notes] = await reports("/notes", "--claims", bo, "--no-counts");
     expect(notes?.security?.policies.map(({ name, passes }) => [name, passes])).toEqual([
       ["mine", undefined],
@@ -193,7 +193,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(notes?.steps).toEqual([]);
   });
 
-  test("C-EXP-1 C-EXP-2 C-EXP-3 explains writes by REST, with the rows that they would write", async () => {
+  test("C-EXP-1 C-EXP-2 C-EXP-3 explain shows the rows that writes by REST would change", async () => {
     const [patched] = await reports("PATCH /notes?id=lt.10", "--body", '{"body":"x"}', "--claims", bo);
     expect(patched?.command).toBe("UPDATE");
     expect(left(patched as Report)).toEqual([
@@ -221,12 +221,12 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(stdout).toMatch(new RegExp(`\\n\\n${node} on (desk\\.)?teams `));
   });
 
-  test("C-EXP-1 explains a planned count with the plan of the rows that it counts", async () => {
+  test("C-EXP-1 explain shows the plan of the rows of a planned count", async () => {
     const { stdout } = await explain("/notes?select=id", "--header", "Prefer: count=planned", "--analyze");
     expect(stdout).toMatch(/^explain \(format json\) select .*;\n\n.*Scan on notes .*actual time=/m);
   });
 
-  test("C-EXP-1 C-EXP-2 explains functions", async () => {
+  test("C-EXP-1 C-EXP-2 explain works for functions", async () => {
     const [found] = await reports("/rpc/notes_of?who=bo&id=lt.10&limit=1", "--role", "sea_clerk");
     expect(found?.relation).toBe("desk.notes_of");
     const written = await explain("POST /rpc/write_note", "--body", '{"body":"x"}', "--claims", bo);
@@ -235,13 +235,13 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(await rows()).toBe(before);
   });
 
-  test("C-EXP-2 no preference of the client commits anything", async () => {
+  test("C-EXP-2 explain commits nothing, whatever the preference of the client", async () => {
     const words = ["DELETE /notes", "--role", "sea_clerk", "--claims", bo, "-H", "Prefer: tx=commit"];
     await relapi(["explain", ...words], { ...environment, DB_TX_END: "commit-allow-override" });
     expect(await rows()).toBe(before);
   });
 
-  test("C-EXP-5 a failing request shows its statement and the policies, with exit code 1", async () => {
+  test("C-EXP-5 explain shows the statement and policies of a failing request and exits with code 1", async () => {
     const words = ["POST /notes", "--body", '{"owner":"zz"}', "--claims", bo];
     const { code, stdout, stderr } = await explain(...words);
     expect([code, stderr]).toEqual([
@@ -270,7 +270,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     const ask = (...words: readonly string[]) =>
       relapi(["explain", ...words, "--claims", claims, "--json"], { ...environment, METADATA: metadata });
 
-    test("C-EXP-3 C-EXP-4 lists permissions of the metadata and their limit, with session variables", async () => {
+    test("C-EXP-3 C-EXP-4 explain lists permissions of the metadata and their limit, with session variables", async () => {
       const query = "query($id: Int) { desk_notes(where: {id: {_gt: $id}}) { id } }";
       const { code, stdout } = await ask(query, "--variables", '{"id": 3}');
       expect(code).toBe(0);
@@ -284,7 +284,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       ]);
     });
 
-    test("C-EXP-2 C-EXP-3 explains a mutation and its check", async () => {
+    test("C-EXP-2 C-EXP-3 explain shows a mutation and its check", async () => {
       const document = 'mutation { update_desk_notes(where: {id: {_lt: 10}}, _set: {body: "x"}) { affected_rows } }';
       const [update] = JSON.parse((await ask(document)).stdout).relations;
       expect(update).toMatchObject({ command: "UPDATE", check: 'secret eq "false"' });
@@ -297,7 +297,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       expect(await rows()).toBe(before);
     });
 
-    test("C-EXP-3 explains the steps of a mutation that writes several rows of several tables", async () => {
+    test("C-EXP-3 explain shows the steps of a mutation that writes several rows of several tables", async () => {
       const document = `mutation {
         insert_desk_teams_one(object: { id: 9, name: "C", notes: { data: [{ id: 90, owner: "bo" }, { id: 91 }] } }) {
           notes { id }
@@ -331,7 +331,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       expect(await rows()).toBe(before);
     });
 
-    test("C-EXP-1 explains one of several operations of a file", async () => {
+    test("C-EXP-1 explain accepts one of several operations of a file", async () => {
       const file = temporaryFile("q.graphql", "query A { desk_notes { id } } query B { desk_notes { body } }");
       const { stdout } = await ask(`@${file}`, "--operation", "B");
       expect(JSON.parse(stdout).statements[0].sql).toContain('"body"');
@@ -348,14 +348,14 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     [["@/no/such/file"], 'cannot read "/no/such/file": ENOENT'],
     [["/notes", "--header", "x"], '--header "x" is not "Name: value"'],
     [["POST /notes", "--body", "{bad"], "the request failed: "],
-  ])("C-EXP-1 C-EXP-5 %j is refused", async (words, said) => {
+  ])("C-EXP-1 C-EXP-5 explain refuses %j", async (words, said) => {
     const { code, stdout, stderr } = await explain(...words);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`relapi: ${said}`);
   });
 });
 
-test("C-EXP-1 explains requests on the embedded demo", async () => {
+test("C-EXP-1 explain works on the embedded demo", async () => {
   const { code, stdout } = await relapi(["explain", "/album?select=title&limit=2", "--role", "anon"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/rows of public\.album, select as anon\n[^]* 2 {2}returned/);

@@ -31,7 +31,7 @@ const [health = ""] = /http:[^"]+/.exec(textsOf(final, "HEALTHCHECK").join()) ??
 const environmentOf = (stage: Stage): Record<string, string> =>
   Object.fromEntries(textsOf(stage, "ENV").flatMap((text) => text.split(/\s+/).map((pair) => pair.split("=", 2))));
 
-test("C-IMG-1 the image does not run as root, has a health check, and has the entry point and ports of the server", () => {
+test("C-IMG-1 the image runs without root, with a health check and the entry point and ports of the server", () => {
   expect(textsOf(final, "USER")).toEqual(["10001:10001"]);
   expect(wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "")).toEqual(["node", "/relapi/dist/presets/standalone.js"]);
   const { PORT, ADMIN_PORT, NODE_ENV } = environmentOf(final);
@@ -77,7 +77,7 @@ test("C-IMG-1 an application of init gets an image of the same kind", () => {
 });
 
 test.skipIf(!capabilities.realServer)(
-  "C-IMG-1 the image's tree, built by its own steps, starts as an ordinary user and answers",
+  "C-IMG-1 the file tree of the image starts as an ordinary user and answers requests",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "relapi-image-"));
     atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -163,7 +163,7 @@ test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", (
 
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
 
-test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd takes the unit as it is", () => {
+test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd accepts the unit file", () => {
   const { status, stdout, stderr } = spawnSync(
     "systemd-analyze",
     ["verify", join(root, "docs/deploy/relapi.service")],
@@ -175,7 +175,7 @@ test.skipIf(!has("systemd-analyze"))("C-IMG-2 systemd takes the unit as it is", 
 });
 
 test.skipIf(!capabilities.realServer || !has("psql"))(
-  "C-IMG-2 with the roles of roles.sql the check is content, and callers read",
+  "C-IMG-2 with the roles of roles.sql the check succeeds, and callers may read",
   async () => {
     const database = await testDatabase();
     const suffix = `_c_img_${process.pid}`;

@@ -75,7 +75,7 @@ beforeAll(async () => {
   tested = await runNpmTest(folder);
 });
 
-test("C-INI-1 writes a project in TypeScript and prints the next steps", () => {
+test("C-INI-1 init writes a project in TypeScript and prints the next steps", () => {
   expect([created.code, created.stderr]).toEqual([0, ""]);
   expect(created.stdout).toContain(`Next: cd '${folder}' && npm install && npm test, then npm start`);
   expect(manifest.name).toBe("my-shop");
@@ -87,7 +87,7 @@ test("C-INI-1a npm test compiles the project, and its tests pass with the packed
   expect(tested.stdout).toMatch(/ pass 3\n. fail 0/);
 });
 
-test("C-INI-1 --js writes the same project in JavaScript", async () => {
+test("C-INI-1 init with --js writes the same project in JavaScript", async () => {
   const other = join(temporaryFolder(), "shop");
   expect(await relapi(["init", "--js", other])).toMatchObject({ code: 0, stderr: "" });
   symlinkSync(join(folder, "node_modules"), join(other, "node_modules"));
@@ -121,11 +121,11 @@ test("C-INI-3 the image has several stages, does not run as root, and has a heal
   expect(read(".dockerignore").split("\n")).toEqual(expect.arrayContaining(["node_modules", ".env"]));
 });
 
-describe.skipIf(!capabilities.realServer)("started as by the image", async () => {
+describe.skipIf(!capabilities.realServer)("a project started as by the image", async () => {
   const { databaseUrl } = (await testDatabase()).options;
   const image = join(temporaryFolder(), "app");
 
-  test("C-INI-3 the tree of the image answers, and ends on SIGTERM", async () => {
+  test("C-INI-3 the file tree of the image answers requests and ends on SIGTERM", async () => {
     mkdirSync(image);
     for (const name of ["package.json", "dist", "node_modules"])
       cpSync(join(folder, name), join(image, name), { recursive: true, verbatimSymlinks: true });
@@ -164,7 +164,7 @@ test("C-INI-3 in production, the server ends with one line if it has no database
   await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr: "set DATABASE_URL\n" });
 });
 
-test("C-INI-2 init overwrites no file, and says what is wrong with a folder", async () => {
+test("C-INI-2 init overwrites no file and reports an unsuitable folder", async () => {
   const before = read("package.json");
   const refuse = async (name: string, message: string): Promise<void> =>
     expect(await relapi(["init", name])).toEqual({ code: 1, stdout: "", stderr: `relapi: "${name}" ${message}\n` });
@@ -176,7 +176,7 @@ test("C-INI-2 init overwrites no file, and says what is wrong with a folder", as
   expect(read("package.json")).toBe(before);
 });
 
-test("C-INI-2 the folder is the current one by default, and may have a .git", async () => {
+test("C-INI-2 init uses the current folder by default, which may have a .git", async () => {
   const own = temporaryFolder();
   mkdirSync(join(own, ".git"));
   const { stdout } = await promisify(execFile)(process.execPath, [program, "init"], { cwd: own, env: environment });
@@ -184,7 +184,7 @@ test("C-INI-2 the folder is the current one by default, and may have a .git", as
   expect(existsSync(join(own, "src/preset.ts"))).toBe(true);
 });
 
-test.skipIf(process.getuid?.() === 0)("C-INI-2 init says that a folder may not be written", async () => {
+test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may not be written", async () => {
   const closed = temporaryFolder();
   chmodSync(closed, 0o555);
   const name = join(closed, "shop");
@@ -195,7 +195,7 @@ test.skipIf(process.getuid?.() === 0)("C-INI-2 init says that a folder may not b
   });
 });
 
-test("C-INI-2 init refuses what it does not know", async () => {
+test("C-INI-2 init refuses unknown arguments", async () => {
   expect(await relapi(["init", "--python", "shop"])).toMatchObject({ code: 2, stdout: "" });
   expect(await relapi(["init", "one", "two"])).toMatchObject({ code: 2, stdout: "" });
 });

@@ -107,7 +107,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
 );
 
 describe("an installed clone", () => {
-  test("C-PKG-7 npm start answers", async () => {
+  test("C-PKG-7 npm start serves requests", async () => {
     const child = spawn("npm", ["start"], {
       cwd: root,
       detached: true,

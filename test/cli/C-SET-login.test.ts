@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
       DB_LOGIN_PATIENCE: patience,
     });
 
-  test("C-SET-5 a wrong password is logged for each attempt, with growing pauses", async () => {
+  test("C-SET-5 a wrong password is logged for each attempt, with increasing pauses", async () => {
     const running = refused("3600");
     await running.said(/(?:password authentication failed.*\n[^]*){3}/);
     const lines = running.output().split("\n").slice(0, 3);

@@ -19,7 +19,7 @@ test.each([
   ["HASURA_GRAPHQL_ADMIN_SECRT", "HASURA_GRAPHQL_ADMIN_SECRET"],
   ["ANON_ROL", "ANON_ROLE"],
   ["DB_SCHEMA", "DB_SCHEMAS"],
-])("C-SET-1 %s is reported as meant to be %s", (name, meant) => {
+])("C-SET-1 the unknown variable %s is reported with the suggestion %s", (name, meant) => {
   expect(textsOf({ [name]: "x" })).toEqual([`${name} is not a setting; did you mean ${meant}?`]);
 });
 
@@ -109,7 +109,7 @@ describe("the demo", () => {
       { NODE_ENV: "production" },
       "relapi: no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL\n",
     ],
-  ])("C-SET-4 does not start with %j", async (environment, stderr) => {
+  ])("C-SET-4 the demo does not start with %j", async (environment, stderr) => {
     expect(await relapi([], { PORT: "0", ...environment })).toEqual({ code: 1, stdout: "", stderr });
   });
 });
@@ -119,7 +119,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
   const { databaseUrl = "" } = database.options;
   const good = { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon", PORT: "0", HOST: "127.0.0.1" };
 
-  test("C-SET-1 C-SET-2 odd settings are reported once, by several workers too", async () => {
+  test("C-SET-1 C-SET-2 unknown settings are reported once, also with several workers", async () => {
     const environment = { ...good, JWT_SECERT: "x", HASURA_GRAPHQL_ENABLE_CONSOLE: "true", WORKERS: "2" };
     const { stderr } = await startUntil(/Try:/, [], environment);
     expect(stderr.split("\n").filter((line) => line.startsWith("relapi: "))).toEqual([
@@ -150,7 +150,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     expect(stderr).toMatch(/metadata \/no\/metadata cannot be read/);
   });
 
-  test("C-SET-3 objects that are created later work from then on", async () => {
+  test("C-SET-3 a missing role, schema and function are logged, and work once they are created", async () => {
     const role = `c_set_late_${process.pid}`;
     const environment = { ...good, ANON_ROLE: role, DB_SCHEMAS: "sea,late", DB_PRE_REQUEST: "sea.late_check" };
     const running = start([], environment);

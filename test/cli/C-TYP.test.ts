@@ -57,12 +57,12 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
     faults = await compile(folder);
   });
 
-  test("C-TYP-1 prints one type and nothing else", () => {
+  test("C-TYP-1 types prints one type and nothing else", () => {
     expect([printed.code, printed.stderr]).toEqual([0, ""]);
     expect(printed.stdout).toContain("export type Database = {");
   });
 
-  test("C-TYP-2 right queries compile, with results of the right types", () => {
+  test("C-TYP-2 valid queries compile with results of the right types", () => {
     expect(faults.filter((line) => !line.startsWith("wrong.ts"))).toEqual([]);
   });
 
@@ -70,14 +70,14 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
     expect(faults.filter((fault) => fault.startsWith(`wrong.ts(${line},`))).not.toEqual([]);
   });
 
-  test("C-TYP-3 functions of extensions are left out, functions of the schema are not", () => {
+  test("C-TYP-3 functions of extensions are left out, and functions of the schema are not", () => {
     expect(printed.stdout).not.toMatch(/similarity|akeys/);
     expect(printed.stdout).toContain("      add_numbers: {");
   });
 });
 
 describe("types of the demo", () => {
-  test("C-TYP-1 without a database it prints the types of the embedded one", async () => {
+  test("C-TYP-1 types without a database prints the types of the embedded one", async () => {
     const { code, stdout } = await relapi(["types"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ {6}album: \{\n {8}Row: \{\n {10}album_id: number;/);

@@ -28,7 +28,7 @@ describe.skipIf(!capabilities.realServer)("the end of a process", async () => {
     ["text", "process.exit(3);"],
     ["json", "setImmediate(() => { throw new Error('fatal'); }); await new Promise(() => {});"],
     ["json", "queueMicrotask(() => Promise.reject(new Error('fatal'))); await new Promise(() => {});"],
-  ])("X-LOG-4 no line of a request is lost: %s, %s", async (logFormat, end) => {
+  ])("X-LOG-4 every line of a request is written before the process ends: %s, %s", async (logFormat, end) => {
     const options = {
       databaseUrl: database.options.databaseUrl,
       dbSchemas: ["sea"],

@@ -53,7 +53,7 @@ test("X-LOG-1 every line on stdout is an object", async () => {
   expect(new Date(time).toISOString()).toBe(time);
 });
 
-test("X-LOG-1 X-LOG-3 logs a request of REST with its fields", async () => {
+test("X-LOG-1 X-LOG-3 a REST request is logged with its fields", async () => {
   const response = await fetch(`${url}/api/album?select=title&artist_id=eq.3&limit=1`, {
     headers: { "x-request-id": "rest-1", traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" },
   });
@@ -82,7 +82,7 @@ test("X-LOG-1 X-LOG-3 logs a request of REST with its fields", async () => {
   expect([waitMs >= 0, address, userAgent, pid]).toEqual([true, "127.0.0.1", "node", running.pid]);
 });
 
-test("X-LOG-1 logs a request of GraphQL, with an error of status 200; equal plans have equal keys", async () => {
+test("X-LOG-1 a GraphQL request is logged, also with an error of status 200, and equal plans have equal keys", async () => {
   const ask = (id: string, body: object): Promise<Response> =>
     fetch(`${url}/v1/graphql`, { method: "POST", body: JSON.stringify(body), headers: { "x-request-id": id } });
   const query = "query One($id: Int!) { album(where: {artist_id: {_eq: $id}}) { title } }";
@@ -99,7 +99,7 @@ test("X-LOG-1 logs a request of GraphQL, with an error of status 200; equal plan
   expect(wrong.planKey).toBeUndefined();
 });
 
-test("X-LOG-3 a missing id is created, an invalid one is replaced", async () => {
+test("X-LOG-3 a missing request id is created, and an invalid one is replaced", async () => {
   for (const given of [{}, { "x-request-id": 'a "bad" one' }, { "x-request-id": "x".repeat(200) }]) {
     const id = (await fetch(`${url}/api/album?limit=1`, { headers: given as never })).headers.get("x-request-id");
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
@@ -107,7 +107,7 @@ test("X-LOG-3 a missing id is created, an invalid one is replaced", async () => 
   }
 });
 
-test("X-LOG-1 logs a subscription on a socket, with its first result", async () => {
+test("X-LOG-1 a subscription on a socket is logged with its first result", async () => {
   const socket = await openSocket({ wsUrl: url.replace("http", "ws") } as never);
   await socket.init({});
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription Watch { album(limit: 1) { title } }" } });

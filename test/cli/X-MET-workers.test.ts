@@ -8,7 +8,7 @@ import { start } from "./run.ts";
 describe.skipIf(!capabilities.realServer)("several workers", async () => {
   const database = await testDatabase();
 
-  test("X-MET-6 /metrics sums up the counts of all workers, and leaves out a worker that does not answer", async () => {
+  test("X-MET-6 /metrics adds up the counts of all workers and leaves out a worker that does not answer", async () => {
     const adminPort = await freePort(); // no line logs the port
     const running = start([], {
       DATABASE_URL: database.options.databaseUrl,

@@ -21,14 +21,14 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-1 answers the example of the contract",
+    title: "G-AGG-1 the example of the reference returns its aggregates",
     query:
       "{ album_aggregate(where: {live: {_eq: true}}, order_by: {id: asc}) { aggregate { count n: count(columns: [price], distinct: true) sum { sold } avg { sold } max { title } } nodes { id } } }",
     bytes:
       '{"data":{"album_aggregate":{"aggregate":{"count":3,"n":3,"sum":{"sold":10},"avg":{"sold":5.0000000000000000},"max":{"title":"Tago Mago"}},"nodes":[{"id":1},{"id":3},{"id":4}]}}}',
   },
   {
-    title: "G-AGG-2 aggregates the rows after where, distinct, order, limit and offset",
+    title: "G-AGG-2 aggregates apply after where, distinct_on, order_by, limit and offset",
     query: `{ a: album_aggregate(limit: 2) { aggregate { count } } b: album_aggregate(order_by: {id: desc}, limit: 2, offset: 1) { aggregate { count max { id } min { id } } nodes { id } }
       c: album_aggregate(distinct_on: artist_id, order_by: [{artist_id: asc}, {id: asc}]) { aggregate { count sum { id } } } }`,
     data: {
@@ -38,7 +38,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-OUT-8 sum, max and min of money are answered",
+    title: "G-OUT-8 sum, max and min of money are returned",
     query: "{ specimen_aggregate { aggregate { sum { c_money } max { c_money } min { c_money } } } }",
     data: {
       specimen_aggregate: {
@@ -56,13 +56,13 @@ gqlCases(api, [
     error: { message: "database query error", code: "unexpected" },
   })),
   {
-    title: "G-AGG-3 count takes columns",
+    title: "G-AGG-3 count accepts columns",
     query: `{ album_aggregate { aggregate { all: count price: count(columns: [price]) row: count(columns: [price, sold]) kinds: count(columns: sold, distinct: true)
       pairs: count(columns: [artist_id, sold], distinct: true) rows: count(distinct: true) } } }`,
     data: { album_aggregate: { aggregate: { all: 5, price: 4, row: 5, kinds: 3, pairs: 4, rows: 5 } } },
   },
   {
-    title: "G-AGG-3 columns: null is refused",
+    title: "G-AGG-3 count with columns: null is refused",
     query: "{ album_aggregate { aggregate { count(columns: null) } } }",
     error: {
       message: "expected a list, but found null",
@@ -71,7 +71,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-3 distinct: null is refused",
+    title: "G-AGG-3 count with distinct: null is refused",
     query: "{ album_aggregate { aggregate { count(distinct: null) } } }",
     error: {
       message: "expected a boolean for type 'Boolean', but found null",
@@ -106,7 +106,7 @@ gqlCases(api, [
       '"album_aggregate":{"aggregate":{"stddev_pop":{"sold":2.4874685927665499},"var_samp":{"sold":8.2500000000000000},"avg":{"price":16.8725000000000000}}}}}',
   },
   {
-    title: "G-AGG-6 aggregates the rows of an array relationship per parent row",
+    title: "G-AGG-6 aggregates of an array relationship are computed per parent row",
     query:
       "{ artist(order_by: {id: asc}) { name albums_aggregate(where: {price: {_gt: 10}}, order_by: {id: desc}) { aggregate { count max { price } } nodes { title } } } }",
     data: {

@@ -4,12 +4,12 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const studios = (rule: string, predicate: string, ...names: string[]) => ({
-  title: `${rule} ${predicate}`,
+  title: `${rule} the predicate ${predicate} selects its rows`,
   query: `{ studio(where: {takes_aggregate: ${predicate}}, order_by: {id: asc}) { name } }`,
   data: { studio: names.map((name) => ({ name })) },
 });
 const refused = (rule: string, predicate: string, message: string, path = "") => ({
-  title: `${rule} ${predicate}`,
+  title: `${rule} the predicate ${predicate} is refused`,
   query: `{ studio(where: {takes_aggregate: ${predicate}}) { name } }`,
   error: { message, path: `$.selectionSet.studio.args.where.takes_aggregate${path}`, code: "validation-failed" },
 });
@@ -40,7 +40,7 @@ gqlCases(api, [
   studios("G-AGP-5", "{count: {predicate: {_eq: 0}}}", "Silent"),
   studios("G-AGP-5", "{bool_and: {arguments: kept, predicate: {_is_null: true}}}", "Silent"),
   {
-    title: "G-AGP-6 only rows that the role may see count",
+    title: "G-AGP-6 only rows that the role may see are counted",
     query: "{ artist(where: {albums_aggregate: {count: {predicate: {_gt: 0}}}}) { name } }",
     role: "music_artist",
     session: { "artist-id": "3" },

@@ -97,31 +97,34 @@ describe("trusted documents", () => {
     ["the hash of the file without its last line break", persisted(sha256(TEAMS.trim()))],
     ["the hash of the printed document", persisted(sha256(PRINTED))],
     ["documentId", { documentId: `sha256:${sha256(PRINTED)}` }],
-  ])("G-ALW-1 by %s", async (_title, body) => {
+  ])("G-ALW-1 G-ALW-1a a trusted document is found by %s", async (_title, body) => {
     expect(await send(open, body)).toEqual(teams);
     expect(await send(closed, body)).toEqual(teams);
   });
 
-  test.each(["documentId", "doc_id", "id"])("G-ALW-1 finds a document by the id of a manifest in %s", async (name) => {
-    expect(await send(closed, { [name]: "one-team", variables: { id: 1 } })).toEqual({
-      data: { team_by_pk: { name: "Reds" } },
-    });
-  });
+  test.each(["documentId", "doc_id", "id"])(
+    "G-ALW-1 G-ALW-1a a trusted document is found by the id of a manifest in %s",
+    async (name) => {
+      expect(await send(closed, { [name]: "one-team", variables: { id: 1 } })).toEqual({
+        data: { team_by_pk: { name: "Reds" } },
+      });
+    },
+  );
 
-  test("G-ALW-1 finds a document by the id of Apollo's manifest", async () => {
+  test("G-ALW-1 a trusted document is found by the id of Apollo's manifest", async () => {
     expect((await send(closed, persisted(sha256(APOLLO)))).data.team_aggregate.aggregate.count).toBeGreaterThan(1);
   });
 
-  test("G-ALW-1 documents of the allow list have hashes too", async () => {
+  test("G-ALW-1 documents of the allow list are found by their hash", async () => {
     expect(await send(closed, persisted(sha256(FOR_ALL)))).toEqual({ data: { team: [{ name: "Blues" }] } });
   });
 
-  test("G-ALW-1 an unknown name is not found", async () => {
+  test("G-ALW-1 G-ALW-1a an unknown document name is not found", async () => {
     expect(await send(open, { documentId: "two-teams" })).toEqual(NOT_FOUND);
     expect(await send(closed, persisted(sha256("two")))).toEqual(NOT_FOUND);
   });
 
-  test("G-ALW-1 invalid documents and missing collections are logged", () => {
+  test("G-ALW-1 G-ALW-1b invalid documents and missing collections are logged", () => {
     expect(warnings).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/broken\.graphql is no GraphQL document; ignored/),
@@ -130,7 +133,7 @@ describe("trusted documents", () => {
     );
   });
 
-  test("G-ALW-1 a missing folder stops the start", () => {
+  test("G-ALW-1 G-ALW-1b a missing folder stops the start", () => {
     expect(() =>
       relApi(
         fullCompat({
@@ -151,11 +154,11 @@ describe("trusted documents", () => {
 });
 
 describe("the allow list", () => {
-  test("G-ALW-2 without the allow list everything runs", async () => {
+  test("G-ALW-2 without the allow list every document runs", async () => {
     expect(await send(open, { query: NOBODYS })).toHaveProperty("data");
   });
 
-  test("G-ALW-2 other documents are refused, the same ones each time", async () => {
+  test("G-ALW-2 documents outside of the allow list are refused, also when they are repeated", async () => {
     for (let time = 0; time < 2; time++) {
       expect(await send(closed, { query: NOBODYS })).toEqual(NOT_ALLOWED);
       expect(await send(closed, { query: "{ __schema { queryType { name } } }" })).toEqual(NOT_ALLOWED);

@@ -19,7 +19,7 @@ const send = async (body: unknown, headers = {}, on: TestApi = api) =>
   (await on.post("/v1/graphql", { body, headers })).json();
 
 describe("persisted queries", () => {
-  test("G-APQ-1 G-APQ-2 takes the hash only, then both, then the hash only", async () => {
+  test("G-APQ-1 G-APQ-2 a hash is unknown until it is sent with its document", async () => {
     const query = fresh();
     expect(await send(persisted(sha256(query)))).toEqual(NOT_FOUND);
     expect(await send({ query, ...persisted(sha256(query)) })).toEqual(REDS);
@@ -29,7 +29,7 @@ describe("persisted queries", () => {
     });
   });
 
-  test("G-APQ-2 takes a hash in the URL", async () => {
+  test("G-APQ-2 a hash may be sent in the URL", async () => {
     const query = fresh();
     const { extensions } = persisted(sha256(query));
     const url = (more: Record<string, string>) =>
@@ -39,13 +39,13 @@ describe("persisted queries", () => {
     expect((await api.get(url({}))).json()).toEqual(REDS);
   });
 
-  test("G-APQ-2 takes a hash in a batch", async () => {
+  test("G-APQ-2 a hash may be sent in a batch", async () => {
     const query = fresh();
     await send({ query, ...persisted(sha256(query)) });
     expect(await send([persisted(sha256(query)), { query }])).toEqual([REDS, REDS]);
   });
 
-  test("G-APQ-2 takes a hash over a WebSocket", async () => {
+  test("G-APQ-2 a hash may be sent over a WebSocket", async () => {
     const query = fresh();
     await send({ query, ...persisted(sha256(query)) });
     const socket = await openSocket(api);
@@ -54,7 +54,7 @@ describe("persisted queries", () => {
     expect(await socket.next()).toMatchObject({ id: "1", type: "next", payload: REDS });
   });
 
-  test("G-APQ-3 refuses the hash of another document", async () => {
+  test("G-APQ-3 the hash of another document is refused", async () => {
     const [one, other] = [fresh(), fresh()];
     expect(await send({ query: one, ...persisted(sha256(other)) })).toEqual(
       refused("provided sha does not match query", "bad-request", "$.extensions.persistedQuery"),
@@ -62,14 +62,14 @@ describe("persisted queries", () => {
     expect(await send(persisted(sha256(other)))).toEqual(NOT_FOUND);
   });
 
-  test.each([["abc"], [7], [undefined], [null]])("G-APQ-3 %j is not a valid hash", async (hash) => {
+  test.each([["abc"], [7], [undefined], [null]])("G-APQ-3 %j is refused as a hash", async (hash) => {
     for (const more of [{}, { query: fresh() }])
       expect(await send({ ...persisted(hash), ...more })).toEqual(
         refused("sha256Hash is not a SHA-256 hash in hexadecimal", "bad-request", "$.extensions.persistedQuery"),
       );
   });
 
-  test("G-APQ-4 the rights are those of the caller who sends the hash", async () => {
+  test("G-APQ-4 a persisted query runs with the rights of the caller who sends its hash", async () => {
     const query = "{ secret_note { id } }";
     await api.sql("create table if not exists secret_note (id int)");
     await api.sql("insert into secret_note values (1)");

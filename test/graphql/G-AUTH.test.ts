@@ -94,46 +94,46 @@ beforeAll(async () => {
 
 describe("the admin secret", () => {
   granted([
-    { title: "G-AUTH-3 the secret makes an administrator", headers: secret, role: "admin", user: "postgres" },
+    { title: "G-AUTH-3 the admin secret makes an administrator", headers: secret, role: "admin", user: "postgres" },
     {
-      title: "G-AUTH-3 the secret with the role admin makes an administrator",
+      title: "G-AUTH-3 the admin secret with the role admin makes an administrator",
       headers: { ...secret, "X-Session-Role": "admin" },
       role: "admin",
       user: "postgres",
     },
     {
-      title: "G-AUTH-3 the secret may act as a role, with variables of any name",
+      title: "G-AUTH-3 an administrator may act as a role, with session variables of any name",
       headers: { ...secret, "X-Session-Role": "music_reader", "X-Session-User-Id": "7", "x-session-Org": "o 1" },
       role: "music_reader",
       variables: { "x-session-user-id": "7", "x-session-org": "o 1" },
     },
     {
-      title: "G-AUTH-3 an administrator may have variables too",
+      title: "G-AUTH-3 an administrator without a role may have session variables",
       headers: { ...secret, "X-Session-User-Id": "7" },
       role: "admin",
       user: "postgres",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 ignores a token beside the secret",
+      title: "G-AUTH-3 a token beside the admin secret is ignored",
       headers: { ...secret, "X-Session-Role": "music_editor" },
       claims: READER,
       role: "music_editor",
     },
     {
-      title: "G-AUTH-3 ignores a bad token beside the secret",
+      title: "G-AUTH-3 an invalid token beside the admin secret is ignored",
       headers: { ...secret, authorization: "Bearer bad" },
       role: "admin",
       user: "postgres",
     },
     {
-      title: "G-AUTH-3 G-CON-2 accepts the other prefix",
+      title: "G-AUTH-3 G-CON-2 headers of the prefix x-hasura are accepted",
       headers: { "X-Hasura-Admin-Secret": adminSecret, "X-Hasura-Role": "music_reader", "X-Hasura-User-Id": "7" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 this prefix overrides the other, in any order",
+      title: "G-AUTH-3 the prefix x-session overrides x-hasura in any order",
       headers: {
         "x-hasura-role": "music_editor",
         "x-hasura-user-id": "1",
@@ -145,18 +145,18 @@ describe("the admin secret", () => {
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 accepts names in mixed case",
+      title: "G-AUTH-3 header names are accepted in mixed case",
       headers: { "x-SESSION-admin-SECRET": adminSecret, "X-SeSsIoN-rOlE": "music_reader" },
       role: "music_reader",
     },
     {
-      title: "G-AUTH-3 uses the first of repeated headers",
+      title: "G-AUTH-3 the first of repeated headers is used",
       headers: { ...secret, "x-session-role": "music_reader", "x-session-user-id": ["7", "8"] },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 accepts letters of any alphabet",
+      title: "G-AUTH-3 header values may have letters of any alphabet",
       headers: {
         ...secret,
         "x-session-role": "music_reader",
@@ -166,14 +166,14 @@ describe("the admin secret", () => {
       variables: { "x-session-name": "Zoë مو" },
     },
     {
-      title: "G-AUTH-2 accepts any secret of the list",
+      title: "G-AUTH-2 any secret of the list is accepted",
       options: { adminSecrets: ["second-secret", "third-secret"] },
       headers: { "x-session-admin-secret": "third-secret" },
       role: "admin",
       user: "postgres",
     },
     {
-      title: "G-AUTH-2 accepts the secret beside the list",
+      title: "G-AUTH-2 the admin secret beside the list is accepted",
       options: { adminSecrets: ["second-secret", "third-secret"] },
       headers: secret,
       role: "admin",
@@ -182,21 +182,25 @@ describe("the admin secret", () => {
   ]);
   const wrong = { error: "invalid x-session-admin-secret", code: "access-denied", status: 401 };
   refused([
-    { title: "G-AUTH-4 G-CON-2 refuses another secret", headers: { "x-session-admin-secret": "guess" }, ...wrong },
     {
-      title: "G-AUTH-4 refuses the beginning of the secret",
+      title: "G-AUTH-4 G-CON-2 a wrong admin secret is refused",
+      headers: { "x-session-admin-secret": "guess" },
+      ...wrong,
+    },
+    {
+      title: "G-AUTH-4 the beginning of the admin secret is refused",
       headers: { "x-session-admin-secret": adminSecret.slice(0, -1) },
       ...wrong,
     },
-    { title: "G-AUTH-4 refuses an empty secret", headers: { "x-session-admin-secret": "" }, ...wrong },
+    { title: "G-AUTH-4 an empty admin secret is refused", headers: { "x-session-admin-secret": "" }, ...wrong },
     {
-      title: "G-AUTH-4 refuses another secret beside a good token",
+      title: "G-AUTH-4 a wrong admin secret is refused beside a valid token",
       headers: { "x-session-admin-secret": "guess" },
       claims: READER,
       ...wrong,
     },
     {
-      title: "G-AUTH-2 refuses a secret that is not in the list",
+      title: "G-AUTH-2 a secret outside of the list is refused",
       options: { adminSecret: undefined, adminSecrets: ["second-secret"] },
       headers: secret,
       ...wrong,
@@ -220,12 +224,12 @@ describe("the admin secret", () => {
   ]);
 });
 
-describe("backend-only", () => {
+describe("the header for backend-only permissions", () => {
   const words =
     'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive';
   refused([
     {
-      title: "G-AUTH-20 refuses a value that is not a boolean",
+      title: "G-AUTH-20 G-AUTH-20a a value that is not a boolean is refused",
       headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": "1" },
       error: words,
       code: "bad-request",
@@ -234,43 +238,43 @@ describe("backend-only", () => {
   for (const word of ["true", "T", "Yes", "y", "FALSE", "f", "no", "N"])
     granted([
       {
-        title: `G-AUTH-20 G-SES-6 ${word} is accepted and is not a variable`,
+        title: `G-AUTH-20 G-SES-6 the value ${word} is accepted and is not a session variable`,
         headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": word },
         role: "music_reader",
       },
     ]);
   granted([
     {
-      title: "G-AUTH-20 is ignored without the admin secret",
+      title: "G-AUTH-20 the header is ignored without the admin secret",
       headers: { "x-session-use-backend-only-permissions": "perhaps" },
       role: "music_nobody",
     },
   ]);
 });
 
-describe("no credential", () => {
+describe("callers without credentials", () => {
   refused([
     {
-      title: "G-AUTH-5 G-CON-2 refuses callers if only a secret is configured",
+      title: "G-AUTH-5 G-CON-2 a caller without credentials is refused if only an admin secret is configured",
       options: { ...CLOSED, jwtSecret: undefined },
       error: "x-session-admin-secret required, but not found",
       code: "access-denied",
       status: 401,
     },
     {
-      title: "G-AUTH-8 refuses callers if tokens are configured",
+      title: "G-AUTH-8 a caller without credentials is refused if tokens are configured",
       options: CLOSED,
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
-      title: "G-AUTH-8 refuses callers if only tokens are configured",
+      title: "G-AUTH-8 a caller without credentials is refused if only tokens are configured",
       options: { ...CLOSED, adminSecret: undefined },
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
-      title: "G-AUTH-9 refuses callers if nothing is configured",
+      title: "G-AUTH-9 a caller without credentials is refused if nothing is configured",
       options: { ...CLOSED, jwtSecret: undefined, adminSecret: undefined },
       error: "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
       code: "access-denied",
@@ -287,7 +291,7 @@ describe("no credential", () => {
   ]);
   granted([
     {
-      title: "G-AUTH-7 gives the anonymous role, with any session headers",
+      title: "G-AUTH-7 a caller without credentials has the anonymous role, with any session headers",
       headers: { "x-session-role": "music_editor", "x-session-user-id": "1" },
       role: "music_nobody",
     },
@@ -298,7 +302,7 @@ describe("no credential", () => {
       role: "music_nobody",
     },
   ]);
-  test("G-AUTH-5 answers one error object for a batch as well", async () => {
+  test("G-AUTH-5 a batch without credentials gets one error object", async () => {
     const api = await withOptions(CLOSED);
     const answer = await api.post("/v1/graphql", { body: [{ query: "{ __typename }" }] });
     expect(gqlError(answer).code).toBe("invalid-headers");
@@ -314,39 +318,39 @@ describe("tokens", () => {
   const UNREADABLE = { error: /^Could not verify JWT: JWSError \(JSONDecodeError ".+"\)$/, code: "invalid-jwt" };
   granted([
     {
-      title: "G-AUTH-6 accepts a good token",
+      title: "G-AUTH-6 a valid token is accepted",
       claims: READER,
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 accepts all registered claims together",
+      title: "G-AUTH-14 a token with all registered claims is accepted",
       claims: { ...READER, exp: 4e9, nbf: 1, iat: 1.5, aud: "any", iss: "any", sub: "7" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 ignores claims that are null",
+      title: "G-AUTH-14 registered claims that are null are ignored",
       claims: { ...READER, exp: null, nbf: null, iat: null, aud: null, iss: null },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 accepts an audience of the list",
+      title: "G-AUTH-14 a token with an audience of the list is accepted",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: ["x", "b"] },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 accepts a token without an audience",
+      title: "G-AUTH-14 G-AUTH-14a a token without an audience is accepted",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: READER,
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 accepts the issuer",
+      title: "G-AUTH-14 a token with the right issuer is accepted",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: { ...READER, iss: "me", aud: "a" },
       role: "music_reader",
@@ -355,64 +359,89 @@ describe("tokens", () => {
   ]);
   refused([
     {
-      title: "G-AUTH-6 a bad token never gives the anonymous role",
+      title: "G-AUTH-6 an invalid token never gives the anonymous role",
       headers: { authorization: "Bearer x" },
       ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
     },
     {
-      title: "G-AUTH-14 refuses a token of four parts",
+      title: "G-AUTH-14 a token of four parts is refused",
       headers: { authorization: "Bearer a.b.c.d" },
       ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
     },
-    { title: "G-AUTH-14 refuses an unreadable header", headers: { authorization: "Bearer a!.b.c" }, ...UNREADABLE },
-    { title: "G-AUTH-14 refuses a payload that is not JSON", claims: "no json", ...UNREADABLE },
-    { title: "G-AUTH-14 refuses another secret", claims: READER, sign: { secret: "z".repeat(40) }, ...UNSIGNED },
-    { title: "G-AUTH-11 refuses alg none", claims: READER, sign: { algorithm: "none" }, ...UNSIGNED },
     {
-      title: "G-AUTH-11 refuses an algorithm that is not the key's",
+      title: "G-AUTH-14 a token with an unreadable header is refused",
+      headers: { authorization: "Bearer a!.b.c" },
+      ...UNREADABLE,
+    },
+    { title: "G-AUTH-14 a token whose payload is not JSON is refused", claims: "no json", ...UNREADABLE },
+    {
+      title: "G-AUTH-14 a token signed with another secret is refused",
+      claims: READER,
+      sign: { secret: "z".repeat(40) },
+      ...UNSIGNED,
+    },
+    { title: "G-AUTH-11 a token with alg none is refused", claims: READER, sign: { algorithm: "none" }, ...UNSIGNED },
+    {
+      title: "G-AUTH-11 a token with another algorithm than the key's is refused",
       claims: READER,
       sign: { algorithm: "HS512" },
       ...UNSIGNED,
     },
     {
-      title: "G-AUTH-11 refuses an algorithm that is not the key object's",
+      title: "G-AUTH-11 a token with another algorithm than the key object's is refused",
       options: { jwtSecret: { type: "HS384", key: jwtSecret } },
       claims: READER,
       ...UNSIGNED,
     },
-    { title: "G-AUTH-14 checks exp", claims: { ...READER, exp: 1 }, ...failed("JWTExpired") },
-    { title: "G-AUTH-14 checks nbf", claims: { ...READER, nbf: 4e9 }, ...failed("JWTNotYetValid") },
-    { title: "G-AUTH-14 checks iat", claims: { ...READER, iat: 4e9 }, ...failed("JWTIssuedAtFuture") },
+    { title: "G-AUTH-14 an expired token is refused", claims: { ...READER, exp: 1 }, ...failed("JWTExpired") },
     {
-      title: "G-AUTH-14 checks aud",
+      title: "G-AUTH-14 a token that is not yet valid is refused",
+      claims: { ...READER, nbf: 4e9 },
+      ...failed("JWTNotYetValid"),
+    },
+    {
+      title: "G-AUTH-14 a token issued in the future is refused",
+      claims: { ...READER, iat: 4e9 },
+      ...failed("JWTIssuedAtFuture"),
+    },
+    {
+      title: "G-AUTH-14 a token with another audience is refused",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: "c" },
       ...failed("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 refuses an empty list of audiences",
+      title: "G-AUTH-14 a token with an empty list of audiences is refused",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: [] },
       ...failed("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 uses JWT_AUD if the configuration has no audience",
+      title: "G-AUTH-14 JWT_AUD applies if the configuration has no audience",
       options: { jwtAud: "a" },
       claims: { ...READER, aud: "b" },
       ...failed("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 checks iss",
+      title: "G-AUTH-14 a token with another issuer is refused",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: { ...READER, iss: "you" },
       ...failed("JWTNotInIssuer"),
     },
-    { title: "G-AUTH-14 checks exp first", claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 }, ...failed("JWTExpired") },
-    { title: "G-AUTH-14 refuses exp as text", claims: { ...READER, exp: "4000000000" }, ...UNREADABLE },
-    { title: "G-AUTH-14 refuses aud as a number", claims: { ...READER, aud: 1 }, ...UNREADABLE },
+    {
+      title: "G-AUTH-14 exp is checked before nbf and iat",
+      claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 },
+      ...failed("JWTExpired"),
+    },
+    {
+      title: "G-AUTH-14 a token whose exp is text is refused",
+      claims: { ...READER, exp: "4000000000" },
+      ...UNREADABLE,
+    },
+    { title: "G-AUTH-14 a token whose aud is a number is refused", claims: { ...READER, aud: 1 }, ...UNREADABLE },
   ]);
 
-  test("G-AUTH-14 compares times without tolerance, or with allowed_skew", async () => {
+  test("G-AUTH-14 times are compared without tolerance, or with allowed_skew", async () => {
     // with a stopped clock, a time slightly ahead stays ahead
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -428,7 +457,7 @@ describe("tokens", () => {
     expect(await ask(lax, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
     expect(await ask(lax, { exp: now() - 70 })).toBe("JWTExpired");
   });
-  test("G-AUTH-14 checks the times of a cached token again", async () => {
+  test("G-AUTH-14 the times of a cached token are checked again", async () => {
     const api = await withOptions({});
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -438,7 +467,7 @@ describe("tokens", () => {
     const answer = await askGraphql(api, headers);
     expect(gqlError(answer).message).toBe("Could not verify JWT: JWTExpired");
   });
-  test("G-AUTH-11 reads keys by address, several kinds in one set", async () => {
+  test("G-AUTH-11 keys of several kinds are fetched from an address", async () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const ed = generateKeyPairSync("ed25519");
@@ -494,24 +523,32 @@ describe("the location of the token", () => {
   const token = signToken(READER);
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
   refused([
-    { title: "G-AUTH-13 refuses another scheme", headers: { authorization: "Basic eDp5" }, ...MALFORMED },
+    { title: "G-AUTH-13 another auth scheme is refused", headers: { authorization: "Basic eDp5" }, ...MALFORMED },
     {
-      title: "G-AUTH-13 accepts the scheme in another case",
+      title: "G-AUTH-13 the word bearer in lower case is refused",
       headers: { authorization: `bearer ${token}` },
       ...MALFORMED,
     },
-    { title: "G-AUTH-13 refuses the scheme without a token", headers: { authorization: "Bearer" }, ...MALFORMED },
-    { title: "G-AUTH-13 refuses two tokens", headers: { authorization: `Bearer ${token} ${token}` }, ...MALFORMED },
-    { title: "G-AUTH-13 refuses a token without a scheme", headers: { authorization: token }, ...MALFORMED },
     {
-      title: "G-AUTH-6 refuses a bad token in the cookie",
+      title: "G-AUTH-13 the word Bearer without a token is refused",
+      headers: { authorization: "Bearer" },
+      ...MALFORMED,
+    },
+    {
+      title: "G-AUTH-13 two tokens in one header are refused",
+      headers: { authorization: `Bearer ${token} ${token}` },
+      ...MALFORMED,
+    },
+    { title: "G-AUTH-13 a token without the word Bearer is refused", headers: { authorization: token }, ...MALFORMED },
+    {
+      title: "G-AUTH-6 an invalid token in the cookie is refused",
       options: cookie,
       headers: { cookie: "tok=x" },
       error: /got 1\)$/,
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-6 refuses a bad token in a custom header",
+      title: "G-AUTH-6 an invalid token in a custom header is refused",
       options: custom,
       headers: { "x-token": "x" },
       error: /got 1\)$/,
@@ -519,7 +556,12 @@ describe("the location of the token", () => {
     },
   ]);
   granted([
-    { title: "G-AUTH-12 reads a cookie", options: cookie, headers: { cookie: `a=b; tok=${token}; c=d` }, ...reader },
+    {
+      title: "G-AUTH-12 the token is read from a cookie",
+      options: cookie,
+      headers: { cookie: `a=b; tok=${token}; c=d` },
+      ...reader,
+    },
     {
       title: "G-AUTH-12 with a cookie, the Authorization header is ignored",
       options: cookie,
@@ -527,37 +569,37 @@ describe("the location of the token", () => {
       ...reader,
     },
     {
-      title: "G-AUTH-12 accepts a cookie with an origin of the list",
+      title: "G-AUTH-12 a cookie with a listed origin is accepted",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://shop.example" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 accepts a cookie with an origin of a wildcard in the list",
+      title: "G-AUTH-12 a cookie with an origin that matches a wildcard is accepted",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://red.team.example" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 ignores a cookie with another origin",
+      title: "G-AUTH-12 a cookie with another origin is ignored",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://evil.example" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 ignores a cookie with an origin that only ends like one of the list",
+      title: "G-AUTH-12 a cookie with an origin that only ends like a listed one is ignored",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://evilshop.example" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 * is not a list of origins",
+      title: "G-AUTH-12 a cookie with an origin is ignored if the setting allows any origin",
       options: open,
       headers: { cookie: `tok=${token}`, origin: "https://shop.example" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 ignores a cookie of a page with an opaque origin",
+      title: "G-AUTH-12 a cookie with an opaque origin is ignored",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "null" },
       role: "music_nobody",
@@ -569,13 +611,13 @@ describe("the location of the token", () => {
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 reads a custom header with Bearer",
+      title: "G-AUTH-12 the token is read from a custom header with Bearer",
       options: custom,
       headers: { "x-token": `Bearer ${token}` },
       ...reader,
     },
     {
-      title: "G-AUTH-12 reads a custom header without Bearer",
+      title: "G-AUTH-12 the token is read from a custom header without Bearer",
       options: custom,
       headers: { "X-TOKEN": token },
       ...reader,
@@ -587,7 +629,7 @@ describe("the location of the token", () => {
       role: "music_nobody",
     },
   ]);
-  test("G-AUTH-12 accepts a cookie with the origin of the same host", async () => {
+  test("G-AUTH-12 a cookie with the origin of the same host is accepted", async () => {
     const api = await withOptions(open);
     for (const origin of [`http://127.0.0.1:${api.port}`, `https://127.0.0.1:${api.port}`])
       expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
@@ -612,33 +654,33 @@ describe("the location of the token", () => {
   };
   granted([
     {
-      title: "G-AUTH-12 chooses the first of several configurations by issuer",
+      title: "G-AUTH-12 G-AUTH-12a the first of several configurations is chosen by issuer",
       options: several,
       claims: { ...READER, iss: "one" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 chooses the second of several configurations by issuer",
+      title: "G-AUTH-12 G-AUTH-12a the second of several configurations is chosen by issuer",
       options: several,
       claims: { ...READER, iss: "two" },
       sign: { secret: OTHER },
       ...reader,
     },
     {
-      title: "G-AUTH-12 chooses one of several configurations by the location of the token",
+      title: "G-AUTH-12 one of several configurations is chosen by the location of the token",
       options: several,
       headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
       ...reader,
     },
     {
-      title: "G-AUTH-12 uses the configuration without issuer for other issuers",
+      title: "G-AUTH-12 G-AUTH-12a the configuration without an issuer is used for other issuers",
       options: fallback,
       claims: { ...READER, iss: "anybody" },
       sign: { secret: OTHER },
       ...reader,
     },
     {
-      title: "G-AUTH-12 uses the configuration without issuer for tokens without issuer",
+      title: "G-AUTH-12 G-AUTH-12a the configuration without an issuer is used for tokens without an issuer",
       options: fallback,
       claims: READER,
       sign: { secret: OTHER },
@@ -647,21 +689,21 @@ describe("the location of the token", () => {
   ]);
   refused([
     {
-      title: "G-AUTH-12 refuses an issuer that no configuration has",
+      title: "G-AUTH-12 G-AUTH-12a a token with an issuer of no configuration is refused",
       options: several,
       claims: { ...READER, iss: "three" },
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-12 refuses a token without issuer if every configuration has one",
+      title: "G-AUTH-12 G-AUTH-12a a token without an issuer is refused if every configuration has one",
       options: several,
       claims: READER,
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-12 a key of another configuration is not accepted with a foreign issuer",
+      title: "G-AUTH-12 the key of another configuration is refused for an issuer",
       options: several,
       claims: { ...READER, iss: "one" },
       sign: { secret: OTHER },
@@ -669,7 +711,7 @@ describe("the location of the token", () => {
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-13 refuses tokens in several locations",
+      title: "G-AUTH-13 tokens in several locations are refused",
       options: several,
       claims: { ...READER, iss: "one" },
       headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
@@ -713,9 +755,9 @@ describe("the location of the claims", () => {
   };
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
   granted([
-    { title: "G-AUTH-15 reads claims at the top level", claims: READER, ...reader },
+    { title: "G-AUTH-15 G-AUTH-15a session claims are read at the top level", claims: READER, ...reader },
     {
-      title: "G-AUTH-15 reads the other prefix in any case",
+      title: "G-AUTH-15 claims with the prefix x-hasura are read in any letter case",
       claims: {
         "X-Hasura-Default-Role": "music_reader",
         "x-hasura-Allowed-Roles": ["music_reader"],
@@ -724,67 +766,72 @@ describe("the location of the claims", () => {
       ...reader,
     },
     {
-      title: "G-AUTH-15 this prefix overrides the other",
+      title: "G-AUTH-15 the prefix x-session overrides x-hasura",
       claims: { ...READER, "x-hasura-user-id": "8", "x-hasura-default-role": "music_editor" },
       ...reader,
     },
     {
-      title: "G-AUTH-15 reads claims at the key of the other engine",
+      title: "G-AUTH-15 G-AUTH-15a session claims are read at the key of Hasura",
       claims: { "https://hasura.io/jwt/claims": READER },
       ...reader,
     },
     {
-      title: "G-AUTH-15 the top level overrides that key",
+      title: "G-AUTH-15 G-AUTH-15a claims at the top level override those at the key of Hasura",
       claims: { ...READER, "https://hasura.io/jwt/claims": { ...READER, "x-session-user-id": "8" } },
       ...reader,
     },
     {
-      title: "G-AUTH-15 reads claims at the namespace",
+      title: "G-AUTH-15 session claims are read at the namespace",
       options: NS,
       claims: { ...READER, "x-session-user-id": "8", app: READER },
       ...reader,
     },
     {
-      title: "G-AUTH-15 reads claims at the path",
+      title: "G-AUTH-15 session claims are read at the path of the namespace",
       options: PATH,
       claims: { deep: { "claims%": [READER] } },
       ...reader,
     },
-    { title: "G-AUTH-15 $ is the top level", options: TOP, claims: READER, ...reader },
-    { title: "G-AUTH-16 reads claims as text", options: TEXT, claims: { app: JSON.stringify(READER) }, ...reader },
+    { title: "G-AUTH-15 the path $ is the top level", options: TOP, claims: READER, ...reader },
     {
-      title: "G-AUTH-18 claims_map reads paths",
+      title: "G-AUTH-16 session claims are read from a text",
+      options: TEXT,
+      claims: { app: JSON.stringify(READER) },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-18 claims_map reads values at paths",
       options: MAP,
       claims: { roles: ["music_editor", "music_reader"], user: { id: 7 }, org: { "the id": "o" } },
       role: "music_editor",
       variables: { "x-session-user-id": "7", "x-session-org": "o", "x-session-kind": "fixed" },
     },
     {
-      title: "G-AUTH-18 claims_map has defaults and literals",
+      title: "G-AUTH-18 claims_map uses defaults and literals",
       options: MAP,
       claims: { user: { id: "7" } },
       role: "music_reader",
       variables: { "x-session-user-id": "7", "x-session-org": "none", "x-session-kind": "fixed" },
     },
     {
-      title: "G-AUTH-18 claims_map of literals only ignores other claims",
+      title: "G-AUTH-18 a claims_map of literals ignores other claims",
       options: LITERAL_MAP,
       claims: { ...READER, "x-session-default-role": "music_editor" },
       role: "music_reader",
     },
     {
-      title: "G-AUTH-15 reads the role at JWT_ROLE_CLAIM_KEY",
+      title: "G-AUTH-15 G-AUTH-15a the role is read at JWT_ROLE_CLAIM_KEY",
       claims: { role: "music_reader", "x-session-user-id": "7" },
       ...reader,
     },
     {
-      title: "G-AUTH-15 reads the role at another JWT_ROLE_CLAIM_KEY",
+      title: "G-AUTH-15 G-AUTH-15a the role is read at another JWT_ROLE_CLAIM_KEY",
       options: { jwtRoleClaimKey: "$.realm.roles[?@ == 'music_reader']" },
       claims: { realm: { roles: ["x", "music_reader"] } },
       role: "music_reader",
     },
     {
-      title: "G-AUTH-15 a token without role gets the anonymous role, with variables",
+      title: "G-AUTH-15 G-AUTH-15a a token without a role gets the anonymous role and its session variables",
       claims: { "x-session-user-id": "7" },
       role: "music_nobody",
       variables: { "x-session-user-id": "7" },
@@ -797,114 +844,119 @@ describe("the location of the claims", () => {
   });
   refused([
     {
-      title: "G-AUTH-15 a token without role is refused if there is no anonymous role",
+      title: "G-AUTH-15 a token without a role is refused if there is no anonymous role",
       options: CLOSED,
       claims: { sub: "7" },
       ...missing("allowed-roles"),
     },
     {
-      title: "G-AUTH-16 refuses a missing namespace",
+      title: "G-AUTH-16 a token without the namespace is refused",
       options: NS,
       claims: READER,
       ...claims("claims key: 'app' not found"),
     },
     {
-      title: "G-AUTH-16 refuses a path without a value",
+      title: "G-AUTH-16 a token without a value at the path is refused",
       options: PATH,
       claims: { deep: { "claims%": [] } },
       ...claims("claims not found at claims_namespace_path: '$.deep['claims%'][0]'"),
     },
     {
-      title: "G-AUTH-16 refuses text where an object is expected",
+      title: "G-AUTH-16 G-AUTH-16a text in place of an object is refused",
       options: NS,
       claims: { app: JSON.stringify(READER) },
       ...claims("expecting a json object when claims_format is json"),
     },
     {
-      title: "G-AUTH-16 refuses a list where an object is expected",
+      title: "G-AUTH-16 G-AUTH-16a a list in place of an object is refused",
       options: NS,
       claims: { app: [READER] },
       ...claims("expecting a json object when claims_format is json"),
     },
     {
-      title: "G-AUTH-16 refuses an object where text is expected",
+      title: "G-AUTH-16 G-AUTH-16a an object in place of text is refused",
       options: TEXT,
       claims: { app: READER },
       ...claims("expecting a string when claims_format is stringified_json"),
     },
     {
-      title: "G-AUTH-16 refuses text that is not JSON",
+      title: "G-AUTH-16 G-AUTH-16a text that is not JSON is refused",
       options: TEXT,
       claims: { app: "{x" },
       ...claims("expecting stringified json at: 'claims_namespace app', but found: {x"),
     },
     {
-      title: "G-AUTH-16 refuses text that is not JSON at a path",
+      title: "G-AUTH-16 G-AUTH-16a text that is not JSON at a path is refused",
       options: TEXT_PATH,
       claims: { a: "1" },
       ...claims("expecting stringified json at: 'claims_namespace_path $.a', but found: 1"),
     },
-    { title: "G-AUTH-17 refuses missing roles", options: NS, claims: { app: {} }, ...missing("allowed-roles") },
     {
-      title: "G-AUTH-17 refuses missing allowed roles in a namespace",
+      title: "G-AUTH-17 a token without roles is refused",
+      options: NS,
+      claims: { app: {} },
+      ...missing("allowed-roles"),
+    },
+    {
+      title: "G-AUTH-17 a token without allowed roles in its namespace is refused",
       options: NS,
       claims: { app: { "x-session-default-role": "music_reader" } },
       ...missing("allowed-roles"),
     },
     {
-      title: "G-AUTH-17 refuses a missing default role",
+      title: "G-AUTH-17 a token without a default role is refused",
       claims: { "x-session-allowed-roles": ["music_reader"] },
       ...missing("default-role"),
     },
     {
-      title: "G-AUTH-17 refuses allowed roles as text",
+      title: "G-AUTH-17 G-AUTH-17a allowed roles as text are refused",
       claims: { ...READER, "x-session-allowed-roles": "music_reader" },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered String",
       ),
     },
     {
-      title: "G-AUTH-17 refuses an allowed role that is a number",
+      title: "G-AUTH-17 G-AUTH-17a an allowed role that is a number is refused",
       claims: { ...READER, "x-session-allowed-roles": ["music_reader", 1] },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing Text failed, expected String, but encountered Number",
       ),
     },
     {
-      title: "G-AUTH-17 refuses a default role that is a number",
+      title: "G-AUTH-17 G-AUTH-17a a default role that is a number is refused",
       claims: { ...READER, "x-session-default-role": 5 },
       ...claims(
         "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Number",
       ),
     },
     {
-      title: "G-AUTH-17 refuses a default role that is null",
+      title: "G-AUTH-17 G-AUTH-17a a default role that is null is refused",
       claims: { ...READER, "x-session-default-role": null },
       ...claims(
         "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Null",
       ),
     },
     {
-      title: "G-AUTH-17 checks allowed roles first",
+      title: "G-AUTH-17 allowed roles are checked before the default role",
       claims: { "x-session-default-role": 5, "x-session-allowed-roles": {} },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered Object",
       ),
     },
     {
-      title: "G-AUTH-18 claims_map refuses a missing role at its path",
+      title: "G-AUTH-18 claims_map refuses a token without a default role at its path",
       options: STRICT_MAP,
       claims: { roles: ["music_reader"] },
       ...missing("default-role"),
     },
     {
-      title: "G-AUTH-18 claims_map refuses missing roles at their path",
+      title: "G-AUTH-18 claims_map refuses a token without allowed roles at their path",
       options: STRICT_MAP,
       claims: { role: "music_reader" },
       ...missing("allowed-roles"),
     },
     {
-      title: "G-AUTH-18 claims_map refuses a path without a value",
+      title: "G-AUTH-18 claims_map refuses a token without a value at a path",
       options: MAP,
       claims: { roles: ["music_reader"] },
       ...claims("JWT claim from claims_map, x-session-user-id not found"),
@@ -923,28 +975,28 @@ describe("roles and variables of tokens", () => {
   const denied = { error: "Your requested role is not in allowed roles", code: "access-denied" };
   granted([
     {
-      title: "G-AUTH-19 chooses an allowed role by header",
+      title: "G-AUTH-19 the role header chooses an allowed role",
       claims: READER,
       headers: { "X-Session-Role": "music_editor" },
       role: "music_editor",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 chooses a role by the other header",
+      title: "G-AUTH-19 the role header with the prefix x-hasura chooses a role",
       claims: READER,
       headers: { "X-Hasura-Role": "music_editor" },
       role: "music_editor",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 other headers are not variables",
+      title: "G-AUTH-19 G-AUTH-19a other headers are not session variables beside a token",
       claims: READER,
       headers: { "X-Session-User-Id": "1", "x-session-org": "o", "x-hasura-team": "t" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 converts values that are not strings",
+      title: "G-AUTH-19 G-AUTH-19a claims that are not strings are converted to text",
       claims: {
         ...READER,
         "x-session-user-id": 7,
@@ -967,13 +1019,13 @@ describe("roles and variables of tokens", () => {
       },
     },
     {
-      title: "G-AUTH-19 keeps a number with more digits than JavaScript has",
+      title: "G-AUTH-19 numbers with more digits than JavaScript has are kept",
       claims: `{"x-session-default-role":"music_reader","x-session-user-id":12345678901234567890}`,
       role: "music_reader",
       variables: { "x-session-user-id": "12345678901234567890" },
     },
     {
-      title: "G-AUTH-19 claims cannot set the role, the secret or the backend flag",
+      title: "G-AUTH-19 claims do not set the role, the admin secret or the backend flag",
       claims: {
         ...READER,
         "x-session-role": "music_editor",
@@ -984,7 +1036,7 @@ describe("roles and variables of tokens", () => {
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 with adminRoleInTokens admin is administrator if the list has it",
+      title: "G-AUTH-19 G-AUTH-19b with adminRoleInTokens the role admin is administrator if it is allowed",
       options: { adminRoleInTokens: true },
       claims: { ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] },
       role: "admin",
@@ -994,36 +1046,36 @@ describe("roles and variables of tokens", () => {
   ]);
   refused([
     {
-      title: "G-AUTH-19 refuses a role that is not allowed",
+      title: "G-AUTH-19 a role that is not allowed is refused",
       claims: READER,
       headers: { "X-Session-Role": "music_writer" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 refuses a default role that is not allowed",
+      title: "G-AUTH-19 a default role that is not allowed is refused",
       claims: { ...READER, "x-session-default-role": "music_writer" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 refuses administrator if it is not allowed",
+      title: "G-AUTH-19 the role admin is refused if it is not allowed",
       claims: READER,
       headers: { "X-Session-Role": "admin" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 refuses a role beside the one of JWT_ROLE_CLAIM_KEY",
+      title: "G-AUTH-19 another role than that of JWT_ROLE_CLAIM_KEY is refused",
       claims: { role: "music_reader" },
       headers: { "X-Session-Role": "music_editor" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 adminRoleInTokens refuses admin without the list",
+      title: "G-AUTH-19 G-AUTH-19b with adminRoleInTokens the role admin is refused without a list of allowed roles",
       options: { adminRoleInTokens: true },
       claims: { ...READER, "x-session-default-role": "admin" },
       ...denied,
     },
   ]);
-  test("G-AUTH-19 admin is otherwise an ordinary role name", async () => {
+  test("G-AUTH-19 G-AUTH-19b admin is otherwise an ordinary role name", async () => {
     const api = await withOptions({});
     const answer = await askGraphql(
       api,
@@ -1032,7 +1084,7 @@ describe("roles and variables of tokens", () => {
     expect(answer.json()).not.toHaveProperty("data"); // the database has no such role, so it has no rights
     expect(gqlError(answer).message).not.toContain("postgres");
   });
-  test("G-AUTH-19 answers the example of the contract", async () => {
+  test("G-AUTH-19 the example of the reference returns its response", async () => {
     const api = await withOptions({});
     const headers = { ...bearer({ sub: "7", exp: now() + 60, ...READER }), "X-Session-Role": "music_editor" };
     expect(JSON.parse(sightOfGraphql(await askGraphql(api, headers))["session.variables"]!)).toEqual({

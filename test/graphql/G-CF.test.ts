@@ -18,18 +18,18 @@ gqlCases(api, [
     error: { message: `field '${name}' not found in type: 'person'` },
   })),
   {
-    title: "G-CF-1 the session argument is filled",
+    title: "G-CF-1 the session argument contains the session variables",
     query: "{ person_by_pk(id: 1) { person_greeting } }",
     session: { "user-id": "Bob" },
     data: { person_by_pk: { person_greeting: "Ann meets Bob" } },
   },
   {
-    title: "G-CF-2 jsonb takes a path",
+    title: "G-CF-2 a computed field of type jsonb accepts a path",
     query: '{ person_by_pk(id: 2) { person_card(path: "$.name") all: person_card } }',
     data: { person_by_pk: { person_card: "Ben", all: { name: "Ben", list: [1, 2] } } },
   },
   {
-    title: "G-CF-2 a function returns rows of a table, with list arguments",
+    title: "G-CF-2 a computed field may return rows of a table, with list arguments",
     query:
       "{ person_by_pk(id: 1) { person_peers(where: {id: {_gt: 1}}, order_by: {id: desc}, limit: 1) { name passport { number } person_peers { id } } } }",
     data: {
@@ -39,7 +39,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-3 arguments are passed",
+    title: "G-CF-3 arguments of a computed field are passed",
     query:
       'query ($y: Int) { person_by_pk(id: 1) { person_age_in(args: {year: $y}) later: person_age_in(args: {year: 2050}) person_label(args: {prefix: "Ms"}) short: person_label } }',
     variables: { y: 2020 },
@@ -51,7 +51,7 @@ gqlCases(api, [
     data: { team_by_pk: { team_matches_over: [{ id: 1 }, { id: 3 }] } },
   },
   {
-    title: "G-CF-3 a required argument may not be missing",
+    title: "G-CF-3 a missing required argument is refused",
     query: "{ person { person_age_in } }",
     error: {
       message: "missing required field 'args'",
@@ -69,29 +69,29 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-5 where can filter by a computed field",
+    title: "G-CF-5 where accepts a computed field",
     query: '{ person(where: {person_title: {_like: "%Ann"}, person_adult: {_eq: true}}) { id } }',
     data: { person: [{ id: 1 }] },
   },
   {
-    title: "G-CF-5 where can filter by rows of a computed field",
+    title: "G-CF-5 where accepts a computed field that returns rows",
     query:
       '{ person(where: {person_peers: {name: {_eq: "Ann"}}}, order_by: {id: asc}) { id } none: person(where: {_not: {person_peers: {}}}) { id } }',
     data: { person: [{ id: 2 }, { id: 3 }], none: [] },
   },
   {
-    title: "G-CF-5 where can filter by a field with the session argument",
+    title: "G-CF-5 where accepts a computed field with the session argument",
     query: '{ person(where: {person_greeting: {_eq: "Ben meets me"}}, order_by: {person_greeting: asc}) { id } }',
     session: { "user-id": "me" },
     data: { person: [{ id: 2 }] },
   },
   {
-    title: "G-CF-5 order_by can sort by a computed field",
+    title: "G-CF-5 order_by accepts a computed field",
     query: "{ person(order_by: [{person_score: desc}]) { id } }",
     data: { person: [{ id: 3 }, { id: 2 }, { id: 1 }] },
   },
   {
-    title: "G-CF-5 order_by cannot sort by a field with an argument, even with a default",
+    title: "G-CF-5 order_by refuses a computed field with an argument, even with a default",
     query: '{ person(where: {person_label: {_eq: "x"}}) { id } }',
     error: {
       message: "field 'person_label' not found in type: 'person_bool_exp'",
@@ -99,19 +99,19 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-6 EXECUTE is required",
+    title: "G-CF-6 a computed field without the grant EXECUTE is unknown",
     query: "{ person { person_score } }",
     role: "music_reader",
     error: { message: "field 'person_score' not found in type: 'person'" },
   },
   {
-    title: "G-CF-6 the field exists with EXECUTE",
+    title: "G-CF-6 a computed field with the grant EXECUTE exists",
     query: "{ person_by_pk(id: 2) { person_score } }",
     role: "music_editor",
     data: { person_by_pk: { person_score: 3 } },
   },
   {
-    title: "G-CF-7 a column keeps its name",
+    title: "G-CF-7 a column precedes a computed field of the same name",
     query: "{ person_by_pk(id: 1) { nickname } }",
     data: { person_by_pk: { nickname: "Annie" } },
   },
@@ -144,13 +144,13 @@ await wide.reload();
 
 gqlCases(wide, [
   {
-    title: "G-CF-1 without metadata the row is the first argument",
+    title: "G-CF-1 without metadata the first argument is the row",
     query: '{ person { person_note(args: {lead: "a"}) } }',
     error: { message: "field 'person_note' not found in type: 'person'" },
   },
 ]);
 
-test("G-CF-1 overloads are fields of several tables", async () => {
+test("G-CF-1 an overloaded function is a field of several tables", async () => {
   await api.sql(`
     create table public.kin_left (id int primary key, left_only text);
     create table public.kin_right (id int primary key, right_only text);
@@ -185,7 +185,7 @@ test("G-CF-3 G-FN-4 unnamed arguments are counted without the row", async () => 
   }
 });
 
-test("G-CF-1 G-CF-7 functions of the rows of ancestors are fields of their children too, the nearest first (F3)", async () => {
+test("G-CF-1 G-CF-7 child tables have the computed fields of their ancestors, the nearest first (F3)", async () => {
   const db = await testDatabase();
   await db.query(`
     create schema zoo;

@@ -9,13 +9,13 @@ const parse = "parse-failed";
 
 /** Compares a column of `specimen` with a literal. */
 const literal = (rule: string, column: string, given: string, message: string, code = parse, suffix = "") => ({
-  title: `${rule} ${column}: ${given}`,
+  title: `${rule} the literal ${given} is refused for ${column}`,
   query: `{ specimen(where: {${column}: {_eq: ${given}}}) { id } }`,
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq${suffix}`, code },
 });
 /** The same comparison with a variable of the type. */
 const variable = (rule: string, column: string, type: string, given: unknown, message: string, code = parse) => ({
-  title: `${rule} ${column}: ${JSON.stringify(given)} in a variable`,
+  title: `${rule} the variable ${JSON.stringify(given)} is refused for ${column}`,
   query: `query ($v: ${type}) { specimen(where: {${column}: {_eq: $v}}) { id } }`,
   variables: { v: given },
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq`, code },
@@ -42,7 +42,7 @@ gqlCases(api, [
       ["{a: 1}", "an object"],
     ] as const
   ).map(([given, found]) => ({
-    title: `G-COE-1 G-COE-2 _is_null: ${given}`,
+    title: `G-COE-1 G-COE-2 _is_null accepts only booleans: ${given}`,
     query: `{ album(where: {id: {_is_null: ${given}}}) { id } }`,
     error: {
       message: `expected a boolean for type 'Boolean', but found ${found}`,
@@ -59,7 +59,7 @@ gqlCases(api, [
       [{ a: 1 }, "an object"],
     ] as const
   ).map(([given, found]) => ({
-    title: `G-COE-1 G-COE-2 _is_null: ${JSON.stringify(given)} in a variable`,
+    title: `G-COE-1 G-COE-2 _is_null in a variable accepts only booleans: ${JSON.stringify(given)}`,
     query: "query ($b: Boolean) { album(where: {id: {_is_null: $b}}) { id } }",
     variables: { b: given },
     error: {
@@ -69,7 +69,7 @@ gqlCases(api, [
     },
   })),
   {
-    title: "G-COE-3 ttl of @cached is an integer",
+    title: "G-COE-3 the argument ttl of @cached must be an integer",
     query: "query @cached(ttl: 1.5) { __typename }",
     error: {
       message: "expected a 32-bit integer for type 'Int', but found a float",
@@ -83,7 +83,7 @@ gqlCases(api, [
     error: { message: outside("3.0e9"), path: "$.cached.args.ttl", code: parse },
   },
   {
-    title: "G-COE-4 path is a string",
+    title: "G-COE-4 the argument path must be a string",
     query: "{ artist { stats(path: 3) } }",
     error: {
       message: "expected a string for type 'String', but found an integer",
@@ -92,7 +92,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-4 path in a variable is a string",
+    title: "G-COE-4 the argument path in a variable must be a string",
     query: "query ($p: String) { artist { stats(path: $p) } }",
     variables: { p: 3 },
     error: {
@@ -101,7 +101,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 an object is coerced field by field",
+    title: "G-COE-5 an object literal is coerced field by field",
     query: "{ album(where: 3) { id } }",
     error: {
       message: "expected an object for type 'album_bool_exp', but found an integer",
@@ -110,7 +110,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 an object in a variable",
+    title: "G-COE-5 an object in a variable is coerced field by field",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: [1] },
     error: {
@@ -129,7 +129,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 keys of jsonb may be any string",
+    title: "G-COE-5 keys of jsonb objects may be any string",
     query: "query ($j: jsonb) { specimen(where: {c_jsonb: {_contains: $j}}) { id } }",
     variables: { j: { 你好: true } },
     data: { specimen: [{ id: 1 }] },
@@ -153,7 +153,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 a string in a variable is taken",
+    title: "G-COE-7 a string in a variable is accepted for an enum",
     query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }",
     variables: { d: "desc" },
     data: { album: [{ id: 5 }] },
@@ -168,7 +168,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 an unknown value is refused",
+    title: "G-COE-7 an unknown enum value is refused",
     query: "{ team(distinct_on: [goals]) { id } }",
     error: {
       message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'",
@@ -212,7 +212,7 @@ gqlCases(api, [
   literal("G-COE-9", "c_int_list", "[1, true]", integer("PGInteger", "Boolean")),
   literal("G-COE-9", "c_text_list", '["a", 1]', string("Text", "Number")),
   {
-    title: "G-COE-9 a key argument is coerced",
+    title: "G-COE-9 the arguments of a primary key are coerced",
     query: "{ album_by_pk(id: true) { id } }",
     error: { message: integer("PGInteger", "Boolean"), path: "$.selectionSet.album_by_pk.args.id", code: parse },
   },
@@ -224,7 +224,7 @@ gqlCases(api, [
   literal("G-COE-10", "c_int4", "123456789012345678901234567890", outside("1.2345678901234567890123456789e29")),
   variable("G-COE-10", "c_int4", "Int", 1e21, outside("1.0e21")),
   ...["", "a b", ".", "a..b", "[x]", "['a", "1a", "a[-1]", "$$"].map((path) => ({
-    title: `G-COE-11 path ${JSON.stringify(path)}`,
+    title: `G-COE-11 the path ${JSON.stringify(path)} is refused`,
     query: "query ($p: String) { artist { stats(path: $p) } }",
     variables: { p: path },
     error: {
@@ -246,12 +246,12 @@ gqlCases(api, [
       ["nothing.there", null],
     ] as const
   ).map(([path, answer, of]) => ({
-    title: `G-COE-12 path ${path}`,
+    title: `G-COE-12 the path ${path} reads a value`,
     query: `{ artist_by_pk(id: 1) { stats(path: ${JSON.stringify(of ?? path)}) } }`,
     data: { artist_by_pk: { stats: answer } },
   })),
   {
-    title: "G-COE-12 a path of only $, and null, are the whole value",
+    title: "G-COE-12 the path $ and null return the whole value",
     query: '{ artist_by_pk(id: 2) { a: stats(path: "$") b: stats(path: null) c: stats } }',
     data: {
       artist_by_pk: {
@@ -287,7 +287,7 @@ gqlCases(api, [
     data: { specimen: [{ id: 1 }] },
   },
   {
-    title: "G-COE-9 the database refuses a bad string",
+    title: "G-COE-9 the database refuses an invalid string",
     query: '{ specimen(where: {c_int4: {_eq: "12x"}}) { id } }',
     error: {
       message: 'invalid input syntax for type integer: "12x"',
@@ -298,7 +298,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-COE-11 G-DOC-14 an invalid path is refused where nothing is updated too, after any earlier request", async () => {
+test("G-COE-11 G-DOC-14 an invalid path is refused although no row is updated, after any earlier request", async () => {
   const query =
     "mutation ($p: String) { update_artist_many(updates: []) { affected_rows returning { stats(path: $p) } } }";
   for (let i = 0; i < 2; i++) {

@@ -10,7 +10,7 @@ await api.sql(
 await api.reload();
 
 const raise = (rule: string, state: string, code: string, message: string) => ({
-  title: `${rule} ${state}`,
+  title: `${rule} the SQLSTATE ${state} has the code ${code}`,
   query: `mutation { raise_state(args: {state: "${state}", message: "what it says"}) { id } }`,
   error: { message, code, path: "$" },
 });
@@ -18,7 +18,7 @@ const booking = (values: string) => `mutation { insert_booking_one(object: {room
 
 gqlCases(api, [
   {
-    title: "G-DBE-1 unique violation",
+    title: "G-DBE-1 a unique violation is reported with its constraint",
     query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }',
     error: {
       message: 'Uniqueness violation. duplicate key value violates unique constraint "artist_name_key"',
@@ -27,7 +27,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-2 foreign key violation",
+    title: "G-DBE-2 a foreign key violation is reported with its constraint",
     query: 'mutation { insert_album_one(object: {title: "x", artist_id: 999}) { id } }',
     error: {
       message:
@@ -37,7 +37,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-3 not null violation",
+    title: "G-DBE-3 a not-null violation is reported with its column",
     query: 'mutation { insert_album(objects: [{title: "x"}]) { affected_rows } }',
     error: {
       message: 'Not-NULL violation. null value in column "artist_id" of relation "album" violates not-null constraint',
@@ -46,7 +46,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-4 restrict violation",
+    title: "G-DBE-4 a restrict violation is reported as a constraint violation",
     query: "mutation { delete_room_by_pk(id: 1) { id } }",
     error: {
       message: expect.stringMatching(
@@ -63,7 +63,7 @@ gqlCases(api, [
     "Can not delete or update due to data being referred. what it says",
   ),
   {
-    title: "G-DBE-5 exclusion violation",
+    title: "G-DBE-5 an exclusion violation is reported with its constraint",
     query: booking('period: "[2,3)", seats: 2'),
     error: {
       message: 'Exclusion violation. conflicting key value violates exclusion constraint "booking_period_excl"',
@@ -71,7 +71,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-6 check violation",
+    title: "G-DBE-6 a check violation is reported with its constraint",
     query: booking('period: "[20,30)", seats: 200'),
     error: {
       message:
@@ -80,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-6 check violation of a domain",
+    title: "G-DBE-6 a check violation of a domain is reported",
     query: booking('period: "[20,30)", seats: 2, guest: "nobody"'),
     error: {
       message: 'Check constraint violation. value for domain email violates check constraint "email_check"',
@@ -89,12 +89,12 @@ gqlCases(api, [
   },
   raise("G-DBE-7", "23000", "constraint-violation", "what it says"),
   {
-    title: "G-DBE-8 an error of class 22",
+    title: "G-DBE-8 an error of class 22 is a data exception",
     query: '{ specimen(where: {c_uuid: {_eq: "x"}}) { id } }',
     error: { message: 'invalid input syntax for type uuid: "x"', code: "data-exception", path: "$" },
   },
   {
-    title: "G-DBE-8 an error of class 22 in an insert",
+    title: "G-DBE-8 an error of class 22 in an insert is a data exception",
     query: 'mutation { insert_artist(objects: [{name: "x", born: "yesteryear"}]) { affected_rows } }',
     error: {
       message: 'invalid input syntax for type date: "yesteryear"',
@@ -103,7 +103,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-8 an error of class 22 in an update",
+    title: "G-DBE-8 an error of class 22 in an update is a data exception",
     query: 'mutation { update_artist(where: {}, _set: {born: "yesteryear"}) { affected_rows } }',
     error: { message: 'invalid input syntax for type date: "yesteryear"', code: "data-exception", path: "$" },
   },
@@ -118,7 +118,7 @@ gqlCases(api, [
   raise("G-DBE-15", "23505", "constraint-violation", "Uniqueness violation. what it says"),
 ]);
 
-test("G-DBE-12 v1alpha1 answers 500, the others 200", async () => {
+test("G-DBE-12 an error of the database has status 500 at v1alpha1 and 200 elsewhere", async () => {
   const body = { query: 'mutation { raise_state(args: {state: "P0001", message: "m"}) { id } }' };
   expect((await api.post("/v1alpha1/graphql", { headers: asAdmin(), body })).status).toBe(500);
   expect((await api.post("/v1/graphql", { headers: asAdmin(), body })).status).toBe(200);

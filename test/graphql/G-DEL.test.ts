@@ -5,7 +5,7 @@ const api = await gqlApi();
 
 gqlCases(api, [
   {
-    title: "G-DEL-1 deletes the rows that match and returns them as they were",
+    title: "G-DEL-1 a delete removes the matching rows and returns them as they were",
     query: 'mutation { delete_album(where: {artist: {name: {_eq: "Abba"}}}) { affected_rows returning { id title } } }',
     data: {
       delete_album: {
@@ -18,7 +18,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "R-SQL-16 a delete that selects only the number answers it, under several names and beside that of the type",
+    title: "R-SQL-16 a delete that selects only affected_rows returns it, also with aliases and __typename",
     query: `mutation {
       del: delete_album(where: {artist: {name: {_eq: "Abba"}}}) { n: affected_rows __typename again: affected_rows }
       none: delete_album(where: {id: {_eq: 0}}) { affected_rows }
@@ -34,25 +34,25 @@ gqlCases(api, [
     data: { delete_album: { returning: [{ title: "Arrival", artist: { albums: [{ title: "Waterloo" }] } }] } },
   },
   {
-    title: "G-DEL-1 deletes only rows that the role may see",
+    title: "G-DEL-1 a delete removes only rows that the role may see",
     query: "mutation { delete_diary(where: {}) { affected_rows } }",
     role: "music_artist",
     session: { "artist-id": "1" },
     data: { delete_diary: { affected_rows: 2 } },
   },
   {
-    title: "G-DEL-2 deletes by primary key",
+    title: "G-DEL-2 delete_by_pk removes a row by its primary key",
     query:
       'mutation { a: delete_album_by_pk(id: 5) { title artist { name } } b: delete_album_by_pk(id: 5) { title } c: delete_hall_by_pk(city: "Oslo", number: 2) { name } }',
     data: { a: { title: "Future Days", artist: { name: "Can" } }, b: null, c: { name: "Small" } },
   },
   {
-    title: "G-DEL-3 cascaded rows do not count",
+    title: "G-DEL-3 affected_rows does not count cascaded rows",
     query: "mutation { delete_studio(where: {id: {_eq: 1}}) { affected_rows } }",
     data: { delete_studio: { affected_rows: 1 } },
   },
   {
-    title: "G-DEL-1 a row with references is not deleted",
+    title: "G-DEL-1 a delete of a referenced row is refused",
     query: "mutation { delete_artist(where: {id: {_eq: 1}}) { affected_rows } }",
     error: {
       message:

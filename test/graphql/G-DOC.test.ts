@@ -14,18 +14,18 @@ const errorOf = (message: string, path: string, code = failed) => ({
 });
 
 gqlCases(api, [
-  { title: "G-DOC-1 refuses a document that does not parse", query: "{ album { id }", error: notAQuery },
-  { title: "G-DOC-1 refuses an empty document", query: "", error: notAQuery },
-  { title: "G-DOC-1 refuses an empty selection set", query: "{ album { } }", error: notAQuery },
-  { title: "G-DOC-1 refuses an empty root selection set", query: "{}", error: notAQuery },
-  { title: "G-DOC-1 refuses a repeated argument", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
+  { title: "G-DOC-1 a document that does not parse is refused", query: "{ album { id }", error: notAQuery },
+  { title: "G-DOC-1 an empty document is refused", query: "", error: notAQuery },
+  { title: "G-DOC-1 an empty selection set is refused", query: "{ album { } }", error: notAQuery },
+  { title: "G-DOC-1 an empty root selection set is refused", query: "{}", error: notAQuery },
+  { title: "G-DOC-1 a repeated argument is refused", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
   {
-    title: "G-DOC-1 refuses a repeated input field",
+    title: "G-DOC-1 a repeated input field is refused",
     query: "{ album(where: {id: {_eq: 1}, id: {_eq: 2}}) { id } }",
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 type definitions are not executable",
+    title: "G-DOC-1 type definitions in a document are refused",
     query: "{ album { id } } type a { b: Int }",
     error: notAQuery,
   },
@@ -35,12 +35,12 @@ gqlCases(api, [
     data: { artist: [{ id: 1 }] },
   },
   {
-    title: "G-DOC-1 too deep nesting is refused",
+    title: "G-DOC-1 a document with 3000 levels is refused",
     query: `{ album(where: ${"{_not: ".repeat(3000)}{}${"}".repeat(3000)}) { id } }`,
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 far too deep nesting is refused",
+    title: "G-DOC-1 a document with 100000 levels is refused",
     query: `{ album(where: ${"[".repeat(100000)}`,
     error: notAQuery,
   },
@@ -78,12 +78,12 @@ gqlCases(api, [
     error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: failed },
   },
   {
-    title: "G-DOC-5 an argument of a column is refused",
+    title: "G-DOC-5 an argument on a column is refused",
     query: "{ album { id(x: 3) } }",
     error: { message: "'id' has no argument named 'x'", path: "$.selectionSet.album.selectionSet.id", code: failed },
   },
   {
-    title: "G-DOC-6 an object without selection is refused",
+    title: "G-DOC-6 a root field without a selection is refused",
     query: "{ album }",
     error: { message: "missing selection set for 'album'", path: "$.selectionSet.album.selectionSet", code: failed },
   },
@@ -105,12 +105,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 a missing argument is refused",
+    title: "G-DOC-7 a field without its required argument is refused",
     query: "{ album_by_pk { id } }",
     error: { message: "missing required field 'id'", path: "$.selectionSet.album_by_pk.args.id", code: failed },
   },
   {
-    title: "G-DOC-7 a missing input field is refused",
+    title: "G-DOC-7 an input object without its required field is refused",
     query: 'mutation { insert_artist(objects: [{name: "A", albums: {}}]) { affected_rows } }',
     error: {
       message: "missing required field 'data'",
@@ -128,7 +128,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 the path goes through the fragments entered",
+    title: "G-DOC-8 G-DOC-8a the path of an error names the enclosing fragments",
     query: "{ album { ...albumParts } } fragment albumParts on album { artist { ...nope } }",
     error: {
       message: 'reference to undefined fragment "nope"',
@@ -154,7 +154,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a cycle of three fragments begins with the repeated one",
+    title: "G-DOC-8 the error of a cycle of three fragments begins with the repeated one",
     query:
       "{ album { ...x } } fragment x on album { ...a } fragment a on album { ...b } fragment b on album { ...c } fragment c on album { ...a }",
     error: {
@@ -163,17 +163,17 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a fragment name may occur only once",
+    title: "G-DOC-8 G-DOC-8b a repeated fragment name is refused",
     query: "{ album { ...a } } fragment a on album { id } fragment a on album { id }",
     error: { message: 'multiple definitions for fragment "a"', path: "$", code: "parse-failed" },
   },
   {
-    title: "G-DOC-8 a fragment on another type is skipped",
+    title: "G-DOC-8 G-DOC-8b a fragment on another type is skipped",
     query: "{ artist_by_pk(id: 1) { id ...a ... on album { nothing } } } fragment a on album { title nothing }",
     data: { artist_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-8 unused fragments are allowed",
+    title: "G-DOC-8 G-DOC-8b unused fragments are accepted",
     query: "{ artist_by_pk(id: 1) { id } } fragment a on album { ...nope }",
     data: { artist_by_pk: { id: 1 } },
   },
@@ -187,7 +187,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-9 different arguments are refused",
+    title: "G-DOC-9 equal fields with different arguments are refused",
     query: "{ album(limit: 1) { id } album(limit: 2) { id } }",
     error: {
       message: "inconsistent arguments between multiple selections of field 'album'",
@@ -212,12 +212,12 @@ gqlCases(api, [
     data: { profile: [] },
   },
   {
-    title: "G-DOC-9 a list in another order is another list (field F5)",
+    title: "G-DOC-9 lists with another order are different arguments (field F5)",
     query: "{ album(where: {id: {_in: [1, 2]}}) { id } album(where: {id: {_in: [2, 1]}}) { id } }",
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },
   {
-    title: "G-DOC-9 G-ORD-2 an order_by in another order is another order (field F5)",
+    title: "G-DOC-9 G-ORD-2 an order_by with another order is a different argument (field F5)",
     query: "{ album(order_by: {id: asc, title: asc}) { id } album(order_by: {title: asc, id: asc}) { id } }",
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },
@@ -228,7 +228,7 @@ gqlCases(api, [
     bytes: '{"data":{"album":[{"id":1,"title":"Arrival","artist":{"id":1,"name":"Abba"}}]}}',
   },
   {
-    title: "G-DOC-10 __typename may be anywhere",
+    title: "G-DOC-10 __typename is accepted at every level",
     query:
       "{ __typename album_by_pk(id: 1) { __typename t: __typename artist { __typename } } album_aggregate { __typename aggregate { __typename } } }",
     data: {
@@ -238,7 +238,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-10 __typename may be in a mutation",
+    title: "G-DOC-10 __typename is accepted in a mutation",
     query: "mutation { __typename delete_album(where: {id: {_eq: 5}}) { __typename returning { __typename id } } }",
     data: {
       __typename: "mutation_root",
@@ -251,14 +251,14 @@ gqlCases(api, [
     data: { __typename: "query_root" },
   },
   {
-    title: "G-DOC-11 G-CON-10 keys are in the order of selection",
+    title: "G-DOC-11 G-CON-10 keys have the order of the selection",
     query:
       "{ b: artist_by_pk(id: 1) { name ...f id } __typename a: album_by_pk(id: 1) { title id } } fragment f on artist { country name }",
     bytes:
       '{"data":{"b":{"name":"Abba","country":"SE","id":1},"__typename":"query_root","a":{"title":"Arrival","id":1}}}',
   },
   {
-    title: "G-DOC-11 introspection fields keep their place",
+    title: "G-DOC-11 introspection fields keep their place in the selection",
     query:
       '{ a: artist_by_pk(id: 1) { id } __type(name: "album_mutation_response") { name } b: artist_by_pk(id: 2) { id } }',
     bytes: '{"data":{"a":{"id":1},"__type":{"name":"album_mutation_response"},"b":{"id":2}}}',
@@ -286,7 +286,7 @@ gqlCases(api, [
     data: { __typename: "query_root", artist_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-12 @cached is accepted on queries",
+    title: "G-DOC-12 G-DOC-12a @cached is accepted on queries",
     query: "query q @cached(ttl: 120, refresh: true) { artist_by_pk(id: 1) { id } }",
     data: { artist_by_pk: { id: 1 } },
   },
@@ -344,12 +344,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 a missing if is refused",
+    title: "G-DOC-12 a directive without its argument if is refused",
     query: "{ artist { id @include } }",
     error: { message: "missing required field 'if'", path: "$.selectionSet.artist.selectionSet.include.args.if" },
   },
   {
-    title: "G-DOC-12 if is a boolean",
+    title: "G-DOC-12 the argument if must be a boolean",
     query: '{ artist { id @skip(if: "yes") } }',
     error: {
       message: "expected a boolean for type 'Boolean', but found a string",
@@ -363,76 +363,76 @@ gqlCases(api, [
     error: { message: "no mutations exist", path: "$", code: failed },
   },
   {
-    title: "G-DOC-13 a subscription is refused for a role without any",
+    title: "G-DOC-13 a subscription is refused for a role without subscriptions",
     query: "subscription { artist { id } }",
     role: "music_nobody",
     error: { message: "no subscriptions exist", path: "$", code: failed },
   },
   {
-    title: "G-DOC-14 checks the document before the operation, and the operation before fragments",
+    title: "G-DOC-14 the document is checked before the operation, and the operation before fragments",
     query: "query a { album { ...nope } } query b { album { id } }",
     error: { message: "exactly one operation has to be present in the document when operationName is not specified" },
   },
   {
-    title: "G-DOC-14 checks fragments before the root",
+    title: "G-DOC-14 fragments are checked before the root",
     query: "mutation { x { ...nope } }",
     role: "music_nobody",
     error: { message: 'reference to undefined fragment "nope"' },
   },
   {
-    title: "G-DOC-14 checks the root before variables",
+    title: "G-DOC-14 the root is checked before variables",
     query: "mutation ($a: Int!) { x(a: $a) { y } }",
     role: "music_nobody",
     error: { message: "no mutations exist" },
   },
   {
-    title: "G-DOC-14 checks variables before fields",
+    title: "G-DOC-14 variables are checked before fields",
     query: "query ($a: Int!) { album(limit: $a) { nope } }",
     error: { message: 'expecting a value for non-nullable variable: "a"' },
   },
   {
-    title: "G-DOC-14 checks fields before directives of the operation",
+    title: "G-DOC-14 fields are checked before directives of the operation",
     query: "query @live { nope }",
     error: { message: "field 'nope' not found in type: 'query_root'" },
   },
   {
-    title: "G-DOC-14 checks fields in document order",
+    title: "G-DOC-14 G-DOC-14a fields are checked in document order",
     query: "{ album(limit: -1) { id } nope }",
     error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
   },
   {
-    title: "G-DOC-14 checks merging before fields",
+    title: "G-DOC-14 G-DOC-14a merged fields are checked before fields",
     query: "{ nope album { id } album(limit: 1) { id } }",
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },
   {
-    title: "G-DOC-14 checks unknown arguments before values",
+    title: "G-DOC-14 G-DOC-14a unknown arguments are checked before values",
     query: "{ album(limit: -1, zzz: 1) { id } }",
     error: { message: "'album' has no argument named 'zzz'" },
   },
   {
-    title: "G-DOC-14 checks argument values before the selection set",
+    title: "G-DOC-14 G-DOC-14a argument values are checked before the selection set",
     query: "{ album(limit: -1) { nope } }",
     error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
   },
   {
-    title: "G-DOC-14 reports the first by name of several faulty arguments",
+    title: "G-DOC-14 G-DOC-14b the first of several invalid arguments by name is reported",
     query: "{ album(offset: true, limit: true) { id } }",
     error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
   },
   {
-    title: "G-DOC-14 checks unknown keys before values",
+    title: "G-DOC-14 G-DOC-14b unknown keys are checked before values",
     query: "{ album(where: {artist_id: {_eq: true}, zzz: {}}) { id } }",
     error: { message: "field 'zzz' not found in type: 'album_bool_exp'" },
   },
   {
-    title: "G-DOC-14 reports the first by name of several faulty input fields",
+    title: "G-DOC-14 G-DOC-14b the first of several invalid input fields by name is reported",
     query: "{ album(where: {title: {_eq: 1}, id: {_eq: true}}) { id } }",
     error: { path: "$.selectionSet.album.args.where.id._eq", message: expect.any(String) },
   },
 ]);
 
-test("G-DOC-2 operationName chooses the operation", async () => {
+test("G-DOC-2 G-DOC-2a operationName chooses the operation", async () => {
   const two = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
   expect(await send({ query: two, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
   expect(await send({ query: "query a { artist_by_pk(id: 1) { id } }", operationName: null })).toEqual({
@@ -467,7 +467,7 @@ test("G-DOC-3 an invalid operation name is refused", async () => {
   );
 });
 
-test("G-DOC-3 an empty operation name is refused too, also for a document that was sent before without one", async () => {
+test("G-DOC-3 an empty operation name is refused, also for a document that was sent before without one", async () => {
   const query = "{ artist_by_pk(id: 1) { id } }";
   expect(await send({ query })).toEqual({ data: { artist_by_pk: { id: 1 } } });
   expect(await send({ query, operationName: "" })).toEqual(

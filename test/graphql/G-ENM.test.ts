@@ -33,7 +33,7 @@ test("G-TYP-28 a column that leads to an enum table has its enum type", () => {
   expect(admin.type("genre_enum").kind).toBe("ENUM");
 });
 
-test("G-ENU-5 values have their comments as descriptions", () => {
+test("G-ENU-5 enum values have the comments of their rows as descriptions", () => {
   expect(admin.values("genre_enum").map((name) => [name, admin.description("genre_enum", name)])).toEqual([
     ["folk", "plain"],
     ["jazz", "swinging"],
@@ -41,7 +41,7 @@ test("G-ENU-5 values have their comments as descriptions", () => {
   ]);
 });
 
-test("G-ENM-2 such columns have few operators and no max", () => {
+test("G-ENM-2 columns of an enum type have few operators and no max", () => {
   expect(admin.members("genre_enum_comparison_exp")).toEqual({
     _eq: "genre_enum",
     _in: "[genre_enum!]",
@@ -56,24 +56,24 @@ test("G-ENM-3 values are sorted by name", () => {
   expect(admin.values("genre_enum")).toEqual(["folk", "jazz", "rock"]);
 });
 
-test("G-ENM-4 the enum table stays a table, its key a String", () => {
+test("G-ENM-4 the enum table stays a table with a key of type String", () => {
   expect(admin.members("genre")).toMatchObject({ value: "String!", comment: "String" });
   expect(Object.keys(admin.members("query_root"))).toEqual(expect.arrayContaining(["genre", "genre_by_pk"]));
 });
 
-test("G-ENM-1 a table that is not an enum is an ordinary one", () => {
+test("G-ENM-1 a table that is not declared as enum is an ordinary table", () => {
   expect(admin.has("blank_enum_enum")).toBe(false);
   expect(Object.keys(admin.members("blank_enum"))).toEqual(["value"]);
 });
 
 gqlCases(api, [
   {
-    title: "G-ENM-2 filters by an enum literal",
+    title: "G-ENM-2 a filter accepts an enum literal",
     query: "{ record(where: {genre: {_in: [jazz, folk]}}) { title genre second_genre } }",
     data: { record: [{ title: "Blue", genre: "jazz", second_genre: "folk" }] },
   },
   {
-    title: "G-ENM-6 G-CON-5 G-CON-6 another value is refused",
+    title: "G-ENM-6 G-CON-5 G-CON-6 an unknown enum value is refused",
     query: "{ record(where: {genre: {_eq: polka}}) { id } }",
     error: {
       message: "expected one of the values ['folk', 'jazz', 'rock'] for type 'genre_enum', but found 'polka'",
@@ -87,7 +87,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-ENM-4 the enum type needs no right on the table", async () => {
+test("G-ENM-4 the enum type needs no permission on its table", async () => {
   await api.sql("grant select on record to music_nobody");
   try {
     await api.reload();
@@ -100,7 +100,7 @@ test("G-ENM-4 the enum type needs no right on the table", async () => {
   }
 });
 
-test("G-ENM-5 a value that the schema does not contain is answered unchanged", async () => {
+test("G-ENM-5 a value that the schema does not contain is returned unchanged", async () => {
   await api.sql("insert into genre values ('polka'); insert into record (id, genre) values (77, 'polka')");
   try {
     expect(await api.gql("{ record_by_pk(id: 77) { genre } }")).toEqual({ data: { record_by_pk: { genre: "polka" } } });

@@ -6,7 +6,7 @@ const api = await startApi(forGraphql());
 const admin = await schemaOf(api);
 const reader = await schemaOf(api, "music_reader");
 
-test("G-ENU-1 order_by has the directions and positions of nulls", () => {
+test("G-ENU-1 order_by has the directions and the positions of nulls", () => {
   expect(admin.description("order_by")).toBe("column ordering options");
   const described = admin.values("order_by").map((name) => [name, admin.description("order_by", name)]);
   expect(described).toEqual([
@@ -19,20 +19,20 @@ test("G-ENU-1 order_by has the directions and positions of nulls", () => {
   ]);
 });
 
-test("G-ENU-2 select columns are those that the role may read", () => {
+test("G-ENU-2 the select columns are those that the role may read", () => {
   expect(admin.values("artist_select_column")).toEqual(["born", "country", "id", "name", "stats"]);
   expect(reader.values("artist_select_column")).toEqual(["country", "id", "name"]);
   expect(admin.description("artist_select_column")).toBe('select columns of table "artist"');
   expect(admin.description("artist_select_column", "born")).toBe("column name");
 });
 
-test("G-ENU-3 update columns are those that the role may change", async () => {
+test("G-ENU-3 the update columns are those that the role may change", async () => {
   expect(admin.values("artist_update_column")).toEqual(["born", "country", "id", "name", "stats"]);
   expect(admin.description("artist_update_column")).toBe('update columns of table "artist"');
   expect(admin.description("artist_update_column", "born")).toBe("column name");
 });
 
-test("G-ENU-3 without any there is a placeholder", async () => {
+test("G-ENU-3 an enum of update columns without columns has a placeholder", async () => {
   await api.sql("grant insert (name) on artist to music_reader");
   try {
     await api.reload();
@@ -48,7 +48,7 @@ test("G-ENU-3 without any there is a placeholder", async () => {
   }
 });
 
-test("G-ENU-4 constraints have their SQL names", () => {
+test("G-ENU-4 constraints have their SQL names and descriptions", () => {
   expect(admin.values("artist_constraint")).toEqual(["artist_name_key", "artist_pkey"]);
   expect(admin.description("artist_constraint")).toBe('unique or primary key constraints on table "artist"');
   expect(admin.description("artist_constraint", "artist_pkey")).toBe(
@@ -59,7 +59,7 @@ test("G-ENU-4 constraints have their SQL names", () => {
   );
 });
 
-test("G-ENU-6 columns of aggregate predicates are grouped by type", () => {
+test("G-ENU-6 the columns of aggregate predicates are grouped by type", () => {
   const of = (fn: string) => `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns`;
   for (const fn of ["bool_and", "bool_or"]) expect(admin.values(of(fn))).toEqual(["kept"]);
   for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp", "corr", "covar_samp"])

@@ -9,7 +9,7 @@ const api = await gqlApi();
 const text = async (query: string, headers = asAdmin(), variables?: unknown) =>
   (await api.post("/v1/graphql", { headers, body: { query, variables } })).text;
 
-test("G-ERR-1 an error is one element, message first, path before code, without data", async () => {
+test("G-ERR-1 an error is one element with the message first, the path before the code, and without data", async () => {
   expect(await text("{ nope albums { id } }")).toBe(
     `{"errors":[{"message":"field 'nope' not found in type: 'query_root'","extensions":{"path":"$.selectionSet.nope","code":"validation-failed"}}]}`,
   );
@@ -85,7 +85,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-ERR-7 only administrators get the messages of the database", async () => {
+test("G-ERR-7 only administrators receive messages of the database", async () => {
   const query = 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }';
   const admin = JSON.parse(await text(query));
   expect(admin.errors[0].extensions.internal).toEqual({

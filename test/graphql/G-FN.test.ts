@@ -5,19 +5,19 @@ const api = await gqlApi();
 
 const rows = (name: string, ...list: number[]) => ({ [name]: list.map((id) => ({ id })) });
 const refused = (rule: string, call: string, message: string, code: string, path: string) => ({
-  title: `${rule} ${call}`,
+  title: `${rule} the call ${call} is refused`,
   query: `{ ${call} { id } }`,
   error: { message, code, path },
 });
 
 gqlCases(api, [
   {
-    title: "G-FN-1 a function that returns rows of a table",
+    title: "G-FN-1 a function that returns rows of a table is a root field",
     query: '{ search_albums(args: {term: "ar"}) { id } }',
     data: rows("search_albums", 1),
   },
   {
-    title: "G-FN-1 of a view",
+    title: "G-FN-1 a function that returns rows of a view is a root field",
     query: "{ artist_totals_over(args: {minimum: 2}) { name albums } }",
     data: {
       artist_totals_over: [
@@ -55,7 +55,7 @@ gqlCases(api, [
     error: { message: "field 'live_albums' not found in type: 'mutation_root'" },
   },
   {
-    title: "G-FN-2 a mutation function sees earlier changes, and relationships after it",
+    title: "G-FN-2 a mutation function sees earlier changes, and its relationships are read after it",
     query:
       'mutation { insert_album_one(object: {id: 50, title: "Fifty", artist_id: 4}) { id } sell_album(args: {album_id: 50}) { sold artist { name } } volatile_albums(where: {id: {_eq: 50}}) { sold } }',
     data: {
@@ -65,7 +65,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-3 list arguments over the rows it returns",
+    title: "G-FN-3 list arguments apply to the rows of a function",
     query:
       "{ filter_albums(where: {live: {_eq: true}}, order_by: {price: desc}, limit: 2, offset: 1, distinct_on: price) { id artist { name } } }",
     data: {
@@ -82,12 +82,12 @@ gqlCases(api, [
     data: { search_albums_aggregate: { aggregate: { count: 2, sum: { sold: 10 } }, nodes: [{ id: 1 }, { id: 4 }] } },
   },
   {
-    title: "G-FN-3 a function of a single row answers an object",
+    title: "G-FN-3 a function of a single row returns an object",
     query: "{ first_album { id artist { name } } }",
     data: { first_album: { id: 1, artist: { name: "Abba" } } },
   },
   {
-    title: "G-FN-3 a row of all NULLs is null",
+    title: "G-FN-3 a row of only nulls is null",
     query: "{ no_album { id } no_album_aggregate { aggregate { count } nodes { id } } }",
     data: { no_album: null, no_album_aggregate: { aggregate: { count: 0 }, nodes: [] } },
   },
@@ -118,7 +118,7 @@ gqlCases(api, [
     data: rows("typed_people", 2),
   },
   {
-    title: "G-FN-4 arrays and domains are scalars of their own",
+    title: "G-FN-4 G-FN-4a arrays and domains are scalars of their own",
     query:
       "query ($ids: _int4, $contact: email) { typed_people(args: {feeling: null, contact: $contact, home: null, ids: $ids}) { id } }",
     variables: { ids: "{2}", contact: null },
@@ -130,7 +130,7 @@ gqlCases(api, [
       ["contact: 5", "email", "contact"],
     ] as const
   ).map(([given, type, name]) => ({
-    title: `G-FN-4 ${given} is not a string`,
+    title: `G-FN-4 G-FN-4a the argument ${given} is refused because it is no string`,
     query: `{ typed_people(args: {${given}}) { id } }`,
     error: {
       message: `A string is expected for type: ${type}`,
@@ -153,7 +153,7 @@ gqlCases(api, [
     "$.selectionSet.search_albums.args.args",
   ),
   {
-    title: "G-FN-4 the arguments are optional when all have defaults",
+    title: "G-FN-4 G-FN-4b the argument args is optional if all arguments have defaults",
     query: "{ filter_albums(order_by: {id: asc}) { id } }",
     data: rows("filter_albums", 1, 2, 3, 4),
   },
@@ -165,18 +165,18 @@ gqlCases(api, [
     "$.selectionSet.live_albums",
   ),
   {
-    title: "G-FN-5 an omitted argument takes its default, those after it are passed by name",
+    title: "G-FN-5 an omitted argument takes its default, and later ones are passed by name",
     query:
       '{ filter_albums(args: {max_price: 12.50}) { id } a: filter_albums(args: {min_price: 13, term: "W%"}) { id } }',
     data: { ...rows("filter_albums", 1, 3), ...rows("a", 2) },
   },
   {
-    title: "G-FN-5 null passes NULL",
+    title: "G-FN-5 null as an argument passes NULL",
     query: "{ filter_albums(args: {max_price: null}) { id } }",
     data: rows("filter_albums"),
   },
   {
-    title: "G-FN-5 arguments take variables",
+    title: "G-FN-5 arguments of a function may be variables",
     query:
       "query ($a: filter_albums_args, $t: String) { filter_albums(args: $a) { id } search_albums(args: {term: $t}) { id } }",
     variables: { a: { min_price: 20 }, t: "Debut" },
@@ -202,13 +202,13 @@ gqlCases(api, [
     data: rows("half_named_albums", 2, 3),
   },
   {
-    title: "G-FN-6 the session argument is filled",
+    title: "G-FN-6 the session argument contains the session variables",
     query: "{ session_albums { id } }",
     session: { "artist-id": "3" },
     data: rows("session_albums", 4, 5),
   },
   {
-    title: "G-FN-6 the session argument has both prefixes, as jsonb too",
+    title: "G-FN-6 the session argument has both prefixes, also as jsonb",
     query: "{ session_notes(args: {note_id: 7}) { id note } }",
     session: { "User-Id": "9" },
     data: {
@@ -221,25 +221,25 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-6 the session argument is not in the arguments",
+    title: "G-FN-6 the session argument is no argument of the field",
     query: "{ session_notes(args: {note_id: 1, session_variables: {}}) { id } }",
     error: { message: "field 'session_variables' not found in type: 'session_notes_args'" },
   },
   {
-    title: "G-FN-7 the function runs as the role",
+    title: "G-FN-7 a function runs as the role of the caller",
     query: '{ search_albums(args: {term: ""}) { id } }',
     role: "music_artist",
     session: { "artist-id": "1" },
     data: rows("search_albums", 1, 2),
   },
   {
-    title: "G-FN-7 EXECUTE is required",
+    title: "G-FN-7 a function without the grant EXECUTE is unknown",
     query: "{ editors_albums { id } }",
     role: "music_reader",
     error: { message: "field 'editors_albums' not found in type: 'query_root'" },
   },
   {
-    title: "G-FN-7 the columns are those that the role may read",
+    title: "G-FN-7 a function's rows have the columns that the role may read",
     query: 'mutation { add_artist(args: {name: "x"}) { born } }',
     role: "music_reader",
     error: { message: "field 'born' not found in type: 'artist'" },
@@ -254,7 +254,7 @@ await half.reload();
 
 gqlCases(half, [
   {
-    title: "G-FN-5 an unnamed argument after an omitted one is refused",
+    title: "G-FN-5 G-FN-5a an unnamed argument after an omitted one is refused",
     query: "{ gap_albums(args: {arg_2: 4}) { id } }",
     error: {
       message: "Only last set of positional arguments can be omitted",

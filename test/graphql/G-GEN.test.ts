@@ -45,19 +45,19 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-GEN-1 a relation without rights is an unknown root field",
+    title: "G-GEN-1 a relation without grants is an unknown root field",
     query: "{ diary { id } }",
     role: "music_reader",
     error: { message: "field 'diary' not found in type: 'query_root'", code: "validation-failed" },
   },
   {
-    title: "G-GEN-5 no_queries_available answers its text",
+    title: "G-GEN-5 no_queries_available returns its text",
     query: "{ no_queries_available }",
     role: "music_nobody",
     data: { no_queries_available: NO_QUERIES },
   },
   {
-    title: "G-GEN-5 with any query field it is absent",
+    title: "G-GEN-5 no_queries_available is absent if the role has a query field",
     query: "{ no_queries_available }",
     role: "music_reader",
     error: { message: "field 'no_queries_available' not found in type: 'query_root'" },
@@ -72,7 +72,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-GEN-14 a mutation without select right cannot answer rows",
+    title: "G-GEN-14 a mutation without SELECT cannot return rows",
     query: 'mutation { update_artist(where: {}, _set: {country: "X"}) { affected_rows returning { name } } }',
     role: "music_writer",
     error: { message: "field 'returning' not found in type: 'artist_mutation_response'" },
@@ -94,7 +94,7 @@ test("G-GEN-1 a reload adds new tables on the same connections", async () => {
   expect(await api.gql("{ late_arrival { id } }")).toHaveProperty("errors");
 });
 
-test("G-GEN-2 tables, partitioned tables and views are included, partitions and other schemas are not", () => {
+test("G-GEN-2 tables, partitioned tables and views are served, and partitions and other schemas are not", () => {
   const roots = rootFields(admin, "query_root");
   expect(roots).toEqual(expect.arrayContaining(["album", "measure", "album_title", "album_sale", "group"]));
   expect(
@@ -104,7 +104,7 @@ test("G-GEN-2 tables, partitioned tables and views are included, partitions and 
   ).toEqual([]);
 });
 
-test("G-GEN-3 rights by grant apply column by column", () => {
+test("G-GEN-3 rights by grants apply column by column", () => {
   expect(Object.keys(reader.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual([
     "country",
     "id",
@@ -145,7 +145,7 @@ test("G-GEN-5 a role without queries has only no_queries_available", () => {
   expect(nobody.description("query_root", "no_queries_available")).toBe(NO_QUERIES);
 });
 
-test("G-GEN-6 a role without mutations or subscriptions has no such root", () => {
+test("G-GEN-6 a role without mutations and subscriptions has no such root types", () => {
   expect(nobody.roots).toEqual({ query: "query_root", mutation: undefined, subscription: undefined });
   expect(reader.roots.subscription).toBe("subscription_root");
 });
@@ -157,12 +157,12 @@ test("G-GEN-7 generated columns can be read and not written", () => {
   expect(Object.keys(admin.members("invoice_inc_input"))).toEqual(["net", "ref"]);
 });
 
-test("G-GEN-7 insertable columns need no select right", () => {
+test("G-GEN-7 insertable columns need no SELECT grant", () => {
   expect(Object.keys(writer.members("artist_insert_input"))).toEqual(["country", "name"]);
   expect(Object.keys(writer.members("artist_set_input"))).toEqual(["country"]);
 });
 
-test("G-GEN-8 output columns are non-null where the column is, a domain's NOT NULL counts, views are nullable", () => {
+test("G-GEN-8 output fields are non-null by their column or domain, and fields of views are nullable", () => {
   expect(admin.members("album")).toMatchObject({ id: "Int!", title: "String!", price: "numeric", tags: "[String!]" });
   expect(admin.members("booking")).toMatchObject({ seats: "Int!", guest: "String" });
   expect(admin.members("album_title")).toMatchObject({ id: "Int", title: "String" });
@@ -174,7 +174,7 @@ test("G-GEN-9 fields of insert and update inputs are optional", () => {
     expect(Object.values(admin.members(type)).filter((text) => text.endsWith("!"))).toEqual([]);
 });
 
-test("G-GEN-10 descriptions come from comments, else from the name", () => {
+test("G-GEN-10 G-GEN-10a descriptions come from comments, and otherwise from names", () => {
   expect(admin.description("person")).toBe("People of the house");
   expect(admin.description("album")).toBe('columns and relationships of "album"');
   expect(admin.description("person", "nickname")).toBe("What friends say");
@@ -183,7 +183,7 @@ test("G-GEN-10 descriptions come from comments, else from the name", () => {
   expect(admin.description("query_root", "person")).toBe('fetch data from the table: "person"');
 });
 
-test("G-GEN-10 outside public a table is named with its schema", async () => {
+test("G-GEN-10 G-GEN-10a outside of public a description names the table with its schema", async () => {
   const other = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
     const shop = await schemaOf(other);
@@ -213,7 +213,7 @@ test("G-GEN-11 each kind of relation has its operations", () => {
   ]);
 });
 
-test("G-GEN-11 fields depend on the rights of the role", () => {
+test("G-GEN-11 the fields of a relation depend on the rights of the role", () => {
   expect(rootsOf(reader, "album").sort()).toEqual(["album", "album_aggregate", "album_by_pk"]);
   expect(rootsOf(writer, "artist").sort()).toEqual([
     "delete_artist",
@@ -235,7 +235,7 @@ test("G-GEN-12 a view has the writes that the database accepts, column by column
   expect(Object.keys(admin.members("team_card_insert_input"))).toEqual(["home_matches", "id", "name"]);
 });
 
-test("G-GEN-13 without a primary key there are no by-pk fields, a unique constraint does not count", () => {
+test("G-GEN-13 a table without a primary key has no by_pk fields, even with a unique constraint", () => {
   const seven = (table: string): string[] => rootsOf(admin, table).filter((name) => !name.endsWith("_by_pk"));
   for (const table of ["play_log", "listing"]) {
     expect(rootsOf(admin, table)).toHaveLength(7);
@@ -243,7 +243,7 @@ test("G-GEN-13 without a primary key there are no by-pk fields, a unique constra
   }
 });
 
-test("G-GEN-14 mutations work without any select right", () => {
+test("G-GEN-14 mutations work without a SELECT grant", () => {
   expect(writer.members("artist_mutation_response")).toEqual({ affected_rows: "Int!" });
   expect(Object.keys(writer.members("artist_bool_exp"))).toEqual(["_and", "_not", "_or"]);
   expect(writer.has("artist")).toBe(false);

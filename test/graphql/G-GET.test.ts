@@ -40,7 +40,7 @@ const BY_GET = refused("mutations are not supported over GET, use POST instead",
 
 cases(api, [
   ...["/v1/graphql", "/api/graphql", "/v1alpha1/graphql"].map((path) => ({
-    title: `G-GET-1 a query at ${path}`,
+    title: `G-GET-1 GET runs a query at ${path}`,
     request: `GET ${url({ query: QUERY }, path)}`,
     answer: REDS,
     responseHeaders: {
@@ -50,13 +50,13 @@ cases(api, [
     },
   })),
   {
-    title: "G-GET-3 data may not be cached, and neither may errors",
+    title: "G-GET-3 neither data nor errors may be cached",
     request: `GET ${url({ query: "{ no_such_field }" })}`,
     answer: refused(expect.stringContaining("no_such_field"), "validation-failed", "$.selectionSet.no_such_field"),
     responseHeaders: { "cache-control": "private, no-cache" },
   },
   {
-    title: "G-GET-1 accepts variables, an operation name, and empty parameters",
+    title: "G-GET-1 GET accepts variables, an operation name and empty parameters",
     request: `GET ${url({
       query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",
       variables: '{"n": 2}',
@@ -77,7 +77,7 @@ cases(api, [
     answer: REDS,
   },
   {
-    title: "G-GET-1 a browser gets the page",
+    title: "G-GET-1 G-GET-1a a browser gets the playground",
     request: `GET ${url({ query: QUERY })}`,
     headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
     responseHeaders: { "content-type": "text/html; charset=utf-8" },
@@ -104,7 +104,7 @@ cases(api, [
     check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("parse-failed"),
   },
   {
-    title: "G-GET-1 extensions without a document are refused",
+    title: "G-GET-1 extensions without a query are refused",
     request: `GET ${url({ extensions: "{}" })}`,
     status: 200,
     answer: refused("the key 'query' was not present", "parse-failed"),
@@ -116,14 +116,14 @@ cases(api, [
     answer: refused("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem"),
   },
   {
-    title: "G-GET-1 roles apply as with POST",
+    title: "G-GET-1 the role applies as with POST",
     request: `GET ${url({ query: QUERY })}`,
     headers: asAdmin("music_artist"),
     status: 200,
     answer: refused("field 'team' not found in type: 'query_root'", "validation-failed", "$.selectionSet.team"),
   },
   {
-    title: "G-GET-1 a wrong secret is refused",
+    title: "G-GET-1 a wrong admin secret is refused",
     request: `GET ${url({ query: QUERY })}`,
     headers: { "x-session-admin-secret": "wrong" },
     status: 200,
@@ -156,7 +156,7 @@ describe("functions that write", () => {
   const document = "{ leave_note { name } }";
   const notes = async (): Promise<number> => (await api.sql("select from notes")).length;
 
-  test("G-GET-2 are stopped by the database", async () => {
+  test("G-GET-2 the database refuses a write by a function in GET", async () => {
     const answer = await api.get(url({ query: document }), { headers: asAdmin() });
     expect(answer.json().errors[0].extensions.internal.error.status_code).toBe("25006");
     expect(await notes()).toBe(0);

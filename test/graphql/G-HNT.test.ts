@@ -41,13 +41,13 @@ describe("names", () => {
     ["an argument of a directive", "{ album @include(iff: true) { id } }", ["if"]],
     ["a fragment", "{ album { ...part } } fragment parts on album { id }", ["parts"]],
     ["a variable", "query ($limit: Int) { album(limit: $limt) { id } }", ["limit"]],
-  ])("G-HNT-1 %s", async (_, query, suggestions) => {
+  ])("G-HNT-1 G-HNT-1a a misspelt name gets a suggestion: %s", async (_, query, suggestions) => {
     const { extensions } = await send(api, query);
     expect(Object.keys(extensions)).toEqual(["path", "code", "suggestions"]);
     expect([...(extensions["suggestions"] as string[])].sort()).toEqual(suggestions);
   });
 
-  test("G-HNT-1 the messages of the dialect stay unchanged", async () => {
+  test("G-HNT-1 suggestions leave the messages of the dialect unchanged", async () => {
     expect(await send(api, "{ album { titel } }")).toEqual({
       message: "field 'titel' not found in type: 'album'",
       extensions: {
@@ -58,12 +58,12 @@ describe("names", () => {
     });
   });
 
-  test("G-HNT-1 no similar name, no hint", async () => {
+  test("G-HNT-1 G-HNT-1a an error without a similar name has no suggestion", async () => {
     const { extensions } = await send(api, "{ album { zzzzzzzz } }");
     expect(Object.keys(extensions)).toEqual(["path", "code"]);
   });
 
-  test("G-HNT-1 hints name given variables, and the operation", async () => {
+  test("G-HNT-1 suggestions name given variables and operations", async () => {
     const { extensions } = await send(api, "query ($limit: Int) { album(limit: $limit) { id } }", { limt: 1 });
     expect(extensions["suggestions"]).toEqual(["limit"]);
     const body = { query: "query Albums { album { id } }", operationName: "Album" };
@@ -71,13 +71,13 @@ describe("names", () => {
     expect(answer.errors[0].extensions.suggestions).toEqual(["Albums"]);
   });
 
-  test("G-HNT-1 hints name a similar value of a database enum", async () => {
+  test("G-HNT-1 suggestions name a similar value of a database enum", async () => {
     const { message, extensions } = await send(api, '{ specimen(where: {c_mood: {_eq: "hapy"}}) { __typename } }');
     expect(message).toBe('invalid input value for enum mood: "hapy"');
     expect(extensions["suggestions"]).toEqual(["happy"]);
   });
 
-  test("G-HNT-1 errors on sockets have hints too", async () => {
+  test("G-HNT-1 errors on sockets have suggestions too", async () => {
     const socket = await openSocket(api);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album { titel } }" } });
@@ -87,8 +87,8 @@ describe("names", () => {
   });
 });
 
-describe("what a role may not see", () => {
-  test("G-HNT-2 names are those of the role's own types", async () => {
+describe("names that a role may not see", () => {
+  test("G-HNT-2 suggestions are names of the role's own types", async () => {
     // music_reader sees id, name and country of artists
     const [hidden] = (await api.sql(
       `select attname as name from pg_attribute where attrelid = 'public.artist'::regclass and attnum > 0
@@ -102,7 +102,7 @@ describe("what a role may not see", () => {
     expect((await send(api, table, undefined, asAdmin("music_nobody"))).extensions).not.toHaveProperty("suggestions");
   });
 
-  test("G-HNT-2 roles without introspection get no hints", async () => {
+  test("G-HNT-2 roles without introspection get no suggestions", async () => {
     const closed = await startApi(
       forGraphql({
         compatMode: false,
@@ -147,7 +147,7 @@ describe("positions", () => {
     (await api.post("/v1/graphql", { headers: { ...asAdmin(), "content-type": "application/json" }, body })).json()
       .errors[0];
 
-  test("G-HNT-3 a body that is not JSON has a position", async () => {
+  test("G-HNT-3 the error of a body that is not JSON has a position", async () => {
     const { message, extensions } = await post('{\n "query": "{ album { id } }",\n "variables" {}\n}');
     expect(message).toMatch(/^Error in \$: /);
     expect(extensions).toEqual({
@@ -158,7 +158,7 @@ describe("positions", () => {
     });
   });
 
-  test("G-HNT-3 variables in a URL have a position", async () => {
+  test("G-HNT-3 the error of variables in a URL has a position", async () => {
     const query = `query=${encodeURIComponent("{ album { id } }")}&variables=${encodeURIComponent('{"a":1,}')}`;
     const answer = await api.get(`/v1/graphql?${query}`, { headers: { ...asAdmin(), accept: "application/json" } });
     expect(answer.json().errors[0].extensions).toEqual({
@@ -169,7 +169,7 @@ describe("positions", () => {
     });
   });
 
-  test("G-HNT-3 a document that does not parse has a position", async () => {
+  test("G-HNT-3 the error of a document that does not parse has a position", async () => {
     expect(await send(api, "{\n  album {\n    id\n  }")).toEqual({
       message: "not a valid graphql query",
       extensions: {
@@ -189,7 +189,7 @@ describe("positions", () => {
   });
 });
 
-test("G-HNT-4 with COMPAT_MODE, without the setting and without the plugin, errors are only the dialect's", async () => {
+test("G-HNT-4 errors are those of the dialect with COMPAT_MODE, without the setting and without the plugin", async () => {
   const exact = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
   const usual = await startApi(forGraphql({ compatMode: false, on: api.database }));
   const bare = await startApi(

@@ -22,13 +22,13 @@ const json = (body: string, headers: Readonly<Record<string, string>> = {}) => (
 
 cases(withoutPersisted, [
   {
-    title: "G-HTTP-1 G-CON-15 without persisted-queries a hash is refused",
+    title: "G-HTTP-1 G-CON-15 G-HTTP-1a without persisted-queries a hash is refused",
     request: "POST /v1/graphql",
     body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
     answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
   },
   {
-    title: "G-HTTP-1 without persisted-queries a hash is refused with a query too",
+    title: "G-HTTP-1 G-HTTP-1a without persisted-queries a hash beside a query is refused",
     request: "POST /v1/graphql",
     body: { ...QUERY, extensions: { persistedQuery: {} } },
     answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
@@ -37,7 +37,7 @@ cases(withoutPersisted, [
 
 cases(api, [
   {
-    title: "G-HTTP-1 accepts query, variables and operationName",
+    title: "G-HTTP-1 a request has query, variables and operationName",
     request: "POST /v1/graphql",
     body: {
       query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",
@@ -47,13 +47,13 @@ cases(api, [
     answer: { data: { team_by_pk: { name: "Blues" } } },
   },
   {
-    title: "G-HTTP-1 null variables, operationName and extensions; other keys are ignored",
+    title: "G-HTTP-1 null members and other keys are ignored",
     request: "POST /v1/graphql",
     body: { ...QUERY, variables: null, operationName: null, extensions: null, id: 7 },
     answer: REDS,
   },
   {
-    title: "G-HTTP-1 extensions are ignored",
+    title: "G-HTTP-1 unknown extensions are ignored",
     request: "POST /v1/graphql",
     body: { ...QUERY, extensions: { tracing: true } },
     answer: REDS,
@@ -73,7 +73,7 @@ cases(api, [
     answer: UNKNOWN,
   },
   {
-    title: "G-HTTP-2 /api/graphql is the same surface",
+    title: "G-HTTP-2 /api/graphql has the same responses",
     request: "POST /api/graphql",
     body: { query: "{ teem { id } }" },
     status: 200,
@@ -95,21 +95,21 @@ cases(api, [
     check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("invalid-json"),
   },
   {
-    title: "G-HTTP-3 data has status 200 on the old address",
+    title: "G-HTTP-3 data has status 200 at v1alpha1",
     request: "POST /v1alpha1/graphql",
     body: QUERY,
     status: 200,
     answer: REDS,
   },
   {
-    title: "G-HTTP-3 errors have an error status on the old address",
+    title: "G-HTTP-3 errors have an error status at v1alpha1",
     request: "POST /v1alpha1/graphql",
     body: { query: "{ teem { id } }" },
     status: 400,
     answer: UNKNOWN,
   },
   {
-    title: "G-HTTP-3 a wrong admin secret has an error status on the old address",
+    title: "G-HTTP-3 a wrong admin secret has an error status at v1alpha1",
     request: "POST /v1alpha1/graphql",
     body: QUERY,
     headers: { "x-session-admin-secret": "wrong" },
@@ -117,13 +117,13 @@ cases(api, [
     answer: refused("invalid x-session-admin-secret", "access-denied"),
   },
   {
-    title: "G-HTTP-3 malformed JSON has an error status on the old address",
+    title: "G-HTTP-3 malformed JSON has an error status at v1alpha1",
     ...json("{"),
     request: "POST /v1alpha1/graphql",
     status: 400,
   },
   {
-    title: "G-HTTP-3 errors of the database itself have an error status on the old address",
+    title: "G-HTTP-3 errors of the database have an error status at v1alpha1",
     request: "POST /v1alpha1/graphql",
     body: { query: 'mutation { raise_state(args: {state: "P0001", message: "no"}) { id } }' },
     headers: { "x-session-admin-secret": adminSecret },
@@ -135,13 +135,13 @@ cases(api, [
       }),
   },
   {
-    title: "G-HTTP-4 success has only data",
+    title: "G-HTTP-4 a successful response has only data",
     request: "POST /v1/graphql",
     body: QUERY,
     check: (answer) => expect(Object.keys(answer.json())).toEqual(["data"]),
   },
   {
-    title: "G-HTTP-4 failure has only errors: one, without locations and path",
+    title: "G-HTTP-4 a failed response has only one error, without locations and path",
     request: "POST /v1/graphql",
     body: { query: "{ teem { id } taem { id } }" },
     bytes:
@@ -156,14 +156,14 @@ cases(api, [
   },
   { title: "G-HTTP-5 an empty batch is accepted", request: "POST /v1/graphql", body: [], status: 200, bytes: "[]" },
   {
-    title: "G-HTTP-5 an element that is not a request is refused",
+    title: "G-HTTP-5 G-HTTP-5a a batch with an element that is not a request is refused as a whole",
     request: "POST /v1/graphql",
     body: [QUERY, 3],
     status: 200,
     check: (answer) => expect(answer.json()).toMatchObject({ errors: [{ extensions: { code: "parse-failed" } }] }),
   },
   {
-    title: "G-HTTP-5 an authentication error of a batch is one object",
+    title: "G-HTTP-5 G-HTTP-5a an authentication error of a batch is one object",
     request: "POST /v1/graphql",
     body: [QUERY, QUERY],
     headers: { "x-session-admin-secret": "wrong" },
@@ -200,7 +200,7 @@ cases(api, [
     answer: refused("the key 'query' was not present", "parse-failed"),
   },
   ...(["3", '"x"', "true", "null"] as const).map((body, i) => ({
-    title: `G-HTTP-8 the body ${body} is refused`,
+    title: `G-HTTP-8 G-HTTP-8a the body ${body} is refused`,
     ...json(body),
     request: "POST /v1/graphql",
     answer: refused(
@@ -209,25 +209,25 @@ cases(api, [
     ),
   })),
   {
-    title: "G-HTTP-8 a query that is not a string is refused",
+    title: "G-HTTP-8 G-HTTP-8a a query that is not a string is refused",
     request: "POST /v1/graphql",
     body: { query: 3 },
     answer: refused("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query"),
   },
   {
-    title: "G-HTTP-9 a subscription is refused",
+    title: "G-HTTP-9 a subscription over HTTP is refused",
     request: "POST /v1/graphql",
     body: { query: "subscription { team { id } }" },
     answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
   },
   {
-    title: "G-HTTP-9 a subscription is checked first",
+    title: "G-HTTP-9 the document of a subscription is checked before it is refused",
     request: "POST /v1/graphql",
     body: { query: "subscription { teem { id } }" },
     answer: refused("field 'teem' not found in type: 'subscription_root'", "validation-failed", "$.selectionSet.teem"),
   },
   {
-    title: "G-HTTP-10 responses have their headers",
+    title: "G-HTTP-10 responses have a content type and a request id",
     request: "POST /v1/graphql",
     body: QUERY,
     responseHeaders: {
@@ -236,14 +236,14 @@ cases(api, [
     },
   },
   {
-    title: "G-HTTP-10 the request's own id is returned",
+    title: "G-HTTP-10 the request id of the client is returned",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { "x-request-id": "abc" },
     responseHeaders: { "x-request-id": "abc" },
   },
   {
-    title: "G-HTTP-10 errors have the id too",
+    title: "G-HTTP-10 errors have the request id too",
     request: "POST /v1/graphql",
     body: {},
     headers: { "x-request-id": "abc" },
@@ -257,20 +257,20 @@ cases(api, [
     responseHeaders: { "content-encoding": null },
   },
   {
-    title: "G-HTTP-10 bodies are not compressed unless the client asks for it",
+    title: "G-HTTP-10 bodies are not compressed unless the client accepts gzip",
     request: "POST /v1/graphql",
     body: { query: "{ __schema { types { name } } }" },
     responseHeaders: { "content-encoding": null },
   },
   {
-    title: "G-HTTP-10 gzip can be refused by the client",
+    title: "G-HTTP-10 a client may refuse gzip",
     request: "POST /v1/graphql",
     body: { query: "{ __schema { types { name } } }" },
     headers: { "accept-encoding": "gzip;q=0, br" },
     responseHeaders: { "content-encoding": null },
   },
   {
-    title: "G-HTTP-11 a listed origin is echoed",
+    title: "G-HTTP-11 a listed origin is returned",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { origin: "https://app.example" },
@@ -281,14 +281,14 @@ cases(api, [
     },
   },
   {
-    title: "G-HTTP-11 a wildcard matches the first label",
+    title: "G-HTTP-11 a wildcard matches the first label of an origin",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { origin: "https://eu.shop.example" },
     responseHeaders: { "access-control-allow-origin": "https://eu.shop.example" },
   },
   {
-    title: "G-HTTP-11 another origin gets no header",
+    title: "G-HTTP-11 another origin gets no CORS header",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { origin: "https://else.example" },
@@ -302,40 +302,40 @@ cases(api, [
     responseHeaders: { "access-control-allow-methods": /POST/ },
   },
   {
-    title: "G-HTTP-12 another method is refused",
+    title: "G-HTTP-12 other methods are refused",
     request: "PUT /v1/graphql",
     body: QUERY,
     status: 405,
     responseHeaders: { allow: /POST/ },
   },
   {
-    title: "G-HTTP-12 another method beside REST is refused",
+    title: "G-HTTP-12 other methods are refused at a path beside REST",
     request: "DELETE /api/graphql",
     status: 405,
     responseHeaders: { allow: /POST/ },
   },
   {
-    title: "G-HTTP-12 the socket path without an upgrade is refused",
+    title: "G-HTTP-12 the path for sockets requires an upgrade",
     request: "GET /v1/graphql/ws",
     status: 426,
     responseHeaders: { upgrade: "websocket" },
   },
   ...["/v1/nothing", "/v1/query", "/v2/query", "/v1beta1/relay", "/v1/metadata", "/v1alpha1/config"].map((path) => ({
-    title: `G-HTTP-12 ${path} is unknown`,
+    title: `G-HTTP-12 the path ${path} is unknown`,
     request: `POST ${path}`,
     body: {},
     status: 404,
     answer: { path: "$", error: "resource does not exist", code: "not-found" },
   })),
   {
-    title: "G-HTTP-13 bodies are compact and numbers have PostgreSQL's digits",
+    title: "G-HTTP-13 bodies are compact, and numbers have PostgreSQL's digits",
     request: "POST /v1/graphql",
     body: { query: "{ album(order_by: {id: asc}, limit: 2) { price id } }" },
     bytes: '{"data":{"album":[{"price":12.50,"id":1},{"price":20.00,"id":2}]}}',
   },
 ]);
 
-test("G-HTTP-10 bodies of 700 bytes and more are gzipped when asked for", async () => {
+test("G-HTTP-10 bodies of 700 bytes and more are compressed for clients that accept gzip", async () => {
   const body = { query: "{ __schema { types { name description } } }" };
   const plain = await api.post("/v1/graphql", { body });
   const packed = await api.post("/v1/graphql", { body, headers: { "accept-encoding": "br, gzip;q=0.5" } });
@@ -343,7 +343,7 @@ test("G-HTTP-10 bodies of 700 bytes and more are gzipped when asked for", async 
   expect(gunzipSync(packed.bytes).toString()).toBe(plain.text);
 });
 
-test("G-HTTP-10 the limit is 700 bytes", async () => {
+test("G-HTTP-10 bodies below 700 bytes are not compressed", async () => {
   const ask = (length: number) =>
     api.post("/v1/graphql", {
       body: { query: `{ ${"a".repeat(length)}: __typename }` },
@@ -354,7 +354,7 @@ test("G-HTTP-10 the limit is 700 bytes", async () => {
   expect((await ask(699 - frame)).headers["content-encoding"]).toBeUndefined();
 });
 
-test("G-HTTP-5 each request of a batch is a transaction of its own", async () => {
+test("G-HTTP-5 each request of a batch has its own transaction", async () => {
   const insert = (id: number) => ({ query: `mutation { insert_room_one(object: {id: ${id}, name: "x"}) { id } }` });
   const answer = await api.post("/v1/graphql", { body: [insert(90), insert(90), insert(91)], headers: asAdmin() });
   expect(answer.json()).toMatchObject([
@@ -365,7 +365,7 @@ test("G-HTTP-5 each request of a batch is a transaction of its own", async () =>
   expect(await api.sql("delete from room where id in (90, 91) returning id")).toHaveLength(2);
 });
 
-test("G-HTTP-14 a mutation that fails leaves no change of the request behind", async () => {
+test("G-HTTP-14 a failed mutation leaves no change of its request", async () => {
   const query =
     'mutation { a: insert_room_one(object: {id: 92, name: "x"}) { id } b: insert_room_one(object: {id: 92, name: "y"}) { id } }';
   const answer = await api.post("/v1/graphql", { body: { query }, headers: asAdmin() });
@@ -373,7 +373,7 @@ test("G-HTTP-14 a mutation that fails leaves no change of the request behind", a
   expect(await api.sql("select from room where id = 92")).toEqual([]);
 });
 
-test("G-HTTP-14 the root fields of a query see one snapshot, in a read-only transaction", async () => {
+test("G-HTTP-14 the root fields of a query see one snapshot in a read-only transaction", async () => {
   await api.sql(
     "create view snapshot_of as select txid_current_snapshot()::text as seen, current_setting('transaction_read_only') as mode; grant select on snapshot_of to music_reader",
   );
@@ -393,22 +393,22 @@ test("G-HTTP-14 the root fields of a query see one snapshot, in a read-only tran
 });
 
 cases(api, [
-  { title: "G-HTTP-17 reports health", request: "GET /healthz", status: 200, bytes: "OK" },
+  { title: "G-HTTP-17 the health endpoint answers OK", request: "GET /healthz", status: 200, bytes: "OK" },
   {
-    title: "G-HTTP-17 reports health strictly, and at its other address",
+    title: "G-HTTP-17 the strict health check and the other address answer OK",
     request: "GET /hasura/healthz?strict=true",
     status: 200,
     bytes: "OK",
   },
   {
-    title: "G-HTTP-12 answers the version",
+    title: "G-HTTP-12 the version endpoint names the product and its version",
     request: "GET /v1/version",
     status: 200,
     answer: { server_type: "relapi", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
   },
 ]);
 
-test("G-HTTP-17 reports metadata that does not fit the database", async () => {
+test("G-HTTP-17 the health endpoint reports metadata that does not match the database", async () => {
   const own = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("team"), table("nowhere")]) }));
   const answers = await Promise.all(
     ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>
@@ -423,7 +423,7 @@ test("G-HTTP-17 reports metadata that does not fit the database", async () => {
   ]);
 });
 
-test("G-HTTP-12 an unknown path below a REST table of that name stays REST", async () => {
+test("G-HTTP-12 an unknown path below /api/team is a relation of REST", async () => {
   const answer = await api.get("/api/team?select=name&limit=1&order=id");
   expect(answer.json()).toEqual([{ name: "Reds" }]);
 });

@@ -6,7 +6,7 @@ const api = await gqlApi();
 
 gqlCases(api, [
   {
-    title: "G-INS-1 a missing column takes its default, null takes NULL",
+    title: "G-INS-1 an absent column takes its default, and null is stored as NULL",
     query: `mutation { insert_invoice(objects: [{net: 1}, {net: 2, note: null}, {net: 3, note: "own", ref: 77}]) { affected_rows returning { net note gross } } }`,
     data: {
       insert_invoice: {
@@ -38,7 +38,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INS-2 a single object is a list of one",
+    title: "G-INS-2 a single object is accepted as a list of one",
     query: 'mutation { insert_team(objects: {name: "One"}) { affected_rows returning { name } } }',
     data: { insert_team: { affected_rows: 1, returning: [{ name: "One" }] } },
   },
@@ -48,30 +48,30 @@ gqlCases(api, [
     bytes: '{"data":{"insert_team":{"__typename":"team_mutation_response","n":0,"returning":[]}}}',
   },
   {
-    title: "G-INS-2 an empty list in a variable, and then a longer one",
+    title: "G-INS-2 an empty list in a variable may be followed by a longer one",
     query: "mutation ($o: [team_insert_input!]!) { insert_team(objects: $o) { affected_rows } }",
     variables: { o: [] },
     data: { insert_team: { affected_rows: 0 } },
   },
   {
-    title: "G-INS-3 G-CON-9 returning is in the order of objects",
+    title: "G-INS-3 G-CON-9 returning has the order of the objects",
     query: "mutation ($o: [team_insert_input!]!) { insert_team(objects: $o) { returning { name } } }",
     variables: { o: Array.from({ length: 200 }, (_, i) => ({ name: `t${(i * 37) % 200}` })) },
     data: { insert_team: { returning: Array.from({ length: 200 }, (_, i) => ({ name: `t${(i * 37) % 200}` })) } },
   },
   {
-    title: "G-INS-4 rows skipped by on_conflict and rows of triggers do not count",
+    title: "G-INS-4 affected_rows excludes rows that on_conflict skips and rows of triggers",
     query: `mutation { insert_artist(objects: [{name: "Abba"}, {name: "New"}], on_conflict: {constraint: artist_name_key}) { affected_rows returning { name } } insert_badge(objects: [{label: "x"}]) { affected_rows } }`,
     data: { insert_artist: { affected_rows: 1, returning: [{ name: "New" }] }, insert_badge: { affected_rows: 1 } },
   },
   {
-    title: "G-INS-4 nested rows count",
+    title: "G-INS-4 affected_rows includes nested rows",
     query:
       'mutation { insert_artist(objects: [{name: "N", albums: {data: [{title: "a"}, {title: "b"}]}}]) { affected_rows } }',
     data: { insert_artist: { affected_rows: 3 } },
   },
   {
-    title: "G-INS-5 the stored row is answered, after BEFORE triggers",
+    title: "G-INS-5 the response is the stored row after BEFORE triggers",
     query: 'mutation { insert_badge_one(object: {label: "chief"}) { label wearer } }',
     data: { insert_badge_one: { label: "CHIEF", wearer: null } },
   },
@@ -85,7 +85,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INS-5 returning reads rows in the same way",
+    title: "G-INS-5 returning reads relationships and aggregates after the write",
     query:
       'mutation { insert_album(objects: [{title: "L1", artist_id: 4}, {title: "L2", artist_id: 4}]) { affected_rows returning { title artist { albums(order_by: {id: asc}) { title } } } } }',
     data: {
@@ -96,18 +96,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INS-6 _one answers null when nothing was written",
+    title: "G-INS-6 insert_one returns null if nothing was written",
     query: 'mutation { insert_artist_one(object: {name: "Abba"}, on_conflict: {constraint: artist_name_key}) { id } }',
     data: { insert_artist_one: null },
   },
   {
-    title: "G-INS-6 _one answers null with a relationship in the selection too",
+    title: "G-INS-6 insert_one returns null with a relationship in the selection",
     query:
       'mutation { insert_artist_one(object: {name: "Abba"}, on_conflict: {constraint: artist_name_key}) { id albums { id } } }',
     data: { insert_artist_one: null },
   },
   {
-    title: "G-INS-8 inserts through a view",
+    title: "G-INS-8 a view accepts inserts",
     query: `mutation { insert_album_title(objects: [{title: "via", artist_id: 2}]) { affected_rows returning { title artist_id loud_title } } insert_team_card_one(object: {name: "Card"}) { name home_matches } }`,
     data: {
       insert_album_title: { affected_rows: 1, returning: [{ title: "via", artist_id: 2, loud_title: "VIA" }] },
@@ -115,7 +115,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INS-1 accepts variables inside objects",
+    title: "G-INS-1 objects may contain variables",
     query:
       'mutation ($n: String!, $c: String, $j: jsonb) { insert_artist(objects: [{name: $n, country: $c, stats: $j}, {name: "B", stats: {a: $j, b: [1, $n]}}]) { returning { name country stats } } }',
     variables: { n: "V", j: { k: [1.5, null] } },
@@ -129,7 +129,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INS-1 accepts a row in a variable beside a literal one",
+    title: "G-INS-1 a row in a variable may be beside a literal row",
     query:
       'mutation ($o: artist_insert_input!) { insert_artist(objects: [$o, {name: "B"}]) { returning { name country } } }',
     variables: { o: { name: "V", country: "NO" } },
@@ -263,7 +263,7 @@ gqlCases(governed, [
   },
 ]);
 
-test("G-INS-1 rows of one list may give different columns, through a view too", async () => {
+test("G-INS-1 rows of one list may have different columns, through a view too", async () => {
   await api.sql(`
     create domain ticket_state as text default 'of the type';
     create table ticket (id int generated by default as identity (start 50) primary key, word text not null default 'of the table', state ticket_state default 'of the column', note text default 'of the table');

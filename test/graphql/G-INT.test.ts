@@ -23,12 +23,12 @@ const isSorted = (list: readonly Named[]): boolean =>
 
 gqlCases(api, [
   {
-    title: "G-INT-1 __type answers a known name",
+    title: "G-INT-1 __type returns a known type",
     query: '{ __type(name: "album") { name kind } }',
     data: { __type: { name: "album", kind: "OBJECT" } },
   },
   {
-    title: "G-INT-1 __type answers null for an unknown name",
+    title: "G-INT-1 __type returns null for an unknown name",
     query: '{ __type(name: "albun") { name } }',
     data: { __type: null },
   },
@@ -39,7 +39,7 @@ gqlCases(api, [
     data: { __type: { name: "Int" } },
   },
   {
-    title: "G-INT-1 the schema is the role's own",
+    title: "G-INT-1 introspection shows the schema of the role",
     query: '{ __type(name: "artist") { fields { name } } }',
     role: "music_artist",
     data: {
@@ -55,7 +55,7 @@ gqlCases(api, [
     data: { __type: null },
   },
   {
-    title: "G-INT-1 introspection is answered beside data, in order of selection",
+    title: "G-INT-1 introspection fields are answered beside data in the order of the selection",
     query: '{ a: team_by_pk(id: 1) { name } __type(name: "Int") { kind } b: team_by_pk(id: 2) { name } __typename }',
     bytes: '{"data":{"a":{"name":"Reds"},"__type":{"kind":"SCALAR"},"b":{"name":"Blues"},"__typename":"query_root"}}',
   },
@@ -67,7 +67,7 @@ gqlCases(api, [
     data: { s: { q: { n: "query_root", __typename: "__Type" } } },
   },
   {
-    title: "G-INT-3 deprecation is answered",
+    title: "G-INT-3 deprecation fields are answered",
     query:
       '{ __type(name: "order_by") { specifiedByURL enumValues(includeDeprecated: true) { name isDeprecated deprecationReason } } }',
     data: {
@@ -80,12 +80,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INT-3 selections are merged",
+    title: "G-INT-3 repeated selections are merged",
     query: "{ __schema { queryType { name } } __schema { queryType { kind } } }",
     data: { __schema: { queryType: { name: "query_root", kind: "OBJECT" } } },
   },
   {
-    title: "G-INT-4 the roots",
+    title: "G-INT-4 __schema has the root types",
     query: "{ __schema { queryType { name kind } mutationType { name kind } subscriptionType { name kind } } }",
     data: {
       __schema: {
@@ -116,7 +116,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-INT-2 everything is sorted by name", () => {
+test("G-INT-2 all types, fields and values are sorted by name", () => {
   expect(isSorted(schema.types)).toBe(true);
   expect(isSorted(schema.directives)).toBe(true);
   const lists = schema.types.flatMap((type: any) => [
@@ -128,7 +128,7 @@ test("G-INT-2 everything is sorted by name", () => {
   expect(lists.filter((list: Named[]) => !isSorted(list)).map(names)).toEqual([]);
 });
 
-test("G-INT-3 tools can build a valid schema from it", () => {
+test("G-INT-3 tools build a valid schema from introspection", () => {
   const built = buildClientSchema(data);
   expect(validateSchema(built).map((error) => error.message)).toEqual([]);
 });
@@ -152,7 +152,7 @@ test("G-INT-5 lists are null or empty as in the dialect", () => {
   });
 });
 
-test("G-INT-6 default values are printed literals", () => {
+test("G-INT-6 default values are printed as literals", () => {
   const defaults = schema.types.flatMap((type: any) =>
     (type.inputFields ?? []).flatMap((field: any) =>
       field.defaultValue === null ? [] : [[field.name, field.defaultValue]],
@@ -169,7 +169,7 @@ test("G-INT-6 default values are printed literals", () => {
   ]);
 });
 
-test("G-INT-7 lists the built-in scalars in use, and the introspection types", async () => {
+test("G-INT-7 introspection lists the used built-in scalars and its own types", async () => {
   expect(names(schema.types)).toEqual(
     expect.arrayContaining(["Boolean", "Float", "Int", "String", "__Schema", "__Type", "__TypeKind"]),
   );
@@ -182,7 +182,7 @@ test("G-INT-7 lists the built-in scalars in use, and the introspection types", a
   ]);
 });
 
-test("G-INT-8 lists the directives", () => {
+test("G-INT-8 introspection lists the directives", () => {
   const fields = ["FIELD", "FRAGMENT_SPREAD", "INLINE_FRAGMENT"];
   expect(
     schema.directives.map(({ name, description, locations, isRepeatable }: any) => ({
@@ -218,7 +218,7 @@ const closed = await startApi(
 
 gqlCases(closed, [
   {
-    title: "G-INT-9 G-CON-15 introspection can be closed to a role",
+    title: "G-INT-9 G-CON-15 introspection can be disabled for a role",
     query: "{ __schema { queryType { name } } }",
     role: "closed",
     error: { message: 'introspection is disabled for role: "closed"', path: "$", code: "not-supported" },
@@ -230,13 +230,13 @@ gqlCases(closed, [
     data: { __typename: "query_root" },
   },
   {
-    title: "G-INT-9 introspection stays open to others",
+    title: "G-INT-9 introspection stays available to other roles",
     query: "{ __schema { queryType { name } } }",
     data: { __schema: { queryType: { name: "query_root" } } },
   },
 ]);
 
-test("G-INT-1 without the plugin both are unknown fields", async () => {
+test("G-INT-1 without the plugin __schema and __type are unknown fields", async () => {
   const bare = await startApi(forGraphql({ parts: [without("graphql-introspection")] }));
   try {
     expect(await bare.gql("{ __schema { queryType { name } } }")).toMatchObject({

@@ -82,7 +82,7 @@ const FOLDER = {
   "network.yaml": "{}\n",
 };
 
-test("G-MET-2 reads a folder with includes, nested and by tag, and the files beside it", async () => {
+test("G-MET-2 a folder of metadata is read with nested and tagged includes", async () => {
   const { api, notes: kept } = await start(await folderOf(FOLDER));
   expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
   expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({
@@ -104,7 +104,7 @@ test("G-MET-2 reads a folder with includes, nested and by tag, and the files bes
   await api.close();
 });
 
-test("G-MET-14 reads collections, the allow list and endpoints of a folder", async () => {
+test("G-MET-14 collections, the allow list and endpoints of a folder are read", async () => {
   const folder = await folderOf({
     ...FOLDER,
     "query_collections.yaml": `
@@ -147,7 +147,7 @@ const single = documentOf([
   table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) }),
 ]);
 
-test("G-MET-1 reads one file of JSON or YAML, and the envelope of an export", async () => {
+test("G-MET-1 one file of JSON or YAML is read, also with the envelope of an export", async () => {
   const folder = await folderOf({
     "plain.json": JSON.stringify(single),
     "export.json": JSON.stringify({ resource_version: 12, metadata: single }),
@@ -161,7 +161,7 @@ test("G-MET-1 reads one file of JSON or YAML, and the envelope of an export", as
   }
 });
 
-test("G-MET-3 reads version 2, as an object and as a folder", async () => {
+test("G-MET-3 version 2 is read as an object and as a folder", async () => {
   const tables = [
     {
       table: { schema: "public", name: "album" },
@@ -194,7 +194,7 @@ test("G-MET-3 other versions stop the start", async () => {
   await expect(start(await folderOf({ "version.yaml": "version: 4\n" }))).rejects.toThrow("metadata has version 4");
 });
 
-test("G-MET-4 serves the first source of kind postgres, and logs the others", async () => {
+test("G-MET-4 the first source of kind postgres is served, and the others are logged", async () => {
   const { api, notes: kept } = await start({
     version: 3,
     sources: [
@@ -241,7 +241,7 @@ const UNSERVED_PARTS = [
   "cost-limits",
 ].map(without);
 
-test("G-MET-5 entries that are not served are read and logged once each, unless they are empty", async () => {
+test("G-MET-5 entries that are not served are read and logged once each unless they are empty", async () => {
   const { api, notes: kept } = await start(
     documentOf(
       [table("album", { event_triggers: [{ name: "e" }], remote_relationships: [{ name: "r" }] })],
@@ -346,7 +346,7 @@ test("G-MET-6 metadata with too many includes in one file is refused before one 
   expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise")).toEqual([]);
 });
 
-test("G-MET-7 is read again on a reload; if it cannot be read, the old one stays and the error is logged", async () => {
+test("G-MET-7 metadata is read again on a reload, and the old one stays if the new one is invalid", async () => {
   const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");
   const { api, notes: kept } = await start(file);
@@ -369,7 +369,7 @@ test("G-MET-7 is read again on a reload; if it cannot be read, the old one stays
   await api.close();
 });
 
-test("G-MET-7 a caller whose role has left the metadata does not become the login role", async () => {
+test("G-MET-7 a caller whose role has left the metadata does not run as the login role", async () => {
   const role = `g_met_left_${process.pid}`; // roles belong to the whole cluster
   const folder = await folderOf({
     "metadata.json": JSON.stringify(
@@ -402,7 +402,7 @@ test("G-MET-7 a caller whose role has left the metadata does not become the logi
   }
 });
 
-test("G-MET-8 reads custom root fields as names and with comments, columns, the older form, logical keys", async () => {
+test("G-MET-8 custom root fields are read as names, with comments, for columns, and in older forms", async () => {
   const { api } = await start(
     documentOf([
       table("album", {
@@ -470,7 +470,7 @@ const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: 
   },
 });
 
-test("G-MET-9 reads relationships of every form", async () => {
+test("G-MET-9 relationships of every form are read", async () => {
   const { api, notes: kept } = await start(
     documentOf([
       table("album", {
@@ -527,7 +527,7 @@ test("G-MET-9 reads relationships of every form", async () => {
   await api.close();
 });
 
-test("G-MET-9 reads columns as a text or a list, under column or columns, on this table or the other", async () => {
+test("G-MET-9 columns of relationships are read in every form", async () => {
   const along = (name: string, key: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key } });
   const pair = ["hall_number", "hall_city"];
   const { api, notes: kept } = await start(
@@ -568,7 +568,7 @@ test("G-MET-9 reads columns as a text or a list, under column or columns, on thi
   await api.close();
 });
 
-test("G-MET-9 an object relationship to several rows answers one of them", async () => {
+test("G-MET-9 an object relationship to several rows returns one of them", async () => {
   const { api, notes: kept } = await start(
     documentOf([
       table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }),
@@ -657,7 +657,7 @@ test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async 
   await base.sql("drop view crate_view; drop table crate, depot, stall");
 });
 
-test("G-MET-9 G-NST-9 manual relationships choose the insertion order", async () => {
+test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async () => {
   await base.sql(
     "create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)",
   );
@@ -689,7 +689,7 @@ test("G-MET-9 G-NST-9 manual relationships choose the insertion order", async ()
   await base.sql("drop table leader, follower");
 });
 
-test("G-MET-10 reads functions and their configuration", async () => {
+test("G-MET-10 functions and their configuration are read", async () => {
   const { api } = await start(
     documentOf(
       [table("album", { select_permissions: permissions({ reader: everything }) })],
@@ -743,7 +743,7 @@ test("G-MET-10 reads functions and their configuration", async () => {
   await asked.api.close();
 });
 
-test("G-MET-11 G-INT-9 introspection is closed for roles of the metadata and of the database", async () => {
+test("G-MET-11 G-INT-9 introspection can be disabled for roles of the metadata and of the database", async () => {
   const { api } = await start(
     documentOf([table("album", { select_permissions: permissions({ reader: everything, other: everything }) })], {
       graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] },
@@ -763,7 +763,7 @@ test("G-MET-11 G-INT-9 introspection is closed for roles of the metadata and of 
   await api.close();
 });
 
-test("G-MET-12 entries that do not fit are left out separately, each logged with its position", async () => {
+test("G-MET-12 invalid entries are left out separately, each logged with its position", async () => {
   const { api, notes: kept } = await start(
     documentOf(
       [
@@ -917,7 +917,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
   await base.sql("drop table long_number");
 });
 
-test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload; invalid ones serve as tables and are logged", async () => {
+test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a reload, and invalid ones are ordinary tables", async () => {
   const kept = notes();
   const { api } = await start(
     documentOf([
@@ -954,7 +954,7 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload;
   await api.close();
 });
 
-test("G-ENM-6 only the database checks session variables and presets", async () => {
+test("G-ENM-6 only the database checks session variables and presets of enum columns", async () => {
   const { api } = await start(
     documentOf([
       table("genre", { is_enum: true }),

@@ -17,7 +17,7 @@ const api = await startApi(forGraphql({ dbSchemas: ["public", "shop"], logger })
 const admin = await schemaOf(api);
 const roots = Object.keys(admin.members("query_root"));
 
-test("G-NAM-1 names are SQL names, with the schema as a prefix outside public, case preserved", () => {
+test("G-NAM-1 names are SQL names with the schema as a prefix outside of public", () => {
   expect(roots).toEqual(
     expect.arrayContaining(["album", "Track", "Track_by_pk", "shop_order", "shop_order_aggregate"]),
   );
@@ -37,19 +37,19 @@ test("G-NAM-3 an object without a legal name is left out, and logged once", () =
     expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
 });
 
-test("G-NAM-3 a generated type yields to a table of its name", () => {
+test("G-NAM-3 G-NAM-3c a generated type gives way to a table of its name", () => {
   expect(Object.keys(admin.members("badge_updates"))).toEqual(["id", "note"]);
   expect(
     Object.keys(admin.members("mutation_root")).filter((name) => /^update_badge(_many|_by_pk)?$/.test(name)),
   ).toEqual(["update_badge", "update_badge_by_pk"]);
 });
 
-test("G-NAM-3 of two objects with one name the first by schema and name stays", () => {
+test("G-NAM-3 G-NAM-3c of two objects with one name, the first by schema and name stays", () => {
   expect(Object.keys(admin.members("shop_item"))).toEqual(["id"]);
   expect(lines.filter((line) => line.includes("shop.item"))).not.toEqual([]);
 });
 
-test("G-NAM-3 a generated type yields to a required type of another table", async () => {
+test("G-NAM-3 G-NAM-3c a generated type gives way to a required type of another table", async () => {
   await api.sql("create table song_max (id int primary key, song_id int references song)");
   try {
     await api.reload();
@@ -101,7 +101,7 @@ const custom = await startApi(
 );
 const renamed = await schemaOf(custom);
 
-test("G-NAM-5 a custom table name is used everywhere", () => {
+test("G-NAM-5 a custom table name is used in every position", () => {
   expect(Object.keys(renamed.members("query_root"))).toEqual([
     "artist",
     "artist_aggregate",
@@ -117,7 +117,7 @@ test("G-NAM-5 a custom table name is used everywhere", () => {
   expect(renamed.members("query_root")["records"]).toBe("[record!]!");
 });
 
-test("G-NAM-5 a custom column name is used everywhere", () => {
+test("G-NAM-5 G-NAM-5a a custom column name is used in every position", () => {
   for (const type of [
     "record",
     "record_bool_exp",
@@ -131,7 +131,7 @@ test("G-NAM-5 a custom column name is used everywhere", () => {
     expect(renamed.values(type)).toContain("artistId");
 });
 
-test("G-NAM-5 comments of metadata are descriptions", () => {
+test("G-NAM-5 G-GEN-10b comments of the metadata are descriptions", () => {
   expect(renamed.description("record")).toBe("Published albums");
   expect(renamed.description("record", "artistId")).toBe("Who made it");
   expect(renamed.description("query_root", "records")).toBe("all of them");
@@ -141,7 +141,7 @@ test("G-NAM-5 comments of metadata are descriptions", () => {
 
 gqlCases(custom, [
   {
-    title: "G-NAM-5 renamed fields read and filter the real columns",
+    title: "G-NAM-5 G-NAM-5a renamed fields read and filter their columns",
     query:
       "{ records(where: {artistId: {_eq: 1}}, order_by: {artistId: asc, id: desc}) { artistId title artist { name } } }",
     data: {
@@ -152,7 +152,7 @@ gqlCases(custom, [
     },
   },
   {
-    title: "G-NAM-5 the old names are unknown",
+    title: "G-NAM-5 G-NAM-5a the old names are unknown",
     query: "{ album { id } }",
     error: { message: "field 'album' not found in type: 'query_root'" },
   },
@@ -176,7 +176,7 @@ const wrapped = await startApi(
 );
 const customized = await schemaOf(wrapped);
 
-test("G-NAM-6 all root fields are under the namespace, with prefix and suffix", () => {
+test("G-NAM-6 G-NAM-6a all root fields are under the namespace, with prefix and suffix", () => {
   expect(customized.members("query_root")).toEqual({ music: "T_music_query_type" });
   expect(customized.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
   expect(customized.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
@@ -191,7 +191,7 @@ test("G-NAM-6 all root fields are under the namespace, with prefix and suffix", 
   expect(Object.keys(customized.members("T_music_mutation_frontend_type"))).toContain("the_insert_album_one_field");
 });
 
-test("G-NAM-6 table types are wrapped, scalars and comparisons are not", () => {
+test("G-NAM-6 types of tables have prefix and suffix, and scalars and comparisons do not", () => {
   expect(customized.members("T_album_bool_exp_type")).toMatchObject({
     id: "Int_comparison_exp",
     _not: "T_album_bool_exp_type",
@@ -200,7 +200,7 @@ test("G-NAM-6 table types are wrapped, scalars and comparisons are not", () => {
   expect(customized.has("order_by")).toBe(true);
 });
 
-test("G-NAM-6 types of conditions on aggregates are not wrapped, the enums of their columns are", () => {
+test("G-NAM-6 types of conditions on aggregates have no prefix, and the enums of their columns have one", () => {
   expect(customized.members("T_artist_bool_exp_type")).toMatchObject({ albums_aggregate: "album_aggregate_bool_exp" });
   expect(customized.members("album_aggregate_bool_exp")).toMatchObject({
     bool_and: "album_aggregate_bool_exp_bool_and",
@@ -214,12 +214,12 @@ test("G-NAM-6 types of conditions on aggregates are not wrapped, the enums of th
 
 gqlCases(wrapped, [
   {
-    title: "G-NAM-6 a query under a namespace",
+    title: "G-NAM-6 G-NAM-6a a query may be under a namespace",
     query: "{ music { the_album_by_pk_field(id: 1) { title __typename } } }",
     data: { music: { the_album_by_pk_field: { title: "Arrival", __typename: "T_album_type" } } },
   },
   {
-    title: "G-NAM-6 a mutation under a namespace",
+    title: "G-NAM-6 G-NAM-6a a mutation may be under a namespace",
     query: "mutation { music { the_update_album_field(where: {id: {_eq: 1}}, _set: {sold: 3}) { affected_rows } } }",
     data: { music: { the_update_album_field: { affected_rows: 1 } } },
   },
@@ -257,12 +257,12 @@ const convention = await startApi(
 );
 const camel = await schemaOf(convention);
 
-test("G-NAM-7 hasura-default keeps names as they are", () => {
+test("G-NAM-7 the convention hasura-default keeps names", () => {
   expect(roots).toEqual(expect.arrayContaining(["album_by_pk", "playlist_song_aggregate"]));
   expect(admin.has("playlist_song_bool_exp")).toBe(true);
 });
 
-test("G-NAM-8 root fields are camelCase, the prefix's first letter is kept", () => {
+test("G-NAM-8 root fields are in camelCase, and the prefix keeps its first letter", () => {
   const fields = Object.keys(camel.members("query_root"));
   expect(fields).toEqual(
     expect.arrayContaining(["testAlbumRowQuery", "testAlbumRowByPkQuery", "testPlaylistSongAggregateQuery"]),
@@ -272,7 +272,7 @@ test("G-NAM-8 root fields are camelCase, the prefix's first letter is kept", () 
   );
 });
 
-test("G-NAM-8 columns, arguments and operators are camelCase", () => {
+test("G-NAM-8 columns, arguments and operators are in camelCase", () => {
   expect(Object.keys(camel.members("PlaylistSong"))).toEqual(["playlistId", "position", "songId"]);
   expect(Object.keys(camel.args("query_root", "testAlbumRowQuery"))).toEqual([
     "distinctOn",
@@ -308,7 +308,7 @@ test("G-NAM-8 columns, arguments and operators are camelCase", () => {
   );
 });
 
-test("G-NAM-8 types are PascalCase, those of a custom name begin with it", () => {
+test("G-NAM-8 types are in PascalCase, and those of a custom name begin with it", () => {
   for (const name of [
     "albumRow",
     "albumRowBoolExp",
@@ -322,7 +322,7 @@ test("G-NAM-8 types are PascalCase, those of a custom name begin with it", () =>
     expect(camel.has(name), name).toBe(true);
 });
 
-test("G-NAM-8 scalars are called like their PostgreSQL types", () => {
+test("G-NAM-8 scalars have the names of their PostgreSQL types", () => {
   expect(camel.members("Specimen")).toMatchObject({
     cUuid: "uuid",
     cTimestamptz: "timestamptz",
@@ -336,7 +336,7 @@ test("G-NAM-8 scalars are called like their PostgreSQL types", () => {
   expect(camel.members("UuidComparisonExp")).toMatchObject({ _eq: "uuid", _isNull: "Boolean" });
 });
 
-test("G-NAM-8 conditions on aggregates are camelCase", () => {
+test("G-NAM-8 conditions on aggregates are in camelCase", () => {
   expect(camel.members("albumRowAggregateBoolExp")).toEqual({
     bool_and: "albumRowAggregateBoolExpBool_and",
     bool_or: "albumRowAggregateBoolExpBool_or",
@@ -363,7 +363,7 @@ test("G-NAM-8 descriptions name the functions by their fields", () => {
   expect(camel.description("TakeStddevPopOrderBy")).toBe('order by stddevPop() on columns of table "take"');
 });
 
-test("G-NAM-8 values of orderings and enum tables are upper case, column values are the field names", () => {
+test("G-NAM-8 values of orderings and enum tables are in upper case, and column values are field names", () => {
   expect(camel.values("OrderBy")).toEqual([
     "ASC",
     "ASC_NULLS_FIRST",
@@ -377,7 +377,7 @@ test("G-NAM-8 values of orderings and enum tables are upper case, column values 
   expect(camel.values("PlaylistSongConstraint")).toEqual(["playlist_song_pkey"]);
 });
 
-test("G-NAM-8 custom names, relationships and parts of responses are left as they are", () => {
+test("G-NAM-8 custom names, relationships and members of responses are unchanged", () => {
   expect(Object.keys(camel.members("query_root"))).toContain("song_list");
   expect(Object.keys(camel.members("albumRow"))).toEqual(expect.arrayContaining(["copies_sold", "the_artist"]));
   expect(Object.keys(camel.members("albumRowMutationResponse"))).toEqual(["affectedRows", "returning"]);
@@ -386,18 +386,18 @@ test("G-NAM-8 custom names, relationships and parts of responses are left as the
 
 gqlCases(convention, [
   {
-    title: "G-NAM-8 a query in camelCase",
+    title: "G-NAM-8 a query in camelCase is answered",
     query:
       "{ testAlbumRowQuery(where: {artistId: {_isNull: false}}, orderBy: {id: DESC}, limit: 1, distinctOn: [id]) { id copies_sold } }",
     data: { testAlbumRowQuery: [{ id: 5, copies_sold: 7 }] },
   },
   {
-    title: "G-NAM-8 enum values are upper case in answers and mapped back in inputs",
+    title: "G-NAM-8 enum values are in upper case in responses and accepted in inputs",
     query: "{ testRecordQuery(where: {genre: {_eq: JAZZ}}) { genre secondGenre } }",
     data: { testRecordQuery: [{ genre: "JAZZ", secondGenre: "FOLK" }] },
   },
   {
-    title: "G-NAM-8 mutation responses and conditions on aggregates are camelCase",
+    title: "G-NAM-8 mutation responses and conditions on aggregates are in camelCase",
     query:
       'mutation { testUpdateArtistQuery(where: {albumsAggregate: {bool_and: {arguments: live, predicate: {_eq: true}}}}, _set: {country: "SE"}) { affectedRows } }',
     data: { testUpdateArtistQuery: { affectedRows: 2 } },
@@ -414,7 +414,7 @@ gqlCases(byDefault, [
   },
 ]);
 
-test("G-NAM-8 the aggregate of a relationship is selected by its name in camelCase (field F6)", async () => {
+test("G-NAM-8 the aggregate of a relationship has a name in camelCase (field F6)", async () => {
   const api = await startApi(
     forGraphql({
       metadata: {
@@ -458,7 +458,7 @@ test("G-NAM-8 the aggregate of a relationship is selected by its name in camelCa
   await api.close();
 });
 
-test("G-NAM-7 the metadata's own convention overrides the options", async () => {
+test("G-NAM-7 the convention of the metadata overrides that of the options", async () => {
   const api = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",

@@ -15,7 +15,7 @@ const failed = "validation-failed";
 
 gqlCases(api, [
   {
-    title: "G-NST-1 inserts rows along an array relationship",
+    title: "G-NST-1 an insert writes rows along an array relationship",
     query: artist(
       '[{name: "A", albums: {data: [{title: "x"}, {title: "y", price: 1.50}]}}]',
       "affected_rows returning { name albums(order_by: {id: asc}) { title price } }",
@@ -24,12 +24,12 @@ gqlCases(api, [
       '{"data":{"insert_artist":{"affected_rows":3,"returning":[{"name":"A","albums":[{"title":"x","price":null},{"title":"y","price":1.50}]}]}}}',
   },
   {
-    title: "G-NST-1 inserts a row along an object relationship",
+    title: "G-NST-1 an insert writes a row along an object relationship",
     query: album('[{title: "t", artist: {data: {name: "B"}}}]', "affected_rows returning { title artist { name } }"),
     data: { insert_album: { affected_rows: 2, returning: [{ title: "t", artist: { name: "B" } }] } },
   },
   {
-    title: "G-NST-1 inserts to any depth",
+    title: "G-NST-1 nested inserts may have any depth",
     query:
       'mutation { insert_playlist_one(object: {name: "P", playlist_songs: {data: [{position: 1, song: {data: {title: "S", seconds: 3}}}, {position: 2, song: {data: {title: "T"}}}]}}) { name playlist_songs(order_by: {position: asc}) { position song { title seconds } } } }',
     data: {
@@ -51,17 +51,17 @@ gqlCases(api, [
     data: { insert_album: { affected_rows: 2, returning: [{ artist: { id: 1, country: "XX" } }] } },
   },
   {
-    title: "G-NST-1 a single object is a data list of one",
+    title: "G-NST-1 a single object is accepted as the data of an array relationship",
     query: artist('{name: "A", albums: {data: {title: "x"}}}', "affected_rows returning { albums { title } }"),
     data: { insert_artist: { affected_rows: 2, returning: [{ albums: [{ title: "x" }] }] } },
   },
   {
-    title: "G-NST-2 inserts objects with and without nested data, in list order",
+    title: "G-NST-2 G-NST-2b objects with and without nested data are inserted in list order",
     query: artist('[{name: "Z"}, {name: "A", albums: {data: [{title: "x"}]}}, {name: "M"}]', "returning { name }"),
     data: { insert_artist: { returning: [{ name: "Z" }, { name: "A" }, { name: "M" }] } },
   },
   {
-    title: "G-NST-2 an object relationship whose columns are on the other side comes after the row",
+    title: "G-NST-2 an object relationship with its columns on the other side is inserted after the row",
     query:
       'mutation { insert_person_one(object: {name: "Pia", passport: {data: {number: "N9"}}, sheep: {data: [{name: "Polly"}]}}) { name passport { number } sheep { name } } }',
     data: { insert_person_one: { name: "Pia", passport: { number: "N9" }, sheep: [{ name: "Polly" }] } },
@@ -82,7 +82,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-4 two columns that the parent determines are refused",
+    title: "G-NST-4 G-NST-5a two columns that the parent determines are refused",
     query:
       'mutation { insert_hall(objects: [{city: "X", number: 1, concerts: {data: [{id: 1, title: "a"}, {id: 9, title: "t", hall_city: "X", hall_number: 1}]}}]) { affected_rows } }',
     error: {
@@ -124,7 +124,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 array data is refused after a false where too",
+    title: "G-NST-6 array data is refused after an upsert whose condition is false",
     query: artist(
       '[{name: "N"}, {name: "Abba", albums: {data: [{title: "x"}]}}]',
       "affected_rows",
@@ -146,7 +146,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 an object relationship after the row has the first text",
+    title: "G-NST-6 the error of an object relationship after the row has the first text",
     query:
       'mutation { insert_person(objects: [{id: 1, name: "x", passport: {data: {number: "N9"}}}], on_conflict: {constraint: person_pkey}) { affected_rows } }',
     error: {
@@ -156,13 +156,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-7 null and empty data insert nothing there",
+    title: "G-NST-7 null and empty nested data insert nothing",
     query:
       'mutation ($none: album_arr_rel_insert_input) { a: insert_artist_one(object: {name: "A", albums: null}) { name albums { id } } b: insert_artist_one(object: {name: "B", albums: {data: []}}) { name } c: insert_artist_one(object: {name: "C", albums: $none}) { name } d: insert_album_one(object: {title: "t", artist_id: 1, artist: null}) { artist { name } } }',
     data: { a: { name: "A", albums: [] }, b: { name: "B" }, c: { name: "C" }, d: { artist: { name: "Abba" } } },
   },
   {
-    title: "G-NST-8 nested rows need the role's insert right",
+    title: "G-NST-8 nested rows need the insert permission of the role",
     query: artist('[{name: "A", albums: {data: [{title: "x"}]}}]'),
     role: "music_writer",
     error: {
@@ -172,7 +172,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-8 policies of the nested table apply",
+    title: "G-NST-8 row policies of the nested table apply",
     query: artist('[{name: "A", albums: {data: [{title: "x", price: -1}]}}]'),
     role: "music_editor",
     error: {
@@ -183,7 +183,7 @@ gqlCases(api, [
   },
   // the paths of database errors
   {
-    title: "G-NST-10 the path of an error in a list without nested data",
+    title: "G-NST-10 an error in a list without nested data has the path of the list",
     query: artist('[{name: "New"}, {name: "Abba"}]'),
     error: {
       message: expect.stringContaining("Uniqueness violation."),
@@ -192,17 +192,17 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 the path of an error in a list with nested data",
+    title: "G-NST-10 an error in a list with nested data has its path",
     query: artist('[{name: "New", albums: {data: [{title: "x"}]}}, {name: "Abba"}]'),
     error: { message: expect.stringContaining("Uniqueness violation."), path: at(".objects[1]") },
   },
   {
-    title: "G-NST-10 the path of an error in nested rows",
+    title: "G-NST-10 an error in nested rows has its path",
     query: artist('[{name: "New"}, {name: "N2", albums: {data: [{title: "x", id: 1}]}}]'),
     error: { message: expect.stringContaining("album_pkey"), path: at(".objects[1].albums.data") },
   },
   {
-    title: "G-NST-10 the path of an error two levels below the list",
+    title: "G-NST-10 an error two levels below the list has its path",
     query:
       'mutation { insert_playlist(objects: [{name: "P", playlist_songs: {data: [{position: 1, song: {data: {title: "S"}}}, {position: 1, song: {data: {id: 1, title: "T"}}}]}}]) { affected_rows } }',
     error: {
@@ -211,7 +211,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 the path of an error in a nested row that has nested data",
+    title: "G-NST-10 an error in a nested row with nested data has its path",
     query:
       'mutation { insert_team(objects: [{name: "T", matches: {data: [{goals: 1, away_team_id: 999}, {teamByAwayTeamId: {data: {name: "U"}}}]}}]) { affected_rows } }',
     error: {
@@ -220,7 +220,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 the path of an error in a related row that is inserted before the row",
+    title: "G-NST-10 an error in a related row that is inserted before the row has its path",
     query: album('[{title: "t", artist: {data: {name: "Abba"}}}]'),
     error: {
       message: expect.stringContaining("artist_name_key"),
@@ -228,7 +228,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 the path of an error in a related row that is inserted after the row",
+    title: "G-NST-10 an error in a related row that is inserted after the row has its path",
     query:
       'mutation { insert_person(objects: [{name: "P", passport: {data: {id: 1, number: "x"}}}]) { affected_rows } }',
     error: {
@@ -237,17 +237,17 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-10 the path of an error in insert_T_one",
+    title: "G-NST-10 an error in insert_T_one has its path",
     query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }',
     error: { message: expect.stringContaining("Uniqueness"), path: "$.selectionSet.insert_artist_one.args.object" },
   },
   {
-    title: "G-NST-10 the path of an error in the row of insert_T_one with nested data",
+    title: "G-NST-10 an error in the row of insert_T_one with nested data has its path",
     query: 'mutation { insert_artist_one(object: {name: "Abba", albums: {data: [{title: "x"}]}}) { id } }',
     error: { message: expect.stringContaining("Uniqueness"), path: "$.selectionSet.insert_artist_one.args.object[0]" },
   },
   {
-    title: "G-NST-10 the path of an error in nested rows of insert_T_one",
+    title: "G-NST-10 an error in nested rows of insert_T_one has its path",
     query: 'mutation { insert_artist_one(object: {name: "N", albums: {data: [{id: 1, title: "x"}]}}) { id } }',
     error: {
       message: expect.stringContaining("album_pkey"),
@@ -267,7 +267,7 @@ gqlCases(api, [
 
 const committing = await startApi(forGraphql({ dbTxEnd: "commit" }));
 
-test("G-NST-3 everything is one transaction", async () => {
+test("G-NST-3 a nested insert is one transaction", async () => {
   const query =
     'mutation { insert_artist(objects: [{name: "Lost", albums: {data: [{title: "ok"}, {title: "twice", id: 1}]}}]) { affected_rows } }';
   expect((await committing.gql(query)).errors[0].extensions.code).toBe("constraint-violation");
@@ -278,7 +278,7 @@ test("G-NST-3 everything is one transaction", async () => {
   expect(await committing.sql("select from song where title = 'Lost'")).toEqual([]);
 });
 
-test("G-NST-2 siblings of one kind run in name order of their fields", async () => {
+test("G-NST-2 G-NST-2a siblings of one kind run in the name order of their fields", async () => {
   await committing.sql(`
     create table trail (id serial primary key, word text);
     create function note_trail() returns trigger language plpgsql as $$ begin insert into trail (word) values (tg_table_name || ':' || coalesce(new.name, '-')); return new; end $$;
@@ -385,7 +385,7 @@ test("G-NST-12 two object relationships may share a column", async () => {
   ).toEqual([{ stands: 1, sites: 1, guilds: 1 }]);
 });
 
-test("G-NST-5 G-NST-12 a given column, or one that the parent determines, is still refused", async () => {
+test("G-NST-5 G-NST-12 a column that is given or determined by the parent is refused", async () => {
   const given = await overlapping.gql(
     stand(
       'city: "Bergen", site: {data: {city: "Bergen", number: 5}}, guild: {data: {city: "Bergen", title: "Coopers"}}',
@@ -411,7 +411,7 @@ const duplicate = '{name: "Abba", albums: {data: [{title: "x"}]}}';
 
 gqlCases(api, [
   {
-    title: "G-NST-11 an error of the database precedes a contradiction in a later row",
+    title: "G-NST-11 G-NST-11a an error of the database precedes a contradiction in a later row",
     query: artist(`[${duplicate}, ${contradiction}]`),
     error: { message: expect.stringContaining("artist_name_key"), path: at(".objects[0]") },
   },
@@ -490,7 +490,7 @@ gqlCases(api, [
     error: { message: expect.stringContaining("album_pkey"), path: "$.selectionSet.insert_album.args.objects" },
   },
   {
-    title: "G-NST-11 errors of parsing a later field precede errors of writes",
+    title: "G-NST-11 G-NST-11a errors of parsing a later field precede errors of writes",
     query: `mutation { insert_artist(objects: [${contradiction}]) { affected_rows } insert_album(objects: [{nothing: 1}]) { affected_rows } }`,
     error: {
       message: "field 'nothing' not found in type: 'album_insert_input'",

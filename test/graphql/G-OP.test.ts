@@ -8,7 +8,7 @@ const api = await gqlApi();
 const found = (table: string, condition: string) => `{ ${table}(where: ${condition}, order_by: {id: asc}) { id } }`;
 const rows = (table: string, ...list: number[]) => ({ [table]: list.map((id) => ({ id })) });
 const is = (rule: string, table: string, condition: string, ...list: number[]) => ({
-  title: `${rule} ${table} ${condition}`,
+  title: `${rule} the filter ${condition} on ${table} selects its rows`,
   query: found(table, condition),
   data: rows(table, ...list),
 });
@@ -76,13 +76,13 @@ gqlCases(api, [
   is("G-OP-33", "album", "{price: {_neq: 20}}", 1, 3, 4),
   is("G-OP-33", "album", "{price: {_nin: [20]}}", 1, 3, 4),
   {
-    title: "G-OP-34 json columns have no equality in the database",
+    title: "G-OP-34 json columns have no equality operator in the database",
     query: found("profile", "{raw: {_eq: {a: 1}}}"),
     error: { message: "database query error", code: "unexpected", path: "$" },
   },
   is("G-OP-34", "profile", "{raw: {_is_null: true}}", 2),
   {
-    title: "G-OP-34 other scalars have only the plain operators",
+    title: "G-OP-34 other scalars have only the common operators",
     query: found("specimen", '{c_uuid: {_like: "a"}}'),
     error: {
       message: "field '_like' not found in type: 'uuid_comparison_exp'",
@@ -103,7 +103,7 @@ gqlCases(api, [
   is("G-OP-36", "specimen", "{c_mood: {_in: [happy]}}", 1),
   is("G-OP-36", "album", `{title: {_eq: "'; drop table album; --"}}`),
   {
-    title: "G-OP-36 a bad value is the database's to refuse",
+    title: "G-OP-36 the database refuses an invalid value",
     query: found("specimen", '{c_uuid: {_eq: "x"}}'),
     error: { message: 'invalid input syntax for type uuid: "x"', code: "data-exception", path: "$" },
   },
@@ -128,15 +128,15 @@ const square = "{type: Polygon, coordinates: [[[10, 59], [12, 59], [12, 61], [10
 
 gqlCases(atlas, [
   spots("G-OP-23", "{area: {_st_contains: {type: Point, coordinates: [11, 60]}}}", 1),
-  spots("G-OP-23", `{area: {_st_equals: ${square}}}`, 1),
+  spots("G-OP-23b", `{area: {_st_equals: ${square}}}`, 1),
   spots(
-    "G-OP-23",
+    "G-OP-23c",
     "{area: {_st_overlaps: {type: Polygon, coordinates: [[[11, 60], [13, 60], [13, 62], [11, 62], [11, 60]]]}}}",
     1,
   ),
-  spots("G-OP-23", "{area: {_st_touches: {type: Point, coordinates: [10, 60]}}}", 1),
-  spots("G-OP-23", `{at: {_st_within: ${square}}}`, 1),
-  spots("G-OP-23", "{area: {_st_crosses: {type: LineString, coordinates: [[9, 60], [11, 60]]}}}", 1),
+  spots("G-OP-23d", "{area: {_st_touches: {type: Point, coordinates: [10, 60]}}}", 1),
+  spots("G-OP-23e", `{at: {_st_within: ${square}}}`, 1),
+  spots("G-OP-23a", "{area: {_st_crosses: {type: LineString, coordinates: [[9, 60], [11, 60]]}}}", 1),
   spots("G-OP-24", `{at: {_st_intersects: ${square}}}`, 1),
   spots("G-OP-24", `{earth: {_st_intersects: ${square}}}`, 1),
   spots("G-OP-25", `{at: {_st_3d_intersects: ${square}}}`, 1),
@@ -162,7 +162,7 @@ const [tile] = raster ? await atlas.sql("select gis.st_ashexwkb(rast) as hex fro
 const plain = '{type: "name", properties: {name: "EPSG:0"}}';
 const tiles = (rule: string, condition: string, ...list: number[]) => ({
   ...is(rule, "atlas_tiles", condition, ...list),
-  title: `${rule} ${condition.slice(0, 60)}`,
+  title: `${rule} the raster filter ${condition.slice(0, 60)} selects its rows`,
   when: raster,
 });
 

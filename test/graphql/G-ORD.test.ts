@@ -5,7 +5,7 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const ordered = (rule: string, order: string, ...list: number[]) => ({
-  title: `${rule} order_by: ${order}`,
+  title: `${rule} order_by: ${order} sorts the rows`,
   query: `{ album(order_by: ${order}) { id } }`,
   data: { album: list.map((id) => ({ id })) },
 });
@@ -17,7 +17,7 @@ gqlCases(api, [
   ordered("G-ORD-1", "{id: desc}", 5, 4, 3, 2, 1),
   ordered("G-ORD-2", "{sold: asc, id: desc}", 1, 5, 4, 2, 3),
   {
-    title: "G-ORD-2 in a variable the order written counts too",
+    title: "G-ORD-2 the order of keys in a variable is the order of sorting",
     query: "query ($o: [album_order_by!]) { album(order_by: $o) { id } }",
     variables: { o: { sold: "asc", id: "desc" } },
     data: { album: [1, 5, 4, 2, 3].map((id) => ({ id })) },
@@ -56,18 +56,18 @@ gqlCases(api, [
   },
   ordered("G-ORD-5", "[{artist: {name: desc}}, {id: asc}]", 4, 5, 3, 1, 2),
   {
-    title: "G-ORD-5 to any depth, missing rows count as null",
+    title: "G-ORD-5 an order along relationships may have any depth, and missing rows count as null",
     query:
       "{ employee(order_by: [{employee: {employee: {name: asc_nulls_first}}}, {employee: {name: asc_nulls_first}}]) { name } }",
     data: { employee: [{ name: "Boss" }, { name: "Mid" }, { name: "Low" }] },
   },
   {
-    title: "G-ORD-6 by the count of related rows",
+    title: "G-ORD-6 rows are ordered by the count of related rows",
     query: "{ artist(order_by: [{albums_aggregate: {count: desc}}, {name: asc}]) { name } }",
     data: { artist: [{ name: "Abba" }, { name: "Can" }, { name: "Bjork" }, { name: "Dusk" }] },
   },
   {
-    title: "G-ORD-6 without related rows an aggregate is null",
+    title: "G-ORD-6 an aggregate without related rows is null",
     query: "{ artist(order_by: [{albums_aggregate: {max: {price: desc_nulls_last}}}]) { name } }",
     data: { artist: [{ name: "Can" }, { name: "Abba" }, { name: "Bjork" }, { name: "Dusk" }] },
   },
@@ -79,17 +79,17 @@ gqlCases(api, [
     data: { artist: [{ id: 3 }, { id: 1 }, { id: 2 }, { id: 4 }] },
   },
   {
-    title: "G-ORD-7 by a computed field",
+    title: "G-ORD-7 rows are ordered by a computed field",
     query: "{ person(order_by: {person_score: desc}) { id } }",
     data: { person: [{ id: 3 }, { id: 2 }, { id: 1 }] },
   },
   {
-    title: "G-ORD-7 by an aggregate of a table computed field",
+    title: "G-ORD-7 rows are ordered by an aggregate of a table computed field",
     query: "{ person(order_by: [{person_peers_aggregate: {max: {id: desc}}}, {id: asc}]) { id } }",
     data: { person: [{ id: 1 }, { id: 2 }, { id: 3 }] },
   },
   {
-    title: "G-ORD-7 a field with arguments cannot be ordered by",
+    title: "G-ORD-7 an order by a computed field with arguments is refused",
     query: "{ person(order_by: {person_label: desc}) { id } }",
     error: {
       message: "field 'person_label' not found in type: 'person_order_by'",
@@ -97,7 +97,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ORD-8 without order_by all rows are answered, in any order",
+    title: "G-ORD-8 without order_by all rows are returned in any order",
     query: "{ album_aggregate { nodes { id } aggregate { count } } }",
     data: {
       album_aggregate: {
@@ -107,7 +107,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ORD-3 another direction is refused",
+    title: "G-ORD-3 an unknown direction is refused",
     query: "{ album(order_by: {id: up}) { id } }",
     error: {
       message:

@@ -23,25 +23,25 @@ test("G-OUT-1 a row has its columns, relationships with their aggregates, and co
   );
 });
 
-test("G-OUT-1 json and jsonb columns take a path", () => {
+test("G-OUT-1 json and jsonb columns have an argument path", () => {
   expect(admin.args("artist", "stats")).toEqual({ path: "String" });
   expect(admin.args("profile", "raw")).toEqual({ path: "String" });
   expect(admin.description("artist", "stats", "path")).toBe("JSON select path");
   expect(admin.args("artist", "name")).toEqual({});
 });
 
-test("G-OUT-1 array relationships take the list arguments, object relationships none", () => {
+test("G-OUT-1 array relationships have the list arguments, and object relationships have none", () => {
   expect(admin.args("artist", "albums")).toEqual(admin.args("query_root", "album"));
   expect(admin.args("artist", "albums_aggregate")).toEqual(admin.args("query_root", "album"));
   expect(admin.args("album", "artist")).toEqual({});
 });
 
-test("G-OUT-2 T_aggregate", () => {
+test("G-OUT-2 T_aggregate has aggregate and nodes", () => {
   expect(admin.members("album_aggregate")).toEqual({ aggregate: "album_aggregate_fields", nodes: "[album!]!" });
   expect(admin.description("album_aggregate")).toBe('aggregated selection of "album"');
 });
 
-test("G-OUT-3 T_aggregate_fields", () => {
+test("G-OUT-3 T_aggregate_fields has count and the aggregate functions", () => {
   expect(admin.members("album_aggregate_fields")).toEqual({
     count: "Int!",
     ...Object.fromEntries([...AVERAGES, "max", "min", "sum"].map((fn) => [fn, `album_${fn}_fields`])),
@@ -53,7 +53,7 @@ test("G-OUT-3 T_aggregate_fields", () => {
   expect(admin.description("album_aggregate_fields")).toBe('aggregate fields of "album"');
 });
 
-test("G-OUT-3 without numeric columns there are no averages, without comparable ones no max", async () => {
+test("G-OUT-3 tables without numeric columns have no averages, and without comparable columns no max", async () => {
   expect(Object.keys(admin.members("blank_enum_aggregate_fields"))).toEqual(["count", "max", "min"]);
   await api.sql("create table only_flags (flag boolean)");
   try {
@@ -89,7 +89,7 @@ test("G-OUT-4 columns of aggregates have the column's comment", async () => {
   }
 });
 
-test("G-OUT-5 sums have the column's type", () => {
+test("G-OUT-5 sums have the type of their column", () => {
   expect(admin.members("album_sum_fields")).toEqual({ artist_id: "Int", id: "Int", price: "numeric", sold: "Int" });
   expect(admin.description("album_sum_fields")).toBe("aggregate sum on columns");
 });
@@ -108,14 +108,14 @@ test("G-OUT-6 max and min have the comparable columns", () => {
   }
 });
 
-test("G-OUT-7 mutation responses", () => {
+test("G-OUT-7 mutation responses have affected_rows and returning", () => {
   expect(admin.members("album_mutation_response")).toEqual({ affected_rows: "Int!", returning: "[album!]!" });
   expect(admin.description("album_mutation_response")).toBe('response of any mutation on the table "album"');
   expect(admin.description("album_mutation_response", "affected_rows")).toBe("number of rows affected by the mutation");
   expect(admin.description("album_mutation_response", "returning")).toBe("data from the rows affected by the mutation");
 });
 
-test("G-OUT-8 numeric columns", () => {
+test("G-OUT-8 sums have the numeric columns", () => {
   expect(Object.keys(admin.members("specimen_sum_fields"))).toEqual([
     "c_float4",
     "c_float8",
@@ -128,7 +128,7 @@ test("G-OUT-8 numeric columns", () => {
   ]);
 });
 
-test("G-OUT-9 comparable columns", () => {
+test("G-OUT-9 G-OUT-9a max has the comparable columns", () => {
   const comparable = Object.keys(admin.members("specimen_max_fields"));
   expect(comparable).toEqual(
     expect.arrayContaining([
@@ -172,7 +172,7 @@ test("G-OUT-9 comparable columns", () => {
   expect(comparable.filter((name) => not.includes(name))).toEqual([]);
 });
 
-test("G-OUT-10 scalar computed fields appear in aggregates, with their arguments, and not in aggregate orders", () => {
+test("G-OUT-10 scalar computed fields are in aggregates with their arguments, and not in aggregate orders", () => {
   expect(admin.members("person_max_fields")).toMatchObject({
     person_title: "String",
     person_score: "numeric",
@@ -184,6 +184,6 @@ test("G-OUT-10 scalar computed fields appear in aggregates, with their arguments
   expect(Object.keys(admin.members("person_max_order_by"))).not.toContain("person_title");
 });
 
-test("G-OUT-11 without selectable columns there is no select_column", () => {
+test("G-OUT-11 a role without selectable columns has no select_column", () => {
   expect(writer.has("artist_select_column")).toBe(false);
 });

@@ -10,13 +10,13 @@ const dialect = await startApi(forGraphql({ anonRole: "music_reader", on: api.da
 const RESPONSE = "application/graphql-response+json; charset=utf-8";
 const PLAIN = "application/json; charset=utf-8";
 
-test("G-OVH-1 all audits of the package graphql-http pass, warnings and notices included", async () => {
+test("G-OVH-1 all audits of the package graphql-http pass, including warnings and notices", async () => {
   const results = await auditServer({ url: `${api.url}/v1/graphql` });
   expect(results.length).toBe(61);
   expect(results.filter(({ status }) => status !== "ok").map(({ id, name, status }) => [id, name, status])).toEqual([]);
 });
 
-test("G-OVH-1 without the setting statuses and types are the dialect's", async () => {
+test("G-OVH-1 without the setting statuses and media types are those of the dialect", async () => {
   const accept = "application/graphql-response+json";
   const answer = await dialect.post("/v1/graphql", { headers: { accept }, body: { query: "{ nope }" } });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, PLAIN]);
@@ -41,7 +41,7 @@ describe("G-OVH-2 the type of the response", () => {
     ["application/graphql-response+json;q=0.5, */*;q=0.1", RESPONSE],
     ["text/html, */*;q=0.8", PLAIN],
     ["application/json;q=0, application/graphql-response+json", RESPONSE],
-  ])("G-OVH-2 Accept: %s", async (accept, type) => {
+  ])("G-OVH-2 the Accept header decides the media type of the response: %s", async (accept, type) => {
     for (const answer of [
       await api.post("/v1/graphql", { headers: { accept }, body: { query: "{ __typename }" } }),
       ...(accept?.includes("text/html")
@@ -52,7 +52,7 @@ describe("G-OVH-2 the type of the response", () => {
   });
 
   test.each(["text/plain", "application/json;q=0", "image/png, text/*"])(
-    "G-OVH-2 Accept: %s is 406",
+    "G-OVH-2 the Accept header %s is refused with 406",
     async (accept) => {
       for (const answer of [
         await api.post("/v1/graphql", { headers: { accept }, body: { query: "mutation { __typename }" } }),
@@ -75,7 +75,7 @@ describe("G-OVH-3 the body of a POST", () => {
     ["application/jsonp", 415],
     ["application/json; charset=utf-16", 415],
     [null, 415],
-  ])("G-OVH-3 Content-Type: %s is %i", async (type, status) => {
+  ])("G-OVH-3 a body of type %s is answered with %i", async (type, status) => {
     const answer = await api.post("/v1/graphql", {
       headers: { "content-type": type },
       body: '{"query":"{__typename}"}',
@@ -90,11 +90,11 @@ const asked = (accept: string) => ({ accept, "content-type": "application/json" 
 describe.each([
   ["application/json", 200],
   ["application/graphql-response+json", 400],
-])("G-OVH-4 statuses as %s", (accept, status) => {
+])("G-OVH-4 statuses for the media type %s", (accept, status) => {
   const headers = asked(accept);
   cases(api, [
     {
-      title: `G-OVH-4 a wrong document is ${status}`,
+      title: `G-OVH-4 an invalid document is ${status}`,
       request: "POST /v1/graphql",
       headers,
       body: { query: "{ nope }" },
@@ -102,7 +102,7 @@ describe.each([
       answer: { errors: [expect.objectContaining({ message: "field 'nope' not found in type: 'query_root'" })] },
     },
     {
-      title: `G-OVH-4 a wrong value is ${status}`,
+      title: `G-OVH-4 an invalid value is ${status}`,
       request: "POST /v1/graphql",
       headers,
       body: { query: "{ album(limit: -1) { id } }" },
@@ -126,7 +126,7 @@ describe.each([
       answer: { errors: [expect.anything()] },
     },
     {
-      title: `G-OVH-4 by GET, a wrong document is ${status}`,
+      title: `G-OVH-4 an invalid document by GET is ${status}`,
       request: "GET /v1/graphql?query={nope}",
       headers,
       status,
@@ -157,21 +157,21 @@ describe.each([
       answer: { errors: [expect.anything()] },
     })),
     {
-      title: "G-OVH-4 by GET, variables that are not JSON are 400",
+      title: "G-OVH-4 variables that are not JSON by GET are 400",
       request: "GET /v1/graphql?query={__typename}&variables={",
       headers,
       status: 400,
       answer: { errors: [expect.anything()] },
     },
     {
-      title: "G-OVH-4 by GET, extensions that are not a map are 400",
+      title: "G-OVH-4 extensions that are not a map by GET are 400",
       request: "GET /v1/graphql?query={__typename}&extensions=1",
       headers,
       status: 400,
       answer: { errors: [expect.anything()] },
     },
     {
-      title: "G-OVH-4 by GET, a mutation is 405",
+      title: "G-OVH-4 a mutation by GET is 405",
       request: "GET /v1/graphql?query=mutation{__typename}",
       headers,
       status: 405,

@@ -4,17 +4,17 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const paged = (rule: string, args: string, ...list: number[]) => ({
-  title: `${rule} ${args}`,
+  title: `${rule} the argument ${args} selects its rows`,
   query: `{ album(order_by: {id: asc}, ${args}) { id } }`,
   data: { album: list.map((id) => ({ id })) },
 });
 const refused = (rule: string, args: string, message: string, code = "validation-failed") => ({
-  title: `${rule} ${args}`,
+  title: `${rule} the argument ${args} is refused`,
   query: `{ album(${args}) { id } }`,
   error: { message, path: `$.selectionSet.album.args.${args.split(":")[0]}`, code },
 });
 const variable = (rule: string, name: string, given: unknown, message: string, code = "validation-failed") => ({
-  title: `${rule} ${name}: ${JSON.stringify(given)} in a variable`,
+  title: `${rule} the variable ${JSON.stringify(given)} is refused for ${name}`,
   query: `query ($n: Int) { album(${name}: $n) { id } }`,
   variables: { n: given },
   error: { message, path: `$.selectionSet.album.args.${name}`, code },
@@ -40,13 +40,13 @@ gqlCases(api, [
   variable("G-PAG-1", "limit", 2.5, outside("2.5"), "parse-failed"),
   variable("G-PAG-1", "limit", 5000000000, outside("5.0e9"), "parse-failed"),
   {
-    title: "G-PAG-1 an integral float from JSON is an integer",
+    title: "G-PAG-1 an integral number from JSON is accepted as an integer",
     query: "query ($n: Int) { album(limit: $n, order_by: {id: asc}) { id } }",
     variables: { n: 1.0 },
     data: { album: [{ id: 1 }] },
   },
   {
-    title: "G-PAG-1 a variable that is null sets no limit",
+    title: "G-PAG-1 a null variable sets no limit",
     query: "query ($n: Int) { album_aggregate(limit: $n) { aggregate { count } } }",
     variables: { n: null },
     data: { album_aggregate: { aggregate: { count: 5 } } },
@@ -70,27 +70,27 @@ const capped = await gqlApi({ dbMaxRows: 2 });
 
 gqlCases(capped, [
   {
-    title: "G-PAG-3 DB_MAX_ROWS caps lists",
+    title: "G-PAG-3 DB_MAX_ROWS limits lists",
     query: "{ album(order_by: {id: asc}) { id } }",
     data: { album: [{ id: 1 }, { id: 2 }] },
   },
   {
-    title: "G-PAG-3 the smaller of cap and limit applies",
+    title: "G-PAG-3 the smaller of DB_MAX_ROWS and limit applies",
     query: "{ a: album(order_by: {id: asc}, limit: 1) { id } b: album(order_by: {id: asc}, limit: 4) { id } }",
     data: { a: [{ id: 1 }], b: [{ id: 1 }, { id: 2 }] },
   },
   {
-    title: "G-PAG-3 nodes are capped, aggregates are not",
+    title: "G-PAG-3 DB_MAX_ROWS limits nodes and not aggregates",
     query: "{ album_aggregate(order_by: {id: asc}) { aggregate { count } nodes { id } } }",
     data: { album_aggregate: { aggregate: { count: 5 }, nodes: [{ id: 1 }, { id: 2 }] } },
   },
   {
-    title: "G-PAG-3 a user's limit applies to aggregates too",
+    title: "G-PAG-3 the limit of the request applies to aggregates too",
     query: "{ album_aggregate(order_by: {id: asc}, limit: 4) { aggregate { count } nodes { id } } }",
     data: { album_aggregate: { aggregate: { count: 4 }, nodes: [{ id: 1 }, { id: 2 }] } },
   },
   {
-    title: "G-PAG-3 relationships are capped",
+    title: "G-PAG-3 DB_MAX_ROWS limits relationships",
     query: "{ artist_by_pk(id: 1) { albums(order_by: {id: asc}) { id } } }",
     data: { artist_by_pk: { albums: [{ id: 1 }, { id: 2 }] } },
   },

@@ -90,7 +90,7 @@ test("G-PRE-1 presets are session variables and literals of every type", async (
   });
 });
 
-test("G-PRE-1 the database refuses a bad value, and the error does not show the statement", async () => {
+test("G-PRE-1 the database refuses an invalid preset, and the error does not show the statement", async () => {
   const answer = await mutate('insert_album_one(object: {title: "x"}) { id }', as("two"));
   expect(answer.errors[0]).toMatchObject({
     message: 'invalid input syntax for type integer: "two"',
@@ -98,7 +98,7 @@ test("G-PRE-1 the database refuses a bad value, and the error does not show the 
   });
 });
 
-test("G-PRE-1 a domain's check runs", async () => {
+test("G-PRE-1 the check of a domain applies to presets", async () => {
   const answer = await mutate("insert_booking_one(object: {}) { id }", as("nobody"));
   expect(answer.errors[0].extensions.code).toBe("permission-error");
   expect(await mutate("insert_booking_one(object: {}) { guest seats period }", as("a@b.example"))).toEqual({
@@ -106,7 +106,7 @@ test("G-PRE-1 a domain's check runs", async () => {
   });
 });
 
-test("G-PRE-1 a missing variable is an error", async () => {
+test("G-PRE-1 a missing session variable of a preset is an error", async () => {
   expect(await mutate('insert_album_one(object: {title: "x"}) { id }', asAdmin("owner"))).toEqual({
     errors: [
       { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
@@ -136,7 +136,7 @@ test("G-PRE-1 NOW() is the time of each transaction", async () => {
   expect(await isOrdered(between, first)).toBe(false);
 });
 
-test("G-PRE-2 preset columns are in no input, although they are listed", async () => {
+test("G-PRE-2 preset columns are in no input, also if the permission lists them", async () => {
   const schema = await schemaOf(api, "owner");
   expect(Object.keys(schema.members("album_insert_input"))).toEqual(["artist", "id", "price", "title"]);
   expect(Object.keys(schema.members("album_set_input"))).toEqual(["title"]);
@@ -144,7 +144,7 @@ test("G-PRE-2 preset columns are in no input, although they are listed", async (
   expect(schema.has("album_inc_input")).toBe(false);
 });
 
-test("G-PRE-3 presets apply to every row, and to nested rows with any parent", async () => {
+test("G-PRE-3 presets apply to every row, and to nested rows under any parent", async () => {
   const rows = await mutate('insert_album(objects: [{title: "a"}, {title: "b"}]) { returning { artist_id } }', as("3"));
   expect(rows.data.insert_album.returning).toEqual([{ artist_id: 3 }, { artist_id: 3 }]);
   const nested = await mutate(
@@ -159,7 +159,7 @@ test("G-PRE-3 presets apply to every row, and to nested rows with any parent", a
   expect(parent.data.insert_album_one).toEqual({ artist_id: 3 });
 });
 
-test("G-PRE-3 the check sees presets", async () => {
+test("G-PRE-3 the check of a permission sees presets", async () => {
   expect((await mutate('insert_album_one(object: {title: "a"}) { id }', as("1", "checked"))).errors[0].message).toBe(
     "check constraint of an insert/update permission has failed",
   );
@@ -198,7 +198,7 @@ test("G-PRE-4 G-UPD-2 an update may consist of presets only", async () => {
   ).toEqual({ data: { update_album_many: [{ affected_rows: 1 }, { affected_rows: 0 }] } });
 });
 
-test("G-PRE-5 if presets give every column, the input has a placeholder", async () => {
+test("G-PRE-5 an input whose columns all have presets has a placeholder", async () => {
   const schema = await schemaOf(api, "owner");
   expect(schema.members("team_insert_input")).toEqual({ _PLACEHOLDER: "String" });
   expect(await mutate("insert_team(objects: [{}, {}]) { returning { name } }", as("1"))).toEqual({
@@ -212,50 +212,53 @@ test("G-PRE-5 if presets give every column, the input has a placeholder", async 
   );
 });
 
-test.skipIf(!capabilities.postgis)("G-PRE-1 G-FIL-5 geometry from GeoJSON, literal and in a variable", async () => {
-  const geo = await startApi(
-    forGraphql({
-      on: api.database,
-      dbTxEnd: "rollback",
-      dbSchemas: ["atlas"],
-      dbExtraSearchPath: ["public", "gis"],
-      metadata: documentOf([
-        table("atlas.spots", {
-          select_permissions: permissions({ maker: everything }),
-          insert_permissions: permissions({
-            maker: {
-              check: { at: { _eq: "X-Session-Place" } },
-              columns: ["id", "name"],
-              set: {
-                at: "X-Session-Place",
-                track: {
-                  type: "LineString",
-                  coordinates: [
-                    [0, 0],
-                    [1, 1],
-                  ],
+test.skipIf(!capabilities.postgis)(
+  "G-PRE-1 G-FIL-5 a preset may be geometry in GeoJSON, as a literal and in a session variable",
+  async () => {
+    const geo = await startApi(
+      forGraphql({
+        on: api.database,
+        dbTxEnd: "rollback",
+        dbSchemas: ["atlas"],
+        dbExtraSearchPath: ["public", "gis"],
+        metadata: documentOf([
+          table("atlas.spots", {
+            select_permissions: permissions({ maker: everything }),
+            insert_permissions: permissions({
+              maker: {
+                check: { at: { _eq: "X-Session-Place" } },
+                columns: ["id", "name"],
+                set: {
+                  at: "X-Session-Place",
+                  track: {
+                    type: "LineString",
+                    coordinates: [
+                      [0, 0],
+                      [1, 1],
+                    ],
+                  },
                 },
               },
-            },
+            }),
           }),
-        }),
-      ]),
-    }),
-  );
-  const answer = await geo.gql(
-    'mutation { insert_atlas_spots_one(object: {id: 900, name: "x"}) { at track } }',
-    {},
-    asAdmin("maker", { place: '{"type":"Point","coordinates":[1,2]}' }),
-  );
-  expect(answer.errors).toBeUndefined();
-  expect(answer.data.insert_atlas_spots_one).toMatchObject({
-    at: { type: "Point", coordinates: [1, 2] },
-    track: {
-      type: "LineString",
-      coordinates: [
-        [0, 0],
-        [1, 1],
-      ],
-    },
-  });
-});
+        ]),
+      }),
+    );
+    const answer = await geo.gql(
+      'mutation { insert_atlas_spots_one(object: {id: 900, name: "x"}) { at track } }',
+      {},
+      asAdmin("maker", { place: '{"type":"Point","coordinates":[1,2]}' }),
+    );
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data.insert_atlas_spots_one).toMatchObject({
+      at: { type: "Point", coordinates: [1, 2] },
+      track: {
+        type: "LineString",
+        coordinates: [
+          [0, 0],
+          [1, 1],
+        ],
+      },
+    });
+  },
+);

@@ -24,12 +24,12 @@ test("G-PRM-1 the administrator sees every relation and column", () => {
   expect(Object.keys(admin.members("artist"))).toContain("stats");
 });
 
-test("G-PRM-1 SQL of the administrator runs as the login role", async () => {
+test("G-PRM-1 statements of the administrator run as the login role", async () => {
   const [login] = await api.sql("select current_user::text as name");
   expect(await api.gql("{ acting { name } }")).toEqual({ data: { acting: [login] } });
 });
 
-test("G-PRM-2 a role has the rights of its grants, functions and computed fields included", async () => {
+test("G-PRM-2 G-PRM-2a a role has the rights of its grants, including functions and computed fields", async () => {
   const editor = await schemaOf(api, "music_editor");
   expect(Object.keys(editor.members("query_root"))).toContain("editors_albums");
   expect(Object.keys(reader.members("query_root"))).not.toContain("editors_albums");
@@ -40,7 +40,7 @@ test("G-PRM-2 a role has the rights of its grants, functions and computed fields
   );
 });
 
-test("G-PRM-2 a schema without USAGE is closed", async () => {
+test("G-PRM-2 G-PRM-2a a schema without USAGE is not served", async () => {
   const shop = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
     expect((await schemaOf(shop, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
@@ -52,13 +52,13 @@ test("G-PRM-2 a schema without USAGE is closed", async () => {
 
 gqlCases(api, [
   {
-    title: "G-PRM-2 statements run as the role",
+    title: "G-PRM-2 statements of a role run as the role",
     query: "{ acting { name } }",
     role: "music_reader",
     data: { acting: [{ name: "music_reader" }] },
   },
   {
-    title: "G-PRM-2 row policies choose the rows",
+    title: "G-PRM-2 row policies decide the visible rows",
     query: "{ album(order_by: {id: asc}) { id } }",
     role: "music_artist",
     session: { "artist-id": "1" },
@@ -71,7 +71,7 @@ gqlCases(api, [
     error: unknown("album", "query_root"),
   },
   {
-    title: "G-PRM-5 a row policy refuses the row",
+    title: "G-PRM-5 a row policy refuses a written row",
     query: 'mutation { insert_album_one(object: {artist_id: 1, title: "x", price: -1}) { id } }',
     role: "music_editor",
     error: { message: 'new row violates row-level security policy for table "album"', code: "permission-error" },
@@ -122,7 +122,7 @@ gqlCases(api, [
     error: unknown("stats", "artist"),
   },
   {
-    title: "G-PRM-6 a hidden table is not a relationship",
+    title: "G-PRM-6 a hidden table gives no relationship",
     query: "{ person { passport { number } } }",
     role: "music_reader",
     error: unknown("passport", "person"),
@@ -142,7 +142,7 @@ test("G-PRM-2 rights that are granted later take effect after a reload", async (
   }
 });
 
-test("G-PRM-2 USAGE counts for a schema that only the metadata adds", async () => {
+test("G-PRM-2 G-PRM-2a USAGE is required for a schema that only the metadata adds", async () => {
   await api.sql(
     "create schema attic; create table attic.box (id int primary key); grant select on attic.box to music_reader",
   );

@@ -136,7 +136,7 @@ const data = async (query: string, role: string, session?: Record<string, string
 };
 const queries = async (role: string) => Object.keys((await schemaOf(api, role)).members("query_root"));
 
-test("G-PRM-3 a role of the metadata need not exist in the database, and its grants do not count", async () => {
+test("G-PRM-3 a role of the metadata need not exist in the database, and grants do not apply to it", async () => {
   expect(await api.sql("select from pg_roles where rolname = 'short'")).toEqual([]);
   expect(await queries("short")).toEqual([
     "album",
@@ -151,7 +151,7 @@ test("G-PRM-3 a role of the metadata need not exist in the database, and its gra
   ]);
 });
 
-test("G-PRM-3 a role of the database with a permission in the metadata has only that one, and its statements run as the login role", async () => {
+test("G-PRM-3 a database role with permissions in the metadata has only those, and runs as the login role", async () => {
   await api.sql(
     "create view acting_now as select current_user::text as name, current_setting('session.user_id', true) as who",
   );
@@ -176,7 +176,7 @@ test("G-PRM-3 a role of the database with a permission in the metadata has only 
   await api.sql("drop view acting_now");
 });
 
-test("G-PRM-7 the filter applies in functions, in where, in order_by and in returned rows of a write", async () => {
+test("G-PRM-7 the filter applies to functions, where, order_by and returned rows of a write", async () => {
   expect(
     await data('{ search_albums(args: {term: "a"}, order_by: {id: asc}) { id } first_album { id } }', "short"),
   ).toEqual({ search_albums: [{ id: 2 }, { id: 4 }], first_album: null });
@@ -214,7 +214,7 @@ test("G-PRM-7 the filter applies in functions, in where, in order_by and in retu
   });
 });
 
-test("G-PRM-8 the limit applies to lists, related lists and nodes, not to counts and single rows", async () => {
+test("G-PRM-8 the limit applies to lists, related lists and nodes, and not to counts and single rows", async () => {
   const answer = await data(
     `{ album(order_by: {id: asc}) { id } one: album(order_by: {id: asc}, limit: 1) { id } more: album(order_by: {id: asc}, limit: 10, offset: 1) { id }
        album_aggregate(order_by: {id: asc}) { aggregate { count max { id } } nodes { id } } album_by_pk(id: 5) { id }
@@ -250,7 +250,7 @@ test("G-PRM-8 the limit does not apply to returned rows of a write", async () =>
   expect(answer.update_album.affected_rows).toBeGreaterThan(2);
 });
 
-test("G-PRM-8 a limit of 0 empties lists, not single rows", async () => {
+test("G-PRM-8 a limit of 0 empties lists and not single rows", async () => {
   const query = `{ album { id } album_by_pk(id: 5) { id artist { id albums { id } albums_aggregate { aggregate { count } nodes { id } } } } }`;
   expect(await data(query, "no_lists")).toEqual({
     album: [],
@@ -260,7 +260,7 @@ test("G-PRM-8 a limit of 0 empties lists, not single rows", async () => {
 
 const failed = "check constraint of an insert/update permission has failed";
 
-test("G-PRM-9 a check that is NULL fails, and it sees defaults and triggers", async () => {
+test("G-PRM-9 G-PRM-9b a check that is NULL fails, and it sees defaults and triggers", async () => {
   expect(
     (await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x"}]) { affected_rows } }', "checked"))
       .errors[0].message,
@@ -284,7 +284,7 @@ test("G-PRM-9 a check that is NULL fails, and it sees defaults and triggers", as
   ).toEqual({ insert_album: { affected_rows: 1 } });
 });
 
-test("G-PRM-9 G-NST-10 nested rows have the check of their table, reported at their position", async () => {
+test("G-PRM-9 G-NST-10 nested rows have the check of their table, with errors at their path", async () => {
   const nested = (price: number, country: string) =>
     ask(
       `mutation { insert_artist_one(object: {name: "N", country: ${country}, albums: {data: [{title: "x", price: ${price}}]}}) { name albums { price } } }`,
@@ -298,7 +298,7 @@ test("G-PRM-9 G-NST-10 nested rows have the check of their table, reported at th
   expect((await nested(11, '"SE"')).data.insert_artist_one.albums).toEqual([{ price: 11 }]);
 });
 
-test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert has the insert check for new rows, and the update filter and check for the others", async () => {
+test("G-PRM-9 G-UPS-3 G-UPS-4 G-PRM-9a an upsert applies the insert check to new rows, and the update filter and check to others", async () => {
   const upsert = (id: number, price: number) =>
     ask(
       `mutation { insert_album(objects: [{id: ${id}, artist_id: 1, title: "x", price: ${price}}], on_conflict: {constraint: album_pkey, update_columns: [price]}) { affected_rows returning { price } } }`,
@@ -311,7 +311,7 @@ test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert has the insert check for new rows, and t
   expect((await upsert(4, 5)).data.insert_album).toEqual({ affected_rows: 0, returning: [] }); // the update filter leaves it out
 });
 
-test("G-PRM-9 G-UPS-4 an upsert on a partitioned table", async () => {
+test("G-PRM-9 G-UPS-4 an upsert on a partitioned table applies the insert and the update check", async () => {
   const upsert = (id: number, value: number) =>
     ask(
       `mutation { insert_measure(objects: [{id: ${id}, kind: "a", value: ${value}}], on_conflict: {constraint: measure_pkey, update_columns: [value]}) { affected_rows } }`,
@@ -322,7 +322,7 @@ test("G-PRM-9 G-UPS-4 an upsert on a partitioned table", async () => {
   expect(await upsert(9, 5)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
 });
 
-test("G-PRM-10 on_conflict is refused without a right to update", async () => {
+test("G-PRM-10 on_conflict is refused without an update permission", async () => {
   const schema = await schemaOf(api, "only_insert");
   expect(schema.values("album_update_column")).toEqual(["_PLACEHOLDER"]);
   expect(Object.keys(schema.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
@@ -338,7 +338,7 @@ test("G-PRM-10 on_conflict is refused without a right to update", async () => {
   });
 });
 
-test("G-PRM-11 G-AUTH-20 backend-only fields, the header and its values", async () => {
+test("G-PRM-11 G-AUTH-20 backend-only fields need the header with a true value", async () => {
   const remove = (headers: Record<string, string>) =>
     api.gql("mutation { delete_album(where: {}) { affected_rows } }", {}, { ...asAdmin("backend"), ...headers });
   expect((await remove({})).errors[0].message).toBe("no mutations exist");
@@ -356,7 +356,7 @@ test("G-PRM-11 G-AUTH-20 backend-only fields, the header and its values", async 
   });
 });
 
-test("G-PRM-12 relationships need the right on their target, by-pk fields the key", async () => {
+test("G-PRM-12 relationships need a permission on their target, and by_pk fields one on the key", async () => {
   const without = await schemaOf(api, "no_artist");
   expect(Object.keys(without.members("album"))).not.toContain("artist");
   expect(Object.keys(without.members("album_bool_exp"))).not.toContain("artist");
@@ -367,7 +367,7 @@ test("G-PRM-12 relationships need the right on their target, by-pk fields the ke
   expect(noKey.members("album")).toHaveProperty("artist");
 });
 
-test("G-PRM-13 an inherited role has the rows of any parent, the largest limit, aggregates if one parent has them, and all root fields", async () => {
+test("G-PRM-13 an inherited role has the rows and root fields of its parents, the largest limit, and aggregates of any parent", async () => {
   expect(
     await data("{ album(order_by: {id: asc}) { id } album_aggregate { aggregate { count } } }", "both_short"),
   ).toEqual({ album: [{ id: 1 }, { id: 2 }], album_aggregate: { aggregate: { count: 5 } } });
@@ -379,7 +379,7 @@ test("G-PRM-13 an inherited role has the rows of any parent, the largest limit, 
   ]);
 });
 
-test("G-PRM-13 G-PRM-14 computed fields are like columns", async () => {
+test("G-PRM-13 G-PRM-14 computed fields of an inherited role are like columns", async () => {
   expect((await schemaOf(api, "mixed")).members("person")).toMatchObject({
     id: "Int!",
     name: "String",
@@ -404,7 +404,7 @@ test("G-PRM-13 G-PRM-14 computed fields are like columns", async () => {
   ).toEqual({ person: [{ id: 1 }], ordered: [{ points: null }, { points: null }] });
 });
 
-test("G-PRM-14 a hidden cell is NULL everywhere", async () => {
+test("G-PRM-14 G-PRM-14a a hidden cell is NULL in every position", async () => {
   const session = { "artist-id": "1" };
   const schema = await schemaOf(api, "mixed");
   expect(schema.members("album")).toEqual({ id: "Int!", title: "String", price: "numeric", sold: "Int" });
@@ -441,7 +441,7 @@ test("G-PRM-14 a hidden cell is NULL everywhere", async () => {
   });
 });
 
-test("G-PRM-14 G-PRM-17 inherited through an inherited role, the same cells", async () => {
+test("G-PRM-14 G-PRM-17 an inherited role of an inherited role has the same cells", async () => {
   expect(await data("{ album(order_by: {id: asc}) { id title price } }", "outer", { "artist-id": "2" })).toEqual({
     album: [
       [1, "Arrival", null],
@@ -454,7 +454,7 @@ test("G-PRM-14 G-PRM-17 inherited through an inherited role, the same cells", as
   expect((await schemaOf(api, "inner")).members("album")).toEqual({ id: "Int!", price: "numeric", sold: "Int" });
 });
 
-test("G-PRM-15 equal write permissions are inherited, others are not, with a log line", async () => {
+test("G-PRM-15 equal write permissions are inherited, and different ones are logged and left out", async () => {
   expect(Object.keys((await schemaOf(api, "insert_alike")).members("album_insert_input"))).toEqual(["id", "title"]);
   expect((await schemaOf(api, "insert_unlike")).roots.mutation).toBeUndefined();
   expect(kept.all()).toContainEqual(
@@ -467,7 +467,7 @@ test("G-PRM-15 equal write permissions are inherited, others are not, with a log
   ).toEqual({ delete_album: { affected_rows: 2 } });
 });
 
-test("G-PRM-16 G-FN-8 mutation functions for the roles listed and who inherits from them", async () => {
+test("G-PRM-16 G-FN-8 mutation functions are available to listed roles and to roles that inherit from them", async () => {
   expect(Object.keys((await schemaOf(api, "checked")).members("mutation_root"))).toContain("sell_album");
   expect(await ask("mutation { sell_album(args: {album_id: 1}) { id sold } }", "checked")).toEqual({
     data: { sell_album: { id: 1, sold: 4 } },
@@ -499,7 +499,7 @@ test("G-PRM-17 a role's own permission replaces the inherited one", async () => 
   expect(await data("{ album { id } }", "overridden")).toEqual({ album: [{ id: 1 }] });
 });
 
-test("G-PRM-17 roles in a cycle inherit nothing, which is logged; other roles are unaffected", async () => {
+test("G-PRM-17 roles in a cycle inherit nothing, with a log line, and other roles are unaffected", async () => {
   for (const role of ["circle_a", "circle_b", "circle_c"]) {
     expect(await queries(role)).toEqual(["no_queries_available"]);
     expect(kept.all()).toContainEqual(expect.stringContaining(`inherited role ${role}: its parents form a cycle`));
@@ -509,13 +509,13 @@ test("G-PRM-17 roles in a cycle inherit nothing, which is logged; other roles ar
   });
 });
 
-test("G-PRM-17 G-PRM-18 a parent without a permission in the metadata passes on nothing, with any grants", async () => {
+test("G-PRM-17 G-PRM-18 a parent without permissions in the metadata passes on nothing, with any grants", async () => {
   expect((await schemaOf(api, "with_grants")).members("album")).toEqual({ id: "Int!", title: "String!" });
   expect(await queries("only_grants")).toEqual(["no_queries_available"]);
   expect(kept.all()).toContain("inherited role only_grants: parent music_editor has no permission in the metadata");
 });
 
-test("G-PRM-7 live queries have the same filters and cells", async () => {
+test("G-PRM-7 live queries apply the filters and cells of permissions", async () => {
   const socket = await openSocket(api);
   await socket.init({ headers: asAdmin("mixed", { "artist-id": "1" }) });
   socket.send({
@@ -535,7 +535,7 @@ test("G-PRM-7 live queries have the same filters and cells", async () => {
   await socket.close();
 });
 
-test("G-PRM-7 G-SUB-6 live queries of one role and document keep each caller's rows apart", async () => {
+test("G-PRM-7 G-SUB-6 live queries of one role and document keep the rows of each caller separate", async () => {
   const callers = await Promise.all(
     ["1", "2", "3", "4"].map(async (artist) => {
       const socket = await openSocket(api);
@@ -558,7 +558,7 @@ test("G-PRM-7 G-SUB-6 live queries of one role and document keep each caller's r
   }
 });
 
-describe("G-PRM-19 checks behind the write", async () => {
+describe("G-PRM-19 permission checks after the statement", async () => {
   const few = { counts: { active: { _lt: 3 } } };
   const own = { parent: { owner: { _eq: "X-Session-User" } } };
   const metadata = documentOf([
@@ -656,7 +656,7 @@ describe("G-PRM-19 checks behind the write", async () => {
     ],
     ["a row with another's parent", "insert_node(objects: [{id: 10, parent_id: 1}]) { affected_rows }", FAILED, FAILED],
     [
-      "what a trigger behind the write changes is seen",
+      "rows that a trigger changes after the write",
       "insert_node(objects: [{id: 10, parent_id: -1}]) { affected_rows }",
       FAILED,
       rows(1),
@@ -693,11 +693,14 @@ describe("G-PRM-19 checks behind the write", async () => {
       { id: 12, parent: { id: 13 } },
       { id: 12, parent: { id: 13 } },
     ],
-  ])("G-PRM-19 %s (field F4)", async (_, mutation, inStatement, afterStatement) => {
-    expect(await outcomes(mutation)).toEqual([inStatement, afterStatement]);
-  });
+  ])(
+    "G-PRM-19 the check sees related data in its state after the statement: %s (field F4)",
+    async (_, mutation, inStatement, afterStatement) => {
+      expect(await outcomes(mutation)).toEqual([inStatement, afterStatement]);
+    },
+  );
 
-  test("G-PRM-19 a failing check undoes the mutation, with the position of the write (field F4)", async () => {
+  test("G-PRM-19 a failing check undoes the mutation, with the path of its write (field F4)", async () => {
     const { errors } = await mutate(
       behind,
       'a: insert_task(objects: [{id: 9, member_id: 1}]) { affected_rows } b: insert_member_one(object: {id: 5, status: "inactive", team: "b", tasks: {data: [{id: 1}, {id: 2}, {id: 3}]}}) { id }',
@@ -711,7 +714,7 @@ describe("G-PRM-19 checks behind the write", async () => {
     expect(await behind.sql("select from task")).toEqual([]);
   });
 
-  test("G-PRM-19 a write that removes rows makes a later one possible again (field F4)", async () => {
+  test("G-PRM-19 a write that removes rows allows a later one in the same mutation (field F4)", async () => {
     await behind.sql("update member set status = 'active' where team = 'a'");
     expect(
       await mutate(
@@ -721,7 +724,7 @@ describe("G-PRM-19 checks behind the write", async () => {
     ).toEqual({ data: { a: rows(2), b: rows(1) } });
   });
 
-  test("G-PRM-19 the check applies to REST too, bulk inserts and upserts included (field F4)", async () => {
+  test("G-PRM-19 the check applies to REST, including bulk inserts and upserts (field F4)", async () => {
     const headers = asAdmin("mem", { user: "u1" });
     const body = [
       { id: 5, status: "active", team: "a" },

@@ -71,7 +71,7 @@ const metadata = {
 const api = await startApi(forGraphql({ metadata }));
 const as = (role: string, variables: Record<string, string> = {}) => asAdmin(role, variables);
 
-test("G-PRM-7 G-PRM-8 the select filter and the limit hold at the root, in relationships and in aggregates", async () => {
+test("G-PRM-7 G-PRM-8 the select filter and the limit apply to the root, relationships and aggregates", async () => {
   const answer = await api.gql(
     "{ album(order_by: {id: asc}) { id } all: album_aggregate { aggregate { count } nodes { id } } artist(order_by: {id: asc}, limit: 1) { albums { id } } }",
     {},
@@ -91,12 +91,12 @@ test("G-FIL-7 G-CON-5 a missing session variable is an error", async () => {
   });
 });
 
-test("G-PRM-6 what a role may not use is not in its schema", async () => {
+test("G-PRM-6 objects that a role may not use are not in its schema", async () => {
   const answer = await api.gql("{ album { price } }", {}, as("reader"));
   expect(answer.errors[0].message).toBe("field 'price' not found in type: 'album'");
 });
 
-test("G-PRM-9 G-CON-5 a failing check rolls back, presets are applied", async () => {
+test("G-PRM-9 G-CON-5 a failing check rolls back the mutation, and presets are applied", async () => {
   const bad = await api.gql(
     'mutation { insert_album(objects: [{id: 901, title: "x", price: 0}]) { affected_rows } }',
     {},
@@ -136,7 +136,7 @@ test("G-PRM-11 backend-only fields need the header", async () => {
   expect(await api.sql("select title, sold from album where id = 1")).toEqual([{ title: "z", sold: 7 }]);
 });
 
-test("G-PRM-13 G-PRM-14 an inherited role sees the rows of any parent, and columns where a parent's filter admits the row", async () => {
+test("G-PRM-13 G-PRM-14 an inherited role sees the rows of any parent, and columns by the filter of their parent", async () => {
   const answer = await api.gql(
     "{ album(order_by: {id: asc}) { id title price } }",
     {},

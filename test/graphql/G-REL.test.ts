@@ -10,7 +10,7 @@ const api = await startApi(forGraphql());
 const admin = await schemaOf(api);
 const reader = await schemaOf(api, "music_reader");
 
-test("G-REL-1 an object relationship is non-null along own keys whose columns all are", () => {
+test("G-REL-1 an object relationship is non-null if the columns of its own key are", () => {
   expect(admin.members("album").artist).toBe("artist!");
   expect(admin.members("match")).toMatchObject({ team: "team!", teamByAwayTeamId: "team!" });
   expect(admin.members("sheep").person).toBe("person");
@@ -31,7 +31,7 @@ test("G-REL-3 a relationship exists only for roles that may read its rows", () =
   expect(Object.keys(reader.members("match"))).toContain("team");
 });
 
-test("G-REL-5 keys of both sides, one-to-one ones as objects, views have none", () => {
+test("G-REL-5 foreign keys give relationships on both sides, one-to-one keys give objects, and views have none", () => {
   expect(admin.members("passport").person).toBe("person!");
   expect(admin.members("studio")).toMatchObject({ takes: "[take!]!" });
   expect(admin.members("take").studio).toBe("studio!");
@@ -53,12 +53,12 @@ test("G-REL-6 names are the singular and plural of the target's SQL name", async
   }
 });
 
-test("G-REL-7 names are given in the order of the keys' columns", () => {
+test("G-REL-7 names are given in the order of the columns of keys", () => {
   expect(admin.members("team")).toMatchObject({ matches: "[match!]!", matchesByAwayTeamId: "[match!]!" });
   expect(admin.members("place")).toMatchObject({ trips: "[trip!]!", tripsByTarget: "[trip!]!" });
 });
 
-test("G-REL-8 a relationship whose name is taken gets another, twice if necessary", () => {
+test("G-REL-8 a relationship whose name is in use gets another name, twice if necessary", () => {
   const trip = admin.members("trip");
   expect(trip).toMatchObject({
     place: "String",
@@ -68,15 +68,15 @@ test("G-REL-8 a relationship whose name is taken gets another, twice if necessar
   });
 });
 
-test("G-REL-9 fallback names are camelized", () => {
+test("G-REL-9 fallback names are in camelCase", () => {
   expect(Object.keys(admin.members("match"))).toContain("teamByAwayTeamId");
 });
 
-test("G-REL-9 a key of a table on itself", () => {
+test("G-REL-9 a key of a table on itself gives both relationships", () => {
   expect(admin.members("employee")).toMatchObject({ employee: "employee", employees: "[employee!]!" });
 });
 
-test("G-REL-10 irregular and uncountable words", async () => {
+test("G-REL-10 irregular and uncountable words have their plural", async () => {
   expect(admin.members("person").sheep).toBe("[sheep!]!");
   await api.sql(
     "create table child (id int primary key, person_id int references person); create table series (id int primary key, child_id int references child)",
@@ -95,19 +95,19 @@ test("G-REL-10 irregular and uncountable words", async () => {
 
 gqlCases(api, [
   {
-    title: "G-REL-1 a row that the role may not see is null, in a non-null type too",
+    title: "G-REL-1 G-REL-1a a row that the role may not see is null, also in a non-null type",
     query: "{ match(where: {id: {_eq: 1}}) { id team { name } } }",
     role: "music_reader",
     data: { match: [{ id: 1, team: { name: "Reds" } }] },
   },
   {
-    title: "G-REL-2 array relationships take list arguments",
+    title: "G-REL-2 array relationships accept list arguments",
     query:
       "{ artist(where: {id: {_eq: 1}}) { albums(order_by: {price: desc}, limit: 1) { title } albums_aggregate(where: {live: {_eq: true}}) { aggregate { count } } } }",
     data: { artist: [{ albums: [{ title: "Waterloo" }], albums_aggregate: { aggregate: { count: 1 } } }] },
   },
   {
-    title: "G-REL-7 each name follows its own key",
+    title: "G-REL-7 each relationship follows its own key",
     query:
       "{ match(where: {id: {_eq: 1}}) { home: team { name } away: teamByAwayTeamId { name } } team_by_pk(id: 1) { matches(order_by: {id: asc}) { id } matchesByAwayTeamId { id } } }",
     data: {
@@ -116,13 +116,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-REL-9 a key of a table on itself has both directions",
+    title: "G-REL-9 a key of a table on itself is followed in both directions",
     query: "{ employee_by_pk(id: 2) { employee { name } employees { name } } }",
     data: { employee_by_pk: { employee: { name: "Boss" }, employees: [{ name: "Low" }] } },
   },
 ]);
 
-test("G-REL-1 an invisible related row is null where the type says it cannot be", async () => {
+test("G-REL-1 G-REL-1a a related row that a row policy hides is null in a non-null type", async () => {
   await api.sql("alter table team enable row level security");
   try {
     const answer = await api.gql(
@@ -169,7 +169,7 @@ test("G-REL-11 without the option a hidden row is null in a non-null type", asyn
   await plain.close();
 });
 
-test("G-REL-11 the type is nullable if a permission has a filter, only for that role", async () => {
+test("G-REL-11 the type is nullable for a role if a permission has a filter", async () => {
   const metadata = artists(
     { columns: "*", filter: { name: { _eq: "Abba" } } },
     {
@@ -193,7 +193,7 @@ test("G-REL-11 the type is nullable if a permission has a filter, only for that 
   await option.close();
 });
 
-test("G-REL-11 the type is nullable under row policies that bind the acting role", async () => {
+test("G-REL-11 the type is nullable if row policies apply to the acting role", async () => {
   const database = await openDatabase();
   await database.query(
     "alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')",

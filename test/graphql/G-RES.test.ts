@@ -81,34 +81,38 @@ const as = <Row extends { readonly title: string; readonly request: string }>(ro
 
 cases(api, [
   as({
-    title: "G-RES-1 answers a path",
+    title: "G-RES-1 an endpoint answers its path",
     request: "GET /api/rest/teams",
     answer: { team: [{ name: "Reds" }, { name: "Blues" }] },
   }),
-  as({ title: "G-RES-1 answers a path with a parameter", request: "GET /api/rest/teams/1", answer: REDS }),
-  as({ title: "G-RES-1 words before parts", request: "GET /api/rest/teams/first", answer: { team: [{ id: 1 }] } }),
+  as({ title: "G-RES-1 an endpoint answers a path with a parameter", request: "GET /api/rest/teams/1", answer: REDS }),
   as({
-    title: "G-RES-1 refuses an unknown path",
+    title: "G-RES-1 a path with a word precedes a path with a parameter",
+    request: "GET /api/rest/teams/first",
+    answer: { team: [{ id: 1 }] },
+  }),
+  as({
+    title: "G-RES-1 an unknown path is refused",
     request: "GET /api/rest/nothing",
     status: 404,
     answer: { path: "$", error: "Endpoint not found", code: "not-found" },
   }),
   as({
-    title: "G-RES-1 refuses another method",
+    title: "G-RES-1 another method is refused",
     request: "DELETE /api/rest/teams/1",
     status: 405,
     responseHeaders: { allow: "GET, PUT, PATCH" },
     answer: { path: "$", error: "Method DELETE is not allowed for this endpoint", code: "method-not-allowed" },
   }),
-  as({ title: "G-RES-1 answers HEAD where GET is allowed", request: "HEAD /api/rest/teams", status: 200, bytes: "" }),
+  as({ title: "G-RES-1 an endpoint with GET answers HEAD", request: "HEAD /api/rest/teams", status: 200, bytes: "" }),
   as({
-    title: "G-RES-2 runs a mutation",
+    title: "G-RES-2 an endpoint may run a mutation",
     request: "PATCH /api/rest/teams/1",
     body: { name: "Whites" },
     answer: { update_team_by_pk: { name: "Whites" } },
   }),
   as({
-    title: "G-RES-2 a mutation is never run by GET",
+    title: "G-RES-2 a mutation is refused by GET",
     request: "GET /api/rest/rename/1?name=x",
     status: 405,
     responseHeaders: { allow: "POST" },
@@ -119,7 +123,7 @@ cases(api, [
     },
   }),
   as({
-    title: "G-RES-2 a subscription is refused",
+    title: "G-RES-2 an endpoint with a subscription is refused",
     request: "GET /api/rest/live",
     status: 400,
     answer: {
@@ -129,23 +133,23 @@ cases(api, [
     },
   }),
   as({
-    title: "G-RES-3 variables in the URL have the declared type",
+    title: "G-RES-3 G-RES-3a variables in the URL are converted to their declared types",
     request: "GET /api/rest/teams?limit=1&dir=desc",
     check: (answer) => expect(answer.json().team).toHaveLength(1),
   }),
   as({
-    title: "G-RES-3 lists are JSON, a flag without a value is true",
+    title: "G-RES-3 G-RES-3a lists in the URL are JSON, and a parameter without a value is true",
     request: 'GET /api/rest/named?names=["Reds"]&all',
     answer: { team: [{ name: "Reds", id: 1 }] },
   }),
   as({
-    title: "G-RES-3 variables in the body",
+    title: "G-RES-3 variables may be in the body",
     request: "POST /api/rest/named",
     body: { names: ["Blues"], all: true },
     answer: { team: [{ name: "Blues", id: 2 }] },
   }),
   as({
-    title: "G-RES-3 the URL overrides the body, and the path overrides both",
+    title: "G-RES-3 variables in the URL override the body, and those in the path override both",
     request: "PUT /api/rest/teams/1?id=2&name=Whites",
     body: { id: 3, name: "Greens" },
     answer: { update_team_by_pk: { name: "Whites" } },
@@ -169,7 +173,7 @@ cases(api, [
     answer: { path: "$", error: "Unexpected variable utm", code: "bad-request" },
   }),
   as({
-    title: "G-RES-3 a nullable variable without a value is null",
+    title: "G-RES-3 G-RES-3a a nullable variable without a value is null",
     request: "GET /api/rest/teams?limit=&dir=desc",
     check: (answer) => expect(answer.json().team.length).toBeGreaterThan(1),
   }),
@@ -196,14 +200,14 @@ cases(api, [
     answer: { path: "$", error: "expected a JSON object with the variables", code: "parse-failed" },
   }),
   {
-    title: "G-RES-4 permissions are those of the role",
+    title: "G-RES-4 the permissions of the role apply",
     request: "GET /api/rest/teams",
     headers: asAdmin("stranger"),
     status: 400,
     check: (answer) => expect(answer.json()).toMatchObject({ code: "validation-failed", path: "$.selectionSet.team" }),
   },
   {
-    title: "G-RES-4 a wrong secret is refused",
+    title: "G-RES-4 a wrong admin secret is refused",
     request: "GET /api/rest/teams",
     headers: { "x-session-admin-secret": "wrong" },
     status: 401,
@@ -213,7 +217,7 @@ cases(api, [
 
 cases(listed, [
   as({
-    title: "G-RES-4 G-ALW-2 the allow list applies",
+    title: "G-RES-4 G-ALW-2 the allow list applies to endpoints",
     request: "GET /api/rest/teams",
     status: 400,
     answer: { path: "$", error: "query is not allowed", code: "validation-failed" },
@@ -222,14 +226,14 @@ cases(listed, [
 
 cases(bare, [
   as({
-    title: "G-RES-1 without rest-endpoints the paths are unknown",
+    title: "G-RES-1 without rest-endpoints the paths are unknown relations",
     request: "GET /api/rest/teams",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST125"),
   }),
 ]);
 
-test("G-RES-1 endpoints that cannot be served are logged", () => {
+test("G-RES-1 G-RES-1a endpoints that cannot be served are logged", () => {
   expect(warnings).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/REST endpoint broken: its query cannot be read/),

@@ -118,14 +118,14 @@ const FIELDS: readonly RootField[] = [
 ];
 
 for (const { rule, root, field, type, args, description } of FIELDS) {
-  test(`${rule} ${field}`, () => {
+  test(`${rule} the root field ${field} has its type, arguments and description`, () => {
     expect(admin.members(root)[field]).toBe(type);
     expect(admin.args(root, field)).toEqual(args);
     expect(admin.description(root, field)).toBe(description);
   });
 }
 
-test("G-ROOT-3 arguments have the column's comment", async () => {
+test("G-ROOT-3 arguments of by_pk fields have the comments of their columns", async () => {
   await api.sql("comment on column song.id is 'Number of the song'");
   try {
     await api.reload();
@@ -146,7 +146,7 @@ test("G-ROOT-4 functions are root fields", () => {
   expect(admin.members("mutation_root")).toMatchObject({ add_artist: "[artist!]!", sell_album: "album" });
 });
 
-test("G-ROOT-5 list arguments are described", () => {
+test("G-ROOT-5 list arguments have descriptions", () => {
   const described = Object.fromEntries(
     Object.keys(LIST).map((name) => [name, admin.description("query_root", "album", name)]),
   );
@@ -159,7 +159,7 @@ test("G-ROOT-5 list arguments are described", () => {
   });
 });
 
-test("G-ROOT-8 arguments of writes are described", () => {
+test("G-ROOT-8 arguments of writes have descriptions", () => {
   expect(admin.description("mutation_root", "insert_album", "objects")).toBe("the rows to be inserted");
   expect(admin.description("mutation_root", "insert_album_one", "object")).toBe("the row to be inserted");
   expect(admin.description("mutation_root", "insert_album", "on_conflict")).toBe("upsert condition");
@@ -168,7 +168,7 @@ test("G-ROOT-8 arguments of writes are described", () => {
   expect(admin.description("mutation_root", "delete_album", "where")).toBe("filter the rows which have to be deleted");
 });
 
-test("G-ROOT-15 operator arguments are there where their inputs have columns", () => {
+test("G-ROOT-15 operator arguments exist if their inputs have columns", () => {
   expect(Object.keys(admin.args("mutation_root", "update_profile"))).toEqual([
     "_append",
     "_delete_at_path",
@@ -194,36 +194,40 @@ test("G-ROOT-15 operator arguments are there where their inputs have columns", (
 
 gqlCases(api, [
   {
-    title: "G-ROOT-1 rows of a table",
+    title: "G-ROOT-1 a table field returns its rows",
     query: "{ team(order_by: {id: asc}) { name } }",
     data: { team: [{ name: "Reds" }, { name: "Blues" }, { name: "Greens" }] },
   },
   {
-    title: "G-ROOT-2 an aggregate of a table",
+    title: "G-ROOT-2 an aggregate field returns aggregates and nodes",
     query: "{ team_aggregate { aggregate { count } nodes { id } } }",
     data: { team_aggregate: { aggregate: { count: 3 }, nodes: [{ id: 1 }, { id: 2 }, { id: 3 }] } },
   },
   {
-    title: "G-ROOT-3 a row by its key",
+    title: "G-ROOT-3 a by_pk field returns a row by its key",
     query: '{ hall_by_pk(city: "Oslo", number: 2) { name } }',
     data: { hall_by_pk: { name: "Small" } },
   },
-  { title: "G-ROOT-6 no row has the key", query: "{ album_by_pk(id: 999) { id } }", data: { album_by_pk: null } },
   {
-    title: "G-ROOT-6 the row with the key is not visible",
+    title: "G-ROOT-6 a by_pk field without a matching row is null",
+    query: "{ album_by_pk(id: 999) { id } }",
+    data: { album_by_pk: null },
+  },
+  {
+    title: "G-ROOT-6 a by_pk field with an invisible row is null",
     query: "{ album_by_pk(id: 1) { id } }",
     role: "music_artist",
     session: { "artist-id": "2" },
     data: { album_by_pk: null },
   },
   {
-    title: "G-ROOT-7 null list arguments count as not given",
+    title: "G-ROOT-7 null list arguments have no effect",
     query: "{ team(where: null, order_by: null, distinct_on: null, limit: null, offset: null) { id } }",
     data: { team: [{ id: 1 }, { id: 2 }, { id: 3 }] },
   },
 ]);
 
-test("G-DOC-11 more root fields than a statement has columns are answered in their order", async () => {
+test("G-DOC-11 more root fields than a statement has columns are returned in their order", async () => {
   const generous = await startApi(forGraphql({ maxRootFields: 2000, maxAliases: 2000, on: api.database }));
   const names = Array.from({ length: 1700 }, (_, i) => `f${i}`);
   const data = Object.fromEntries(names.map((name, i) => [name, i % 7 === 0 ? "query_root" : { id: (i % 3) + 1 }]));

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 
 describe("settings", () => {
-  test("G-SES-1 G-SES-6 session.variables: all of them, as one object", async () => {
+  test("G-SES-1 G-SES-6 session.variables has all session variables as one object", async () => {
     const sight = await see(asAdmin("music_reader", { "User-Id": "7", org: 'o "1"' }));
     expect(JSON.parse(sight["session.variables"]!)).toEqual({
       "x-session-role": "music_reader",
@@ -48,7 +48,7 @@ describe("settings", () => {
       "x-session-org": 'o "1"',
     });
   });
-  test("G-SES-1 from a token: names in lower case, values text", async () => {
+  test("G-SES-1 session variables of a token have names in lower case and text values", async () => {
     const sight = await see(bearer({ ...READER, "x-session-level": 3 }));
     expect(JSON.parse(sight["session.variables"]!)).toEqual({
       "x-session-role": "music_reader",
@@ -57,7 +57,7 @@ describe("settings", () => {
       "x-session-level": "3",
     });
   });
-  test("G-SES-2 one setting per variable, dashes as underscores", async () => {
+  test("G-SES-2 each session variable is a setting with underscores for dashes", async () => {
     const sight = await see(
       asAdmin("music_reader", {
         "user-id": "7",
@@ -75,7 +75,7 @@ describe("settings", () => {
       "x-session-variables": "no setting",
     });
   });
-  test("G-SES-3 request.jwt.claims of a token: the role acted as is its role", async () => {
+  test("G-SES-3 request.jwt.claims has the acting role as the role of the token", async () => {
     const sight = await see({
       ...bearer({
         ...READER,
@@ -105,14 +105,14 @@ describe("settings", () => {
     );
     expect((await see(asAdmin()))["request.jwt.claims"]).toBe('{"role":"admin"}');
   });
-  test("G-SES-4 hasura.user: the same under the other prefix", async () => {
+  test("G-SES-4 hasura.user has the session variables with the prefix x-hasura", async () => {
     expect(JSON.parse((await see(bearer(READER)))["hasura.user"]!)).toEqual({
       "x-hasura-role": "music_reader",
       "x-hasura-user-id": "7",
       "x-hasura-org-unit": "north",
     });
   });
-  test("G-SES-6 the role acted as is always there, the secret and the backend header never", async () => {
+  test("G-SES-6 the acting role is always a session variable, and the secret and backend headers never are", async () => {
     expect(JSON.parse((await see(asAdmin()))["session.variables"]!)).toEqual({ "x-session-role": "admin" });
     expect(await see(asAdmin())).toMatchObject({ "session.role": "admin", role: "none", current_user: "postgres" });
     const backend = await see({ ...asAdmin("music_reader"), "x-session-use-backend-only-permissions": "true" }, [
@@ -123,7 +123,7 @@ describe("settings", () => {
     expect([backend["session.admin_secret"], backend["session.use_backend_only_permissions"]]).toEqual([null, null]);
     expect(JSON.parse((await see({}))["session.variables"]!)).toEqual({ "x-session-role": "music_nobody" });
   });
-  test("G-SES-10 search path, settings of the role and of the application, and the request without secrets are set", async () => {
+  test("G-SES-10 the search path, settings of the role and application, and the request without secrets are set", async () => {
     const names = [
       "search_path",
       "app.desk",
@@ -153,32 +153,32 @@ describe("settings", () => {
   });
 });
 
-describe("where they reach", () => {
+describe("statements that read session variables", () => {
   gqlCases(
     () => api,
     [
       {
-        title: "G-SES-8 the policy of the contract selects the rows",
+        title: "G-SES-8 the row policy of the reference selects the rows",
         role: "music_artist",
         session: { "Artist-Id": "1" },
         query: "{ diary(order_by: [{id: asc}]) { id } }",
         data: { diary: [{ id: 1 }, { id: 2 }] },
       },
       {
-        title: "G-SES-8 another value selects other rows",
+        title: "G-SES-8 another value of the session variable selects other rows",
         role: "music_artist",
         session: { "artist-id": "2" },
         query: "{ diary { id } }",
         data: { diary: [{ id: 3 }] },
       },
       {
-        title: "G-SES-8 without a value no row is visible",
+        title: "G-SES-8 without the session variable no row is visible",
         role: "music_artist",
         query: "{ diary { id } }",
         data: { diary: [] },
       },
       {
-        title: "G-SES-7 a mutation is held to the policy",
+        title: "G-SES-7 a mutation changes only rows that the policy shows",
         role: "music_artist",
         session: { "artist-id": "1" },
         query: 'mutation { update_diary(where: {}, _set: {body: "mine"}) { affected_rows } }',
@@ -192,14 +192,14 @@ describe("where they reach", () => {
         error: { message: 'new row violates row-level security policy for table "diary"', code: "permission-error" },
       },
       {
-        title: "G-SES-5 the session argument of a function",
+        title: "G-SES-5 the session argument of a function has the session variables",
         session: { "artist-id": "2" },
         query: "{ session_albums { artist_id } }",
         data: { session_albums: expect.arrayContaining([{ artist_id: 2 }]) },
       },
     ],
   );
-  test("G-SES-7 functions of mutations see them", async () => {
+  test("G-SES-7 functions of mutations read the session variables", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: bearer(READER),
       body: { query: "mutation { seen_now { name value } }" },
@@ -209,7 +209,7 @@ describe("where they reach", () => {
     );
     expect(sight).toMatchObject({ "session.user_id": "7", role: "music_reader", current_user: "music_reader" });
   });
-  test("G-SES-7 every root field of a query sees them", async () => {
+  test("G-SES-7 every root field of a query reads the session variables", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: bearer(READER),
       body: { query: '{ a: seen { name value } b: seen(where: {name: {_eq: "session.user_id"}}) { value } }' },
@@ -241,14 +241,14 @@ describe("plugins", () => {
   };
   const own = { "x-session-role": "admin", "x-session-user-id": "7" };
 
-  test("G-SES-4 G-SES-5 without hasura-session that dialect's setting and names are missing, the others stay", async () => {
+  test("G-SES-4 G-SES-5 without hasura-session its setting and names are missing, and the others stay", async () => {
     const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
     const sight = await see(bearer(READER), [], lacking);
     expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
     expect(sight).toMatchObject({ "session.user_id": "7" });
     expect(await argumentOf(lacking)).toEqual(own);
   });
-  test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims stay, and the other plugin's setting", async () => {
+  test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
     const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
     const sight = await see(bearer(READER), [], lacking);
     expect([sight["session.variables"] || null, sight["session.user_id"] || null]).toEqual([null, null]);
@@ -256,14 +256,14 @@ describe("plugins", () => {
     expect(JSON.parse(sight["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
     expect(JSON.parse(sight["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
   });
-  test("G-SES-3 G-SES-10 without request-settings the claims and the request are missing, the other settings stay", async () => {
+  test("G-SES-3 G-SES-10 without request-settings the claims and the request are missing, and the other settings stay", async () => {
     const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
     const sight = await see(bearer(READER), ["request.headers", "request.method"], lacking);
     for (const name of ["request.jwt.claims", "request.headers", "request.method"])
       expect([name, sight[name] || null]).toEqual([name, null]);
     expect(sight).toMatchObject({ role: "music_reader", "session.user_id": "7" });
   });
-  test("X-SES-1 a plugin adds settings, made once per session, and a prefix", async () => {
+  test("X-SES-1 a plugin adds settings, computed once per session, and a prefix", async () => {
     let calls = 0;
     const tenants = definePlugin({
       name: "tenants",
@@ -304,7 +304,7 @@ describe("plugins", () => {
       expect(seen).not.toHaveProperty("x-api-key");
     }
   });
-  test("X-SES-1 an error in it is logged with the plugin and fails the request", async () => {
+  test("X-SES-1 an error in the settings of a plugin is logged with the plugin and fails the request", async () => {
     const faulty = definePlugin({
       name: "faulty",
       sessions: [
@@ -337,7 +337,7 @@ describe("plugins", () => {
   });
 });
 
-describe("values", () => {
+describe("values of session variables", () => {
   const HOSTILE = [
     "'; drop table diary; --",
     '"; set role postgres; --',
@@ -350,7 +350,7 @@ describe("values", () => {
     " blank ",
     "x".repeat(5000),
   ];
-  test.each(HOSTILE)("G-SES-9 %j arrives as it is", async (value) => {
+  test.each(HOSTILE)("G-SES-9 the value %j is passed unchanged", async (value) => {
     const text = value.trim();
     const sight = await see({ ...asAdmin("music_reader"), "x-session-user-id": Buffer.from(text).toString("latin1") });
     expect(sight).toMatchObject({ "session.user_id": text, current_user: "music_reader" });
@@ -358,7 +358,7 @@ describe("values", () => {
     const fromToken = await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }));
     expect(fromToken).toMatchObject({ "session.user_id": value, current_user: "music_reader" });
   });
-  test("G-SES-9 headers of the request that opens a socket arrive unchanged, and those of its first message", async () => {
+  test("G-SES-9 values of the upgrade and of the first message of a socket are passed unchanged", async () => {
     const text = "ünï مو 🚢 Ã©";
     const headers = asAdmin("music_reader", { "user-id": Buffer.from(text).toString("latin1") }) as Record<
       string,
@@ -381,14 +381,14 @@ describe("values", () => {
       await socket.close();
     }
   });
-  test("G-SES-9 line breaks and blanks of a token arrive unchanged", async () => {
+  test("G-SES-9 line breaks and blanks in a token are passed unchanged", async () => {
     const value = "a\r\nX-Session-Role: admin\n\tb";
     expect(await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }))).toMatchObject({
       "session.user_id": value,
       "session.role": "music_reader",
     });
   });
-  test("G-SES-9 the database refuses a value that no text can hold", async () => {
+  test("G-SES-9 the database refuses a value with a NUL", async () => {
     const answer = await askGraphql(
       api,
       bearer({ "x-session-default-role": "music_reader", "x-session-user-id": "a\u0000b" }),
@@ -414,7 +414,7 @@ describe("values", () => {
   });
 });
 
-describe("one connection, two callers", () => {
+describe("one connection shared by two callers", () => {
   let narrow: TestApi;
   let counters: Counters;
   beforeAll(async () => {
@@ -479,15 +479,15 @@ describe("one connection, two callers", () => {
     return sight.pid;
   };
 
-  test("G-SES-7 R-TX-6 nothing is left after an answer", async () => {
+  test("G-SES-7 R-TX-6 no session variable is left after a response", async () => {
     await bothSurfaces(await firstCaller());
   });
-  test("G-SES-7 R-TX-6 nothing is left after an answer of the REST surface", async () => {
+  test("G-SES-7 R-TX-6 no session variable is left after a response of REST", async () => {
     const pid = await firstCaller();
     sightOfRest(await askRest(narrow, { ...first, prefer: "timezone=America/Lima" }, MORE));
     await bothSurfaces(pid);
   });
-  test("G-SES-7 R-TX-6 nothing is left after a mutation", async () => {
+  test("G-SES-7 R-TX-6 no session variable is left after a mutation", async () => {
     const pid = await firstCaller();
     const answer = await narrow.gql(
       'mutation { update_artist(where: {id: {_eq: -1}}, _set: {name: "x"}) { affected_rows } }',
@@ -500,13 +500,13 @@ describe("one connection, two callers", () => {
   test.each([
     ["an error of the database", 'mutation { raise_state(args: {state: "P0001", message: "no"}) { id } }'],
     ["a violated constraint", 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }'],
-  ])("G-SES-7 R-TX-6 nothing is left after %s", async (_title, query) => {
+  ])("G-SES-7 R-TX-6 no session variable is left after %s", async (_title, query) => {
     const pid = await firstCaller();
     const answer = await narrow.gql(query, {}, { "x-session-org": "first" });
     expect(answer).toHaveProperty("errors");
     await bothSurfaces(pid);
   });
-  test("G-SES-7 R-TX-6 nothing is left after settings that could not be made", async () => {
+  test("G-SES-7 R-TX-6 no session variable is left after settings that could not be made", async () => {
     const pid = await firstCaller();
     const answer = await narrow.get("/api/rpc/seen", {
       headers: bearer({ role: "nobody_of_that_name", "x-session-org": "first" }),
@@ -514,7 +514,7 @@ describe("one connection, two callers", () => {
     expect(answer.status).toBe(401);
     await bothSurfaces(pid);
   });
-  test("G-SES-7 R-TX-6 nothing is left after a refused answer in the transaction", async () => {
+  test("G-SES-7 R-TX-6 no session variable is left after a refused result", async () => {
     const pid = await firstCaller();
     const answer = await narrow.patch("/api/artist?id=gt.0", {
       headers: {
@@ -527,38 +527,41 @@ describe("one connection, two callers", () => {
     expect(answer.json().code).toBe("PGRST116");
     await bothSurfaces(pid);
   });
-  test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 nothing is left after a time-out", async () => {
+  test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 no session variable is left after a time-out", async () => {
     const pid = await firstCaller();
     const answer = await narrow.post("/api/rpc/nap", { headers: first, body: { seconds: 600 } });
     expect(answer.json().code).toBe("57014");
     await bothSurfaces(pid);
   });
-  test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 nothing is left after a caller that disconnected", async () => {
-    await narrow.sql(
-      "create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$",
-    );
-    await narrow.reload();
-    await firstCaller();
-    const gone = request({
-      host: "127.0.0.1",
-      port: narrow.port,
-      method: "POST",
-      path: "/api/rpc/doze",
-      headers: { ...(first as Record<string, string>), "content-type": "application/json" },
-    });
-    gone.on("error", () => {});
-    gone.end('{"seconds":600}');
-    const sleeping = async (): Promise<number> =>
-      (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
-        .length;
-    await until(async () => (await sleeping()) === 1, "the statement runs");
-    gone.destroy();
-    await until(() => counters.get("pool-available") === 1, "the connection is free");
-    expect(await sleeping()).toBe(0);
-    const { pid } = await see({}, MORE, narrow);
-    await bothSurfaces(pid);
-  });
-  test("G-SES-7 R-TX-6 each of many callers in a row sees only its own values", async () => {
+  test.skipIf(!capabilities.realServer)(
+    "G-SES-7 R-TX-6 no session variable is left after a client that disconnected",
+    async () => {
+      await narrow.sql(
+        "create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$",
+      );
+      await narrow.reload();
+      await firstCaller();
+      const gone = request({
+        host: "127.0.0.1",
+        port: narrow.port,
+        method: "POST",
+        path: "/api/rpc/doze",
+        headers: { ...(first as Record<string, string>), "content-type": "application/json" },
+      });
+      gone.on("error", () => {});
+      gone.end('{"seconds":600}');
+      const sleeping = async (): Promise<number> =>
+        (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
+          .length;
+      await until(async () => (await sleeping()) === 1, "the statement runs");
+      gone.destroy();
+      await until(() => counters.get("pool-available") === 1, "the connection is free");
+      expect(await sleeping()).toBe(0);
+      const { pid } = await see({}, MORE, narrow);
+      await bothSurfaces(pid);
+    },
+  );
+  test("G-SES-7 R-TX-6 each of many successive callers sees only its own values", async () => {
     const callers = Array.from({ length: 60 }, (_, i) => i);
     const sights = await Promise.all(
       callers.map((i) =>
@@ -577,7 +580,7 @@ describe("one connection, two callers", () => {
   });
 });
 
-describe.skipIf(!capabilities.realServer)("the login role's own search path", () => {
+describe.skipIf(!capabilities.realServer)("the search path of the login role", () => {
   let own: TestApi;
   const setPath = async (scope: string, path: string | undefined): Promise<void> => {
     const [row] = await own.sql<{ database: string; role: string }>(
@@ -622,7 +625,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     await own.reload();
   });
 
-  test("G-SES-11 a function with unqualified table names finds them on the database's search path", async () => {
+  test("G-SES-11 G-SES-11a a function finds unqualified tables on the database's search path", async () => {
     expect((await own.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
     await setPath("database", `"$user", public, vault`);
     expect(await own.gql(QUERY)).toEqual(COINED);
@@ -637,7 +640,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     expect(await own.gql(QUERY)).toHaveProperty("errors");
   });
 
-  test("G-SES-11 it finds them on the search path of the login role, and on that of the connection string", async () => {
+  test("G-SES-11 G-SES-11a a function finds unqualified tables on the search path of the login role and connection string", async () => {
     await setPath("role", "vault");
     expect(await own.gql(QUERY)).toEqual(COINED);
     await setPath("role", undefined);
@@ -650,7 +653,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     await api.close();
   });
 
-  test("G-SES-11 a login role's own schema is used, and an empty path causes no error", async () => {
+  test("G-SES-11 G-SES-11a the login role's own schema is used, and an empty path causes no error", async () => {
     await own.sql(
       `alter schema vault rename to "${(await own.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
     );
@@ -661,7 +664,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     expect(await own.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
   });
 
-  test("G-SES-11 the search path does not apply to the REST surface", async () => {
+  test("G-SES-11 G-SES-11a the search path of the login role does not apply to REST", async () => {
     await setPath("database", "vault");
     await own.sql(
       "create function public.path_now() returns text language sql stable as $$ select current_setting('search_path') $$",

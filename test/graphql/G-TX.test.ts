@@ -46,7 +46,7 @@ gqlCases(api, [
 
 const committing = await startApi(forGraphql({ dbTxEnd: "commit-allow-override" }));
 
-test("G-TX-1 if one field fails, no field takes effect, and only the error is answered", async () => {
+test("G-TX-1 a failing field undoes all fields, and only its error is returned", async () => {
   const answer = await committing.gql(
     'mutation { insert_team_one(object: {name: "Lost"}) { id } insert_artist_one(object: {name: "Abba"}) { id } }',
   );
@@ -65,7 +65,7 @@ test("G-TX-1 if one field fails, no field takes effect, and only the error is an
   expect(await committing.sql("select from team where name = 'Lost'")).toEqual([]);
 });
 
-test("G-TX-1 a field that is refused before it runs stops all fields", async () => {
+test("G-TX-1 a field that is refused before it runs prevents all fields", async () => {
   const answer = await committing.gql('mutation { insert_team_one(object: {name: "Lost"}) { id } nope { id } }');
   expect(answer.errors[0].message).toBe("field 'nope' not found in type: 'mutation_root'");
   expect(await committing.sql("select from team where name = 'Lost'")).toEqual([]);
@@ -79,7 +79,7 @@ test("G-TX-1 a mutation that succeeds is committed", async () => {
   await committing.sql("delete from song where title = 'Kept'");
 });
 
-test("G-TX-3 queries run read-only at READ COMMITTED, mutations may write", async () => {
+test("G-TX-3 queries run read-only at READ COMMITTED, and mutations may write", async () => {
   await committing.sql(`
     create view tx_facts as select 1 as id, current_setting('transaction_read_only') as read_only, current_setting('transaction_isolation') as isolation;
     grant select on tx_facts to public;
@@ -95,7 +95,7 @@ test("G-TX-3 queries run read-only at READ COMMITTED, mutations may write", asyn
   await committing.reload();
 });
 
-test("G-TX-4 each request of a batch is its own transaction", async () => {
+test("G-TX-4 each request of a batch has its own transaction", async () => {
   const insert = (title: string, name: string) => ({
     query: `mutation { insert_song_one(object: {title: "${title}"}) { title } insert_artist_one(object: {name: "${name}"}) { name } }`,
   });
@@ -115,7 +115,7 @@ test("G-TX-4 each request of a batch is its own transaction", async () => {
   await committing.sql("delete from song where title like 'batch%'; delete from artist where name = 'Batch'");
 });
 
-test("G-TX-6 DB_TX_END applies: an override rolls back", async () => {
+test("G-TX-6 a client may roll back a mutation if DB_TX_END allows it", async () => {
   const query = 'mutation { insert_song_one(object: {title: "Fleeting"}) { title } }';
   const answer = await committing.post("/v1/graphql", {
     headers: { ...asAdmin(), prefer: "tx=rollback" },

@@ -7,12 +7,12 @@ const api = await gqlApi();
 
 /** Stores the literal in a column of row 2 and returns the bytes that are read back. */
 const stored = (rule: string, column: string, literal: string, answer = literal) => ({
-  title: `${rule} ${column}: ${literal}`,
+  title: `${rule} the literal ${literal} is stored in ${column} and returned`,
   query: `mutation { update_specimen_by_pk(pk_columns: {id: 2}, _set: {${column}: ${literal}}) { ${column} } }`,
   bytes: `{"data":{"update_specimen_by_pk":{"${column}":${answer}}}}`,
 });
 const read = (rule: string, column: string, answer: string) => ({
-  title: `${rule} ${column} in an answer`,
+  title: `${rule} the value of ${column} is returned in its format`,
   query: `{ specimen_by_pk(id: 1) { ${column} } }`,
   bytes: `{"data":{"specimen_by_pk":{"${column}":${answer}}}}`,
 });
@@ -74,6 +74,7 @@ gqlCases(api, [
   stored("G-TYP-25", "c_email", '"me@home.example"'),
   {
     ...stored("G-TYP-25", "c_email", '"nobody"'),
+    title: "G-TYP-25 a value that violates the check of its domain is refused",
     bytes: undefined,
     error: {
       message: expect.stringContaining("Check constraint violation. value for domain"),
@@ -95,17 +96,17 @@ gqlCases(api, [
   read("G-TYP-29", "c_int8", "9223372036854775807"),
   read("G-TYP-29", "c_numeric", "12.3400"),
   {
-    title: "G-TYP-31 invalid numbers are refused",
+    title: "G-TYP-31 numbers that JSON does not have are returned as strings",
     query: "{ specimen_by_pk(id: 2) { c_float4 c_float8 c_numeric } }",
     bytes: '{"data":{"specimen_by_pk":{"c_float4":"NaN","c_float8":"Infinity","c_numeric":"NaN"}}}',
   },
   {
-    title: "G-TYP-32 the database refuses a bad string",
+    title: "G-TYP-32 the database refuses an invalid string",
     query: 'mutation { update_specimen(where: {}, _set: {c_int4: "x"}) { affected_rows } }',
     error: { message: 'invalid input syntax for type integer: "x"', code: "data-exception", path: "$" },
   },
   {
-    title: "G-TYP-32 a literal is an integer if its value is one",
+    title: "G-TYP-32 G-TYP-32a a literal is an integer if its value is integral",
     query:
       "mutation { update_specimen_by_pk(pk_columns: {id: 1}, _set: {c_int4: 3.0, c_int8: 2e3, c_int2: -7.00}) { c_int4 c_int8 c_int2 } }",
     data: { update_specimen_by_pk: { c_int4: 3, c_int8: 2000, c_int2: -7 } },
@@ -122,14 +123,14 @@ gqlCases(api, [
     '[{"a": 1},[2, 3],{"b": 2},[4],"{no",5,true]',
   ),
   {
-    title: "G-TYP-33 variables are accepted in a literal, and as a whole one",
+    title: "G-TYP-33 JSON values may contain variables or be one",
     query:
       "mutation ($v: Int, $j: jsonb, $k: json) { update_specimen_by_pk(pk_columns: {id: 2}, _set: {c_jsonb: {v: $v, j: $j, l: [$v]}, c_json: $k}) { c_jsonb c_json } }",
     variables: { v: 3, j: { x: [1] }, k: "text" },
     data: { update_specimen_by_pk: { c_jsonb: { v: 3, j: { x: [1] }, l: [3] }, c_json: "text" } },
   },
   ...['"a..b"', '"."', '".a"', "3", "{}"].map((literal) => ({
-    title: `G-TYP-36 ltree ${literal}`,
+    title: `G-TYP-36 the ltree path ${literal} is refused`,
     query: `{ category(where: {path: {_eq: ${literal}}}) { id } }`,
     error: {
       message: "Expecting label path: a sequence of zero or more labels separated by dots, for example L1.L2.L3",
@@ -142,7 +143,7 @@ gqlCases(api, [
   read("G-TYP-37", "c_matrix", "[[1,2],[3,4]]"),
   read("G-TYP-37", "c_int_list", "[1,2,null]"),
   {
-    title: "G-TYP-37 a single value is not a list",
+    title: "G-TYP-37 a single value for an array column is refused",
     query: "mutation { update_specimen(where: {}, _set: {c_int_list: 3}) { affected_rows } }",
     error: {
       message: "parsing [] failed, expected Array, but encountered Number",
@@ -160,7 +161,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-TYP-14 in the session's time zone",
+    title: "G-TYP-14 timestamptz values have the time zone of the session",
     query: '{ specimen(where: {c_timestamptz: {_eq: "2020-02-29T12:00:00+02:00"}}) { c_timestamptz } }',
     bytes: '{"data":{"specimen":[{"c_timestamptz":"2020-02-29T10:00:00+00:00"}]}}',
   },
@@ -179,7 +180,7 @@ test("G-TYP-29 numbers in variables keep every digit", async () => {
   );
 });
 
-test("G-TYP-29 a number below a millionth stays as it was written", async () => {
+test("G-TYP-29 a number below a millionth is kept as written", async () => {
   const query =
     "mutation ($set: specimen_set_input) { update_specimen_by_pk(pk_columns: {id: 2}, _set: $set) { c_json } }";
   for (const number of ["0.0000001", "0.000001", "-0.000000012"])
@@ -188,7 +189,7 @@ test("G-TYP-29 a number below a millionth stays as it was written", async () => 
     );
 });
 
-test("G-TYP-3 a number just beyond bigint is refused, from JSON too", async () => {
+test("G-TYP-3 a number just beyond bigint is refused, also from JSON", async () => {
   const query = "query ($v: bigint) { specimen(where: {c_int8: {_eq: $v}}) { id } }";
   const answer = JSON.parse(await send(`{"query": ${JSON.stringify(query)}, "variables": {"v": 9223372036854775808}}`));
   expect(answer.errors[0].message).toBe(
@@ -200,27 +201,27 @@ const stringified = await gqlApi({ stringifyNumericTypes: true });
 
 gqlCases(stringified, [
   {
-    title: "G-TYP-30 G-CON-4 bigint, numeric, float8 and money are strings",
+    title: "G-TYP-30 G-CON-4 bigint, numeric, float8 and money are strings with the setting",
     query: "{ specimen_by_pk(id: 1) { c_int4 c_int8 c_float4 c_float8 c_numeric c_money } }",
     bytes:
       '{"data":{"specimen_by_pk":{"c_int4":2147483647,"c_int8":"9223372036854775807","c_float4":1.5,"c_float8":"2.25","c_numeric":"12.3400","c_money":"$1,234.50"}}}',
   },
   {
-    title: "G-TYP-30 G-CON-4 in aggregates over such columns",
+    title: "G-TYP-30 G-CON-4 G-TYP-30a aggregates over numeric columns are strings with the setting",
     query:
       "{ album_aggregate { aggregate { count avg { price sold } sum { price sold } max { price } stddev { price } } } }",
     bytes:
       '{"data":{"album_aggregate":{"aggregate":{"count":5,"avg":{"price":"16.8725000000000000","sold":6.7500000000000000},"sum":{"price":"67.49","sold":27},"max":{"price":"25.00"},"stddev":{"price":"6.8877929459781721"}}}}}',
   },
   {
-    title: "G-TYP-30 in returning and computed fields",
+    title: "G-TYP-30 G-TYP-30a returning and computed fields have strings for numeric values with the setting",
     query:
       'mutation { update_album(where: {id: {_eq: 1}}, _inc: {price: 1}) { affected_rows returning { price } } insert_person_one(object: {id: 50, name: "x"}) { person_score } }',
     bytes:
       '{"data":{"update_album":{"affected_rows":1,"returning":[{"price":"13.50"}]},"insert_person_one":{"person_score":"75.00"}}}',
   },
   {
-    title: "G-TYP-30 NULL stays null",
+    title: "G-TYP-30 NULL stays null with the setting",
     query: "{ album_by_pk(id: 5) { price } }",
     bytes: '{"data":{"album_by_pk":{"price":null}}}',
   },
@@ -230,7 +231,7 @@ const opaque = await gqlApi({ disablePostgresArrays: true });
 
 gqlCases(opaque, [
   {
-    title: "G-TYP-38 arrays as opaque scalars take their literals",
+    title: "G-TYP-38 arrays as opaque scalars accept array literals",
     query: 'mutation { update_album_by_pk(pk_columns: {id: 1}, _set: {tags: "{a,b}"}) { tags } }',
     data: { update_album_by_pk: { tags: ["a", "b"] } },
   },
@@ -240,7 +241,7 @@ const { postgis, raster } = capabilities;
 const atlas = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
 
 const geo = (literal: string, message: string) => ({
-  title: `G-TYP-34 ${literal}`,
+  title: `G-TYP-34 the geometry ${literal} is refused`,
   when: postgis,
   query: `{ atlas_spots(where: {shape: {_eq: ${literal}}}) { id } }`,
   error: { message, path: "$.selectionSet.atlas_spots.args.where.shape._eq", code: "parse-failed" },
@@ -249,7 +250,7 @@ const crs = { type: "name", properties: { name: "urn:ogc:def:crs:EPSG::4326" } }
 
 gqlCases(atlas, [
   {
-    title: "G-TYP-22 G-TYP-34 GeoJSON in answers",
+    title: "G-TYP-22 G-TYP-34 geometries are GeoJSON in responses",
     when: postgis,
     query: "{ atlas_spots_by_pk(id: 1) { at track earth shape } }",
     data: {
@@ -280,7 +281,7 @@ gqlCases(atlas, [
     },
   },
   {
-    title: "G-TYP-34 GeoJSON in inputs",
+    title: "G-TYP-34 G-TYP-34a geometries are GeoJSON in inputs",
     when: postgis,
     query: `mutation ($at: geometry) { insert_atlas_spots(objects: [{id: 10, name: "a", at: $at, track: {type: "LineString", coordinates: [[0, 0], [1, 1]], crs: {type: "name", properties: {name: "EPSG:0"}}}, earth: {type: "Point", coordinates: [1, 2]}}, {id: 11, name: "b"}]) { returning { at earth name } }
       update_atlas_spots(where: {id: {_eq: 2}}, _set: {at: $at, earth: "{\\"type\\": \\"Point\\", \\"coordinates\\": [3, 4]}"}) { returning { at earth } } }`,
@@ -304,13 +305,13 @@ gqlCases(atlas, [
     },
   },
   {
-    title: "G-TYP-34 in nested inserts and function arguments",
+    title: "G-TYP-34 nested inserts and function arguments accept GeoJSON",
     when: postgis,
     query: `mutation { insert_atlas_spots_one(object: {id: 12, name: "c", at: {type: "Point", coordinates: [7, 8]}, spot_names: {data: [{id: 9, name: "n"}]}}) { at spot_names { name } } }`,
     data: { insert_atlas_spots_one: { at: { type: "Point", crs, coordinates: [7, 8] }, spot_names: [{ name: "n" }] } },
   },
   {
-    title: "G-TYP-34 a function's argument",
+    title: "G-TYP-34 a function's argument accepts GeoJSON",
     when: postgis,
     query: "{ atlas_spots_near(args: {place: {type: Point, coordinates: [-3, 56]}, distance: 0.5}) { name } }",
     data: { atlas_spots_near: [{ name: "Leith" }] },
@@ -335,19 +336,19 @@ gqlCases(atlas, [
   geo("3", "parsing Geometry failed, expected Object, but encountered Number"),
   geo("[1, 2]", "parsing Geometry failed, expected Object, but encountered Array"),
   {
-    title: "G-TYP-34 a string is handed over as it is",
+    title: "G-TYP-34 G-TYP-34a a string for a geometry is passed unchanged",
     when: postgis,
     query: '{ atlas_spots(where: {at: {_eq: "nonsense"}}) { id } }',
     error: { message: expect.any(String), path: "$", code: "unexpected" },
   },
   {
-    title: "G-TYP-23 rasters as hexadecimal WKB",
+    title: "G-TYP-23 rasters are hexadecimal WKB",
     when: raster,
     query: "{ atlas_tiles(order_by: {id: asc}, limit: 1) { rast } }",
     data: { atlas_tiles: [{ rast: expect.stringMatching(/^[0-9A-F]+$/) }] },
   },
   {
-    title: "G-TYP-35 raster input that is not hexadecimal",
+    title: "G-TYP-35 a raster that is not hexadecimal is refused",
     when: raster,
     query: '{ atlas_tiles(where: {rast: {_st_intersects_rast: "xyz"}}) { id } }',
     error: {

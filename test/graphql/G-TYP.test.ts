@@ -56,17 +56,17 @@ const TYPES: readonly (readonly [rule: string, column: string, type: string])[] 
 ];
 
 for (const [rule, column, type] of TYPES) {
-  test(`${rule} ${column} is ${type}`, () => {
+  test(`${rule} the column ${column} has the type ${type}`, () => {
     expect(specimen[column]).toBe(type);
     expect(inputs[column]).toBe(type);
   });
 }
 
-test("G-TYP-24 a native enum is a scalar", () => {
+test("G-TYP-24 a native enum is a scalar with its name", () => {
   expect(admin.type("mood").kind).toBe("SCALAR");
 });
 
-test("G-TYP-26 composite arguments of functions", () => {
+test("G-TYP-26 composite arguments of functions are scalars", () => {
   expect(admin.members("typed_people_args")).toEqual({
     contact: "email",
     feeling: "mood",
@@ -75,7 +75,7 @@ test("G-TYP-26 composite arguments of functions", () => {
   });
 });
 
-test("G-TYP-27 lists are compared by array comparisons of their element", () => {
+test("G-TYP-27 arrays are compared by the comparison type of their element", () => {
   expect(admin.members("specimen_bool_exp")).toMatchObject({
     c_int_list: "Int_array_comparison_exp",
     c_addr_list: "addr_array_comparison_exp",
@@ -96,7 +96,7 @@ test("G-TYP-27 lists are compared by array comparisons of their element", () => 
   });
 });
 
-test("G-TYP-1 ID is never used", () => {
+test("G-TYP-1 the type ID is not used", () => {
   expect(admin.has("ID")).toBe(false);
 });
 
@@ -122,7 +122,7 @@ const atlas = capabilities.postgis
   ? await schemaOf(await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] })))
   : undefined;
 
-test.skipIf(!capabilities.postgis)("G-TYP-22 geometry and geography", () => {
+test.skipIf(!capabilities.postgis)("G-TYP-22 geometry and geography have their scalars and comparisons", () => {
   expect(atlas?.members("atlas_spots")).toMatchObject({ at: "geometry", earth: "geography", shape: "geometry" });
   expect(atlas?.members("geometry_comparison_exp")).toMatchObject({
     _st_contains: "geometry",
@@ -136,7 +136,7 @@ test.skipIf(!capabilities.postgis)("G-TYP-22 geometry and geography", () => {
   });
 });
 
-test.skipIf(!capabilities.raster)("G-TYP-23 raster", () => {
+test.skipIf(!capabilities.raster)("G-TYP-23 raster has its scalar and comparison", () => {
   expect(Object.values(atlas?.members("atlas_tiles") ?? {})).toContain("raster");
   expect(Object.keys(atlas?.members("raster_comparison_exp") ?? {})).toEqual([
     "_eq",

@@ -14,56 +14,60 @@ const album = (operators: string) =>
 
 gqlCases(api, [
   {
-    title: "G-UPD-1a _set",
+    title: "G-UPD-1a _set changes columns",
     query: album('_set: {title: "T", price: 1.50, live: null}'),
     bytes:
       '{"data":{"update_album":{"affected_rows":1,"returning":[{"id":1,"title":"T","sold":3,"price":1.50,"live":null}]}}}',
   },
   {
-    title: "G-UPD-1b _inc",
+    title: "G-UPD-1b _inc adds to numeric columns",
     query: album("_inc: {sold: 4, price: -0.5}"),
     data: {
       update_album: { affected_rows: 1, returning: [{ id: 1, title: "Arrival", sold: 7, price: 12, live: true }] },
     },
   },
   {
-    title: "G-UPD-1c _append",
+    title: "G-UPD-1c _append appends to a jsonb column",
     query: profile(1, "_append: {doc: {b: [1]}}"),
     data: done({ a: 1, tags: ["x", "y"], deep: { n: { m: 5 } }, b: [1] }, { theme: "dark" }),
   },
   {
-    title: "G-UPD-1c _append to an array",
+    title: "G-UPD-1c _append appends to a jsonb array",
     query: profile(2, '_append: {doc: "four"}'),
     data: done(["one", "two", "three", "four"], null),
   },
   {
-    title: "G-UPD-1d _prepend",
+    title: "G-UPD-1d _prepend prepends to a jsonb column",
     query: profile(2, '_prepend: {doc: ["zero"]}'),
     data: done(["zero", "one", "two", "three"], null),
   },
   {
-    title: "G-UPD-1e _delete_key",
+    title: "G-UPD-1e _delete_key removes a key of a jsonb column",
     query: profile(1, '_delete_key: {doc: "tags"}'),
     data: done({ a: 1, deep: { n: { m: 5 } } }, { theme: "dark" }),
   },
-  { title: "G-UPD-1f _delete_elem", query: profile(2, "_delete_elem: {doc: -1}"), data: done(["one", "two"], null) },
   {
-    title: "G-UPD-1g _delete_at_path",
+    title: "G-UPD-1f _delete_elem removes an element of a jsonb array",
+    query: profile(2, "_delete_elem: {doc: -1}"),
+    data: done(["one", "two"], null),
+  },
+  {
+    title: "G-UPD-1g _delete_at_path removes a value at a path",
     query: profile(1, '_delete_at_path: {doc: ["deep", "n", "m"]}'),
     data: done({ a: 1, tags: ["x", "y"], deep: { n: {} } }, { theme: "dark" }),
   },
   {
-    title: "G-UPD-1g a single key is a list of one",
+    title: "G-UPD-1g _delete_at_path accepts a single key",
     query: profile(1, '_delete_at_path: {doc: "deep"}'),
     data: done({ a: 1, tags: ["x", "y"] }, { theme: "dark" }),
   },
   {
-    title: "G-UPD-2 G-CON-7 an operator is not required",
+    title: "G-UPD-2 G-CON-7 an update without an operator is accepted",
     query: "mutation { update_album(where: {}) { affected_rows } }",
     data: { update_album: { affected_rows: 0 } },
   },
   {
-    title: "G-UPD-3 G-CON-7 nothing to set touches no row",
+    title: "G-UPD-3 G-CON-7 an update without columns changes no row",
     query:
       "mutation { update_album(where: {}, _set: {}, _inc: {}) { affected_rows returning { id artist { name } } } update_album_by_pk(pk_columns: {id: 1}, _set: {}) { id } update_album_many(updates: [{where: {}, _set: {}}, {where: {id: {_eq: 1}}, _set: {sold: 9}}]) { affected_rows returning { sold } } }",
     data: {
@@ -96,24 +100,24 @@ gqlCases(api, [
     error: { message: "unexpected null value for type 'String'", path: at("._set.title"), code: failed },
   },
   {
-    title: "G-UPD-5 _inc on NULL and by null",
+    title: "G-UPD-5 G-UPD-5a _inc leaves NULL unchanged, and by null gives NULL",
     query:
       "mutation { a: update_album_by_pk(pk_columns: {id: 3}, _inc: {sold: 1}) { sold } b: update_album_by_pk(pk_columns: {id: 1}, _inc: {sold: null}) { sold } }",
     data: { a: { sold: null }, b: { sold: null } },
   },
   {
-    title: "G-UPD-5 _append to NULL stays NULL",
+    title: "G-UPD-5 _append to NULL gives NULL",
     query: profile(2, "_append: {settings: {a: 1}}"),
     data: done(["one", "two", "three"], null),
   },
   {
-    title: "G-UPD-5 _append, _prepend and _delete_key by null make NULL",
+    title: "G-UPD-5 G-UPD-5a _append, _prepend and _delete_key by null give NULL",
     query:
       "mutation { a: update_profile_by_pk(pk_columns: {id: 1}, _append: {settings: null}) { settings } b: update_profile_by_pk(pk_columns: {id: 3}, _prepend: {settings: null}) { settings } c: update_profile_by_pk(pk_columns: {id: 3}, _delete_key: {settings: null}) { settings } }",
     data: { a: { settings: null }, b: { settings: null }, c: { settings: null } },
   },
   {
-    title: "G-UPD-5 _delete_elem: null is refused",
+    title: "G-UPD-5 G-UPD-5a _delete_elem: null is refused",
     query: profile(1, "_delete_elem: {settings: null}"),
     error: {
       message: "unexpected null value for type 'Int'",
@@ -122,7 +126,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 _delete_at_path: null is refused",
+    title: "G-UPD-5 G-UPD-5a _delete_at_path: null is refused",
     query: profile(1, "_delete_at_path: {settings: null}"),
     error: {
       message: "expected a list, but found null",
@@ -131,7 +135,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 null at an operator is refused",
+    title: "G-UPD-5 null for an operator is refused",
     query: album("_set: null"),
     error: {
       message: "expected an object for type 'album_set_input', but found null",
@@ -140,13 +144,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-6 without a matching row nothing is updated",
+    title: "G-UPD-6 an update without a matching row has 0 affected_rows",
     query:
       "mutation { update_album(where: {id: {_eq: 999}}, _set: {sold: 1}) { affected_rows returning { id } } update_album_by_pk(pk_columns: {id: 999}, _set: {sold: 1}) { id } }",
     data: { update_album: { affected_rows: 0, returning: [] }, update_album_by_pk: null },
   },
   {
-    title: "G-UPD-7 returning holds new values, relationships are read after the write",
+    title: "G-UPD-7 returning has new values, and relationships are read after the write",
     query:
       "mutation { update_album(where: {id: {_in: [1, 2]}}, _set: {artist_id: 4}) { affected_rows returning { artist { name albums_aggregate { aggregate { count } } } } } update_album_by_pk(pk_columns: {id: 1}, _set: {artist_id: 2}) { artist { name albums(order_by: {id: asc}) { id } } } }",
     data: {
@@ -158,7 +162,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-8 _many runs its elements in order, each seeing the earlier ones",
+    title: "G-UPD-8 update_many runs its elements in order, and each sees the earlier ones",
     query:
       'mutation { update_album_many(updates: [{where: {id: {_eq: 1}}, _inc: {sold: 1}}, {where: {sold: {_eq: 4}}, _set: {title: "four"}}, {where: {id: {_eq: 999}}, _set: {sold: 1}}]) { affected_rows returning { title sold } } }',
     data: {
@@ -170,18 +174,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-8 with relationships in the answer",
+    title: "G-UPD-8 update_many returns relationships",
     query:
       "mutation { update_album_many(updates: {where: {id: {_eq: 1}}, _set: {artist_id: 2}}) { returning { artist { name } } } }",
     data: { update_album_many: [{ returning: [{ artist: { name: "Bjork" } }] }] },
   },
   {
-    title: "G-UPD-8 no updates",
+    title: "G-UPD-8 update_many without elements returns an empty list",
     query: "mutation { update_album_many(updates: []) { affected_rows } }",
     data: { update_album_many: [] },
   },
   {
-    title: "G-UPD-8 if one update fails there is no data",
+    title: "G-UPD-8 a failing element of update_many returns no data",
     query:
       'mutation { update_artist_many(updates: [{where: {id: {_eq: 4}}, _set: {country: "NO"}}, {where: {id: {_eq: 4}}, _set: {name: "Abba"}}]) { affected_rows } }',
     error: { message: expect.stringContaining("Uniqueness violation."), path: "$", code: "constraint-violation" },
@@ -194,7 +198,7 @@ gqlCases(api, [
     data: { update_diary: { affected_rows: 1, returning: [{ id: 3, body: "mine" }] } },
   },
   {
-    title: "G-UPD-1a enum types and lists",
+    title: "G-UPD-1a _set accepts enum types and arrays",
     query:
       'mutation { update_specimen_by_pk(pk_columns: {id: 2}, _set: {c_mood: sad, c_mood_list: [happy, "ok"], c_int_list: [1, null], c_jsonb_list: [{a: 1}, [2], "x"]}) { c_mood c_mood_list c_int_list c_jsonb_list } }',
     data: {
@@ -208,7 +212,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-UPD-1a inputs in variables, of changing shapes", async () => {
+test("G-UPD-1a inputs in variables may change their shape", async () => {
   const query =
     "mutation ($set: album_set_input, $where: album_bool_exp!) { update_album(where: $where, _set: $set) { returning { title sold } } }";
   const update = async (set: unknown, where: unknown) =>

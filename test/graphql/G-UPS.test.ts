@@ -10,31 +10,31 @@ await api.reload();
 const conflict = (text: string) =>
   `mutation { insert_artist(objects: [{id: 1, name: "ABBA", country: "NO"}], on_conflict: ${text}) { affected_rows returning { id name country } } }`;
 const refused = (rule: string, text: string, message: string, path = "") => ({
-  title: `${rule} on_conflict: ${text}`,
+  title: `${rule} on_conflict: ${text} is refused`,
   query: conflict(text),
   error: { message, path: `$.selectionSet.insert_artist.args.on_conflict${path}`, code: "validation-failed" },
 });
 
 gqlCases(api, [
   {
-    title: "G-UPS-1 the named columns are updated",
+    title: "G-UPS-1 on_conflict updates the listed columns",
     query: conflict("{constraint: artist_pkey, update_columns: [country]}"),
     data: { insert_artist: { affected_rows: 1, returning: [{ id: 1, name: "Abba", country: "NO" }] } },
   },
   {
-    title: "G-UPS-1 a new row is inserted",
+    title: "G-UPS-1 on_conflict inserts a new row",
     query:
       'mutation { insert_artist_one(object: {name: "Fresh"}, on_conflict: {constraint: artist_name_key, update_columns: [name]}) { name } }',
     data: { insert_artist_one: { name: "Fresh" } },
   },
   {
-    title: "G-UPS-1 a constraint over two columns",
+    title: "G-UPS-1 on_conflict accepts a constraint over two columns",
     query:
       'mutation { insert_seat_one(object: {row: 1, number: 2, holder: "bea"}, on_conflict: {constraint: seat_row_number_key, update_columns: [holder]}) { id holder } }',
     data: { insert_seat_one: { id: 2, holder: "bea" } },
   },
   {
-    title: "G-UPS-2 update_columns: [] skips",
+    title: "G-UPS-2 update_columns: [] skips existing rows",
     query: conflict("{constraint: artist_pkey, update_columns: []}"),
     data: { insert_artist: { affected_rows: 0, returning: [] } },
   },
@@ -44,29 +44,29 @@ gqlCases(api, [
     data: { insert_artist: { affected_rows: 0, returning: [] } },
   },
   {
-    title: "G-UPS-3 where is a condition on the existing row",
+    title: "G-UPS-3 where restricts the update of an existing row",
     query: conflict('{constraint: artist_pkey, update_columns: [country], where: {country: {_eq: "SE"}}}'),
     data: { insert_artist: { affected_rows: 1, returning: [{ id: 1, name: "Abba", country: "NO" }] } },
   },
   {
-    title: "G-UPS-3 rows that do not meet it are skipped",
+    title: "G-UPS-3 an existing row that does not match where is skipped",
     query: conflict('{constraint: artist_pkey, update_columns: [country], where: {country: {_eq: "XX"}}}'),
     data: { insert_artist: { affected_rows: 0, returning: [] } },
   },
   {
-    title: "G-UPS-3 where may follow relationships",
+    title: "G-UPS-3 where may use relationships",
     query: conflict("{constraint: artist_pkey, update_columns: [country], where: {albums: {price: {_gt: 19}}}}"),
     data: { insert_artist: { affected_rows: 1, returning: [{ id: 1, name: "Abba", country: "NO" }] } },
   },
   {
-    title: "G-UPS-3 in a variable",
+    title: "G-UPS-3 on_conflict may be a variable",
     query:
       'mutation ($c: artist_on_conflict) { insert_artist(objects: [{id: 1, name: "ABBA", country: "NO"}], on_conflict: $c) { affected_rows } }',
     variables: { c: { constraint: "artist_pkey", update_columns: ["country"], where: { country: { _eq: "SE" } } } },
     data: { insert_artist: { affected_rows: 1 } },
   },
   {
-    title: "G-UPS-5 _PLACEHOLDER",
+    title: "G-UPS-5 _PLACEHOLDER as an update column changes nothing",
     query:
       'mutation { insert_song(objects: [{title: "x"}], on_conflict: {constraint: song_pkey, update_columns: [_PLACEHOLDER]}) { affected_rows } }',
     role: "music_editor",
@@ -77,7 +77,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-6 two rows that conflict with the same one are refused",
+    title: "G-UPS-6 two rows that conflict with the same row are refused",
     query:
       'mutation { insert_artist(objects: [{name: "Abba", country: "1"}, {name: "Abba", country: "2"}], on_conflict: {constraint: artist_name_key, update_columns: [country]}) { affected_rows } }',
     error: {
@@ -88,7 +88,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-7 a role without update right can use DO NOTHING",
+    title: "G-UPS-7 a role without an update permission may skip existing rows",
     query:
       'mutation { insert_song(objects: [{id: 1, title: "x"}, {title: "y"}], on_conflict: {constraint: song_pkey, update_columns: []}) { affected_rows } }',
     role: "music_editor",
@@ -184,7 +184,7 @@ const upsert = (objects: string, conflict = "{constraint: song_pkey, update_colu
 
 gqlCases(governed, [
   {
-    title: "G-UPS-3 the update filter is added, update presets are set",
+    title: "G-UPS-3 the update filter restricts an upsert, and update presets are set",
     query: upsert('[{id: 1, title: "new"}, {id: 3, title: "outside"}]'),
     ...singer,
     data: { insert_song: { affected_rows: 1, returning: [{ id: 1, title: "new", seconds: 7 }] } },

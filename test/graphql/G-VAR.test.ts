@@ -17,7 +17,7 @@ gqlCases(api, [
     error: { message: 'unbound variable "a"', path: "$", code: failed },
   },
   {
-    title: "G-VAR-1 in a fragment too",
+    title: "G-VAR-1 an undeclared variable in a fragment is refused",
     query: "{ ...f } fragment f on query_root { album(limit: $a) { id } }",
     error: { message: 'unbound variable "a"', path: "$" },
   },
@@ -44,7 +44,7 @@ gqlCases(api, [
     error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed },
   },
   {
-    title: "G-VAR-4 a default is a value",
+    title: "G-VAR-4 a default is the value of an absent variable",
     query: "query ($a: Int! = 1) { album(limit: $a, order_by: {id: asc}) { id } }",
     data: { album: [{ id: 1 }] },
   },
@@ -55,13 +55,13 @@ gqlCases(api, [
     error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed },
   },
   {
-    title: "G-VAR-5 also with a default",
+    title: "G-VAR-5 null for a non-null variable with a default is refused",
     query: "query ($a: [Int!]! = [1]) { album(where: {id: {_in: $a}}) { id } }",
     variables: { a: null },
     error: { message: 'null value found for non-nullable type: "[Int!]!"', path: "$" },
   },
   {
-    title: "G-VAR-6 a type that does not fit is refused",
+    title: "G-VAR-6 a variable of another type is refused",
     query: "query ($a: Int!) { album(where: {title: {_eq: $a}}) { id } }",
     variables: { a: 1 },
     error: {
@@ -71,7 +71,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-6 at an argument",
+    title: "G-VAR-6 a variable of another type is refused at an argument",
     query: "query ($w: artist_bool_exp) { album(where: $w) { id } }",
     variables: { w: {} },
     error: {
@@ -80,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-6 at a list's element",
+    title: "G-VAR-6 a variable of another type is refused as an element of a list",
     query: "query ($a: String!) { album(where: {id: {_in: [1, $a]}}) { id } }",
     variables: { a: "1" },
     error: {
@@ -89,12 +89,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-7 declared, not used, not given",
+    title: "G-VAR-7 a declared variable that is neither used nor given is accepted",
     query: "query ($a: Int, $b: nothing, $c: Int!) { album_by_pk(id: 1) { id } }",
     data: byId(1),
   },
   {
-    title: "G-VAR-8 nullable at a non-null place",
+    title: "G-VAR-8 a nullable variable is refused at a non-null position",
     query: "query ($a: Int) { album_by_pk(id: $a) { id } }",
     variables: { a: 1 },
     error: {
@@ -103,49 +103,49 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-8 with a default of its own it fits",
+    title: "G-VAR-8 a nullable variable with a default is accepted at a non-null position",
     query: "query ($a: Int = 2) { album_by_pk(id: $a) { id } }",
     data: byId(2),
   },
   {
-    title: "G-VAR-8 a null default does not help",
+    title: "G-VAR-8 a nullable variable with a null default is refused at a non-null position",
     query: "query ($a: Int = null) { album_by_pk(id: $a) { id } }",
     variables: { a: 1 },
     error: { message: "variable 'a' is declared as 'Int', but used where 'Int!' is expected" },
   },
   {
-    title: "G-VAR-8 with a default of the place it fits",
+    title: "G-VAR-8 a nullable variable is accepted at a non-null position with a default",
     query:
       "mutation ($c: [artist_update_column!]) { insert_artist(objects: [], on_conflict: {constraint: artist_pkey, update_columns: $c}) { affected_rows } }",
     variables: { c: ["name"] },
     data: { insert_artist: { affected_rows: 0 } },
   },
   {
-    title: "G-VAR-8 ! inside lists is not compared",
+    title: "G-VAR-8 the non-null marks inside lists are not compared",
     query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }",
     variables: { a: [2] },
     data: { album: [{ id: 2 }] },
   },
   {
-    title: "G-VAR-8 a null element then counts as in a literal",
+    title: "G-VAR-8 a null element of a variable is refused like one of a literal",
     query: "query ($a: [Int]) { album(where: {id: {_in: $a}}) { id } }",
     variables: { a: [null] },
     error: { message: "unexpected null value for type 'Int'", path: "$.selectionSet.album.args.where.id._in[0]" },
   },
   {
-    title: "G-VAR-8 no coercion of Int to bigint",
+    title: "G-VAR-8 G-VAR-8a an Int variable is refused for bigint",
     query: "query ($a: Int) { specimen(where: {c_int8: {_eq: $a}}) { id } }",
     variables: { a: 1 },
     error: { message: "variable 'a' is declared as 'Int', but used where 'bigint' is expected" },
   },
   {
-    title: "G-VAR-8 no coercion of a value to a list",
+    title: "G-VAR-8 G-VAR-8a a String variable is refused for a list",
     query: "query ($a: String) { profile(where: {doc: {_has_keys_any: $a}}) { id } }",
     variables: { a: "x" },
     error: { message: "variable 'a' is declared as 'String', but used where '[String!]' is expected" },
   },
   {
-    title: "G-VAR-8 an unknown type is refused where it is used",
+    title: "G-VAR-8 G-VAR-8a a variable of an unknown type is refused where it is used",
     query: "query ($a: nothing) { album(limit: $a) { id } }",
     variables: { a: 1 },
     error: {
@@ -154,12 +154,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-9 an absent variable is null: list arguments accept it",
+    title: "G-VAR-9 list arguments accept an absent variable as null",
     query: "query ($w: album_bool_exp, $l: Int) { album_aggregate(where: $w, limit: $l) { aggregate { count } } }",
     data: { album_aggregate: { aggregate: { count: 5 } } },
   },
   {
-    title: "G-VAR-9 operators refuse it",
+    title: "G-VAR-9 operators refuse an absent variable as null",
     query: "query ($a: Int) { album(where: {id: {_eq: $a}}) { id } }",
     error: {
       message: "unexpected null value for type 'Int'",
@@ -168,12 +168,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-9 a nullable column takes it",
+    title: "G-VAR-9 a nullable column accepts an absent variable as null",
     query: 'mutation ($c: String) { insert_artist_one(object: {name: "N", country: $c}) { name country } }',
     data: { insert_artist_one: { name: "N", country: null } },
   },
   {
-    title: "G-VAR-9 a column that is not nullable refuses it",
+    title: "G-VAR-9 a non-null column refuses an absent variable as null",
     query: "mutation ($n: String) { insert_artist_one(object: {name: $n}) { name } }",
     error: {
       message: "unexpected null value for type 'String'",
@@ -182,7 +182,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-VAR-10 variables: null is absent, anything but an object is refused", async () => {
+test("G-VAR-10 null variables are treated as absent, and other values than objects are refused", async () => {
   const query = "query ($a: Int! = 1) { album_by_pk(id: $a) { id } }";
   expect(await send({ query, variables: null })).toEqual({ data: byId(1) });
   for (const variables of [[], "x", 3]) {
@@ -191,7 +191,7 @@ test("G-VAR-10 variables: null is absent, anything but an object is refused", as
   }
 });
 
-test("G-VAR-10 G-LIM-2 values nested beyond all bounds are refused", async () => {
+test("G-VAR-10 G-LIM-2 a variable of 3000 levels is refused", async () => {
   let w: object = {};
   for (let i = 0; i < 3000; i++) w = { _not: w };
   const answer = await send({ query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w } });
@@ -213,7 +213,7 @@ test("G-VAR-6 another operation with the same variables is planned separately", 
   });
 });
 
-test("G-VAR-9 whole inputs in variables, of changing shapes", async () => {
+test("G-VAR-9 whole inputs in variables may change their shape", async () => {
   const query = "query ($w: album_bool_exp) { album(where: $w, order_by: {id: asc}) { id } }";
   const ask = async (w: unknown) =>
     (await send({ query, variables: { w } })).data.album.map((row: { id: number }) => row.id);
@@ -252,7 +252,7 @@ test("G-VAR-9 G-VAR-11 without the option an absent variable is null", async () 
   ).toEqual({ data: { update_artist_by_pk: { country: null } } });
 });
 
-test("G-VAR-11 an absent variable in an object counts as not written", async () => {
+test("G-VAR-11 G-VAR-11a an absent variable in an object is treated as not written", async () => {
   const where =
     "query ($id: Int, $name: String) { artist(where: {id: {_eq: $id}, name: {_eq: $name}}, order_by: {id: asc}) { id } }";
   expect(await asked(left, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
@@ -263,7 +263,7 @@ test("G-VAR-11 an absent variable in an object counts as not written", async () 
   expect((await asked(left, where, { id: null })).errors[0].message).toBe("unexpected null value for type 'Int'");
 });
 
-test("G-VAR-11 an absent variable as an argument counts as not written", async () => {
+test("G-VAR-11 an absent variable as an argument is treated as not written", async () => {
   const list =
     "query ($where: artist_bool_exp, $limit: Int, $order: [artist_order_by!]) { artist(where: $where, limit: $limit, order_by: $order) { id } }";
   expect((await asked(left, list)).data.artist).toHaveLength(4);
@@ -273,7 +273,7 @@ test("G-VAR-11 an absent variable as an argument counts as not written", async (
   );
 });
 
-test("G-VAR-11 in writes inserts take defaults, and updates leave columns unchanged", async () => {
+test("G-VAR-11 G-VAR-11a an absent variable takes the default in inserts and leaves columns unchanged in updates", async () => {
   const insert = "mutation ($note: String) { insert_invoice_one(object: {net: 1, note: $note}) { note } }";
   expect(await asked(left, insert)).toEqual({ data: { insert_invoice_one: { note: "none" } } });
   expect(await asked(left, insert, { note: null })).toEqual({ data: { insert_invoice_one: { note: null } } });
@@ -294,7 +294,7 @@ test("G-VAR-11 in writes inserts take defaults, and updates leave columns unchan
   expect(await asked(left, update)).toEqual({ data: { update_artist_by_pk: null } });
 });
 
-test("G-VAR-11 its type counts in a list, and inside json it stays null", async () => {
+test("G-VAR-11 G-VAR-11a the type of an absent variable is checked, and inside JSON it is null", async () => {
   expect((await asked(left, "query ($a: Int) { artist(where: {id: {_in: [1, $a]}}) { id } }")).errors[0].message).toBe(
     "variable 'a' is declared as 'Int', but used where 'Int!' is expected",
   );

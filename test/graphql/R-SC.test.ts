@@ -8,31 +8,34 @@ import { INTROSPECTION, schemaOf } from "../support/schema.ts";
 
 const ROLES = [undefined, "music_reader", "music_editor", "music_nobody"];
 
-describe.each(["hasura-default", "graphql-default"] as const)("R-SC-12 names by %s", (defaultNamingConvention) => {
-  test.each(ROLES)("R-SC-12 role %s finds each root field of its schema by the name only", async (role) => {
-    const api = await startApi(forGraphql({ defaultNamingConvention }));
-    const schema = await schemaOf(api, role);
-    const lost: string[] = [];
-    let found = 0;
-    for (const [kind, root] of Object.entries(schema.roots)) {
-      if (root === undefined || kind === "subscription") continue;
-      for (const name of Object.keys(schema.members(root))) {
-        // incomplete, so that no field runs
-        const answer = await api.gql(`${kind} { ${name} }`, {}, asAdmin(role));
-        if (JSON.stringify(answer.errors ?? []).includes("not found in type")) lost.push(`${root}.${name}`);
-        else found++;
+describe.each(["hasura-default", "graphql-default"] as const)(
+  "R-SC-12 names by the convention %s",
+  (defaultNamingConvention) => {
+    test.each(ROLES)("R-SC-12 R-SC-12a role %s finds each root field of its schema by its name", async (role) => {
+      const api = await startApi(forGraphql({ defaultNamingConvention }));
+      const schema = await schemaOf(api, role);
+      const lost: string[] = [];
+      let found = 0;
+      for (const [kind, root] of Object.entries(schema.roots)) {
+        if (root === undefined || kind === "subscription") continue;
+        for (const name of Object.keys(schema.members(root))) {
+          // incomplete, so that no field runs
+          const answer = await api.gql(`${kind} { ${name} }`, {}, asAdmin(role));
+          if (JSON.stringify(answer.errors ?? []).includes("not found in type")) lost.push(`${root}.${name}`);
+          else found++;
+        }
       }
-    }
-    expect(lost).toEqual([]);
-    expect(found).toBeGreaterThan(role === "music_nobody" ? 0 : 20);
-  });
-});
+      expect(lost).toEqual([]);
+      expect(found).toBeGreaterThan(role === "music_nobody" ? 0 : 20);
+    });
+  },
+);
 
-describe("R-SC-12 what all documents need is made in pieces", () => {
+describe("R-SC-12 preparation for all documents", () => {
   const session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
   const request = { query: "{ artist { id } }" };
 
-  test("R-SC-12 a document waits for it, and no later document does", async () => {
+  test("R-SC-12 R-SC-12b the first document waits for the preparation, and no later one does", async () => {
     const found: unknown[] = [];
     let engine: GqlEngine | undefined;
     const early = definePlugin({
@@ -57,7 +60,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
     expect(found).toEqual([expect.objectContaining({ operation: "query" }), expect.any(String)]);
   });
 
-  test("R-SC-12 G-SUB-8 where settings have changed live queries wait for it, and go on or end", async () => {
+  test("R-SC-12 G-SUB-8 R-SC-12b live queries wait for the preparation after changed settings, and continue or end", async () => {
     let dbMaxRows = 1000;
     const moving = definePlugin({
       name: "moving",
@@ -74,11 +77,11 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
     await api.sql("drop table leaves");
     dbMaxRows++;
     await api.reload();
-    // after an answer that says so, if it is asked before
+    // a result with the error may come first, if the live query runs before the reload
     expect(await socket.next(({ type }) => type === "error")).toMatchObject({ id: "ends" });
     await api.sql("insert into berries values (1)");
     expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [{ id: 1 }] } } });
-    // stopped, or loaded again, while it waits
+    // a live query ends, or the schema is loaded again, while the live query waits
     dbMaxRows++;
     const reloaded = api.reload();
     socket.send({ id: "stays", type: "complete" });
@@ -96,7 +99,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
 });
 
 describe("R-SC-13", () => {
-  test("R-SC-13 repeated introspection gets the same response, separately and beside other fields", async () => {
+  test("R-SC-13 repeated introspection has the same response, separately and beside other fields", async () => {
     const api = await startApi(forGraphql());
     const first = await api.gql(INTROSPECTION);
     for (let again = 0; again < 3; again++) expect(await api.gql(INTROSPECTION)).toEqual(first);
@@ -107,7 +110,7 @@ describe("R-SC-13", () => {
     expect((await api.gql(beside)).data).toEqual(data);
   });
 
-  test("R-SC-13 each role has its own", async () => {
+  test("R-SC-13 each role has its own introspection", async () => {
     const api = await startApi(forGraphql());
     const names = async (role?: string): Promise<string> =>
       JSON.stringify(await api.gql("{ __schema { types { name } } }", {}, asAdmin(role)));

@@ -96,7 +96,7 @@ const several =
   "{ a: flood_crate(order_by: {id: asc}) { id label } flood_part(limit: 1) { id } c: flood_crate_aggregate { aggregate { count } } }";
 const described = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
 
-describe("the same answer", () => {
+describe("the same response with and without streaming", () => {
   type Same = [what: string, query: string, isStreamed?: boolean];
   test.each<Same>([
     ["one root field", crates],
@@ -107,7 +107,7 @@ describe("the same answer", () => {
     ["the schema beside it, which no statement answers", described, false],
     ["a short one", "{ flood_crate(limit: 3, order_by: {id: asc}) { id } }", false],
     ["a mutation", "mutation { update_flood_crate(where: {}, _set: {note: null}) { returning { id label } } }", false],
-  ])("R-STR-7 %s", async (...[, query, isStreamed = true]: Same) => {
+  ])("R-STR-7 a response is the same with and without streaming: %s", async (...[, query, isStreamed = true]: Same) => {
     const before = await streamCount(api);
     const streamed = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
     expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
@@ -119,7 +119,7 @@ describe("the same answer", () => {
     expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
   });
 
-  test("R-STR-7 by GET, and at the URLs of named queries", async () => {
+  test("R-STR-7 GET and named queries are streamed", async () => {
     for (const path of [`/v1/graphql?query=${encodeURIComponent(crates)}`, `/api/rest/crates/${ROWS}`]) {
       const before = await streamCount(api);
       const streamed = await api.get(path, { headers: admin });
@@ -134,7 +134,7 @@ describe("the same answer", () => {
     }
   });
 
-  test("R-STR-7 compressed where the client takes gzip, in chunks", async () => {
+  test("R-STR-7 R-STR-7a a client that accepts gzip gets compressed chunks", async () => {
     for (const query of [crates, several, described, "{ flood_text { t } }"]) {
       const plain = await held.post("/v1/graphql", { body: { query }, headers: admin });
       const zipped = await api.post("/v1/graphql", {
@@ -149,7 +149,7 @@ describe("the same answer", () => {
     }
   });
 
-  test("R-STR-7 HTTP/1.0, where nothing says that a chunked answer is complete, gets it plain", async () => {
+  test("R-STR-7 R-STR-7a HTTP/1.0 gets an uncompressed answer, because its end is not marked", async () => {
     const body = JSON.stringify({ query: crates });
     const client = askSlowly(
       api.port,
@@ -166,7 +166,7 @@ describe("the same answer", () => {
     if (isStreaming) expect(head).not.toContain("gzip");
   });
 
-  test("R-STR-7 an error in the last row is answered like any other", async () => {
+  test("R-STR-7 an error in the last row is answered as without streaming", async () => {
     const query = "{ flood_broken(order_by: {id: asc}) { id n } }";
     const [one, other] = [
       await api.post("/v1/graphql", { body: { query }, headers: admin }),
@@ -177,7 +177,7 @@ describe("the same answer", () => {
     expect(one.json().errors[0].extensions.code).toBe("data-exception");
   });
 
-  test("R-STR-7 batches, calls of the application and plugins that look at the answer get all of it", async () => {
+  test("R-STR-7 batches, calls of the application and plugins that read the body receive it whole", async () => {
     const before = await streamCount(api);
     const { data } = (await held.post("/v1/graphql", { body: { query: crates }, headers: admin })).json();
     const batch = await api.post("/v1/graphql", { body: [{ query: crates }, { query: crates }], headers: admin });
@@ -222,8 +222,8 @@ const untilRead = (received: () => number, bytes: number): Promise<void> =>
 /** The pause of a slow client between two reads. */
 const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-describe.skipIf(!isStreaming)("the client's pace", () => {
-  test("R-STR-7 for a client that reads nothing the database waits, and it gets everything when it reads", async () => {
+describe.skipIf(!isStreaming)("the pace of the client", () => {
+  test("R-STR-7 the database waits for a client that does not read, and the client later receives everything", async () => {
     const clients = [ask(api.port, LONG), ask(api.port, LONG), ask(api.port, NOISE, GZIP)];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
     // until other long responses are complete, all data without backpressure would have arrived
@@ -238,7 +238,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
-  test("R-STR-7 one that reads slowly gets everything", async () => {
+  test("R-STR-7 a client that reads slowly receives everything", async () => {
     for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
       const { socket, received } = ask(api.port, query, headers);
       for (let wanted = 3_000_000; wanted < bytes; wanted += 3_000_000) {
@@ -271,7 +271,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     ).toEqual([{ n: 0 }]);
   });
 
-  describe("when the connection to the database breaks", () => {
+  describe("a lost connection to the database", () => {
     let broken: Measured;
     beforeAll(async () => {
       const proxy = await startDatabaseProxy(database);
@@ -282,7 +282,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     test.each([
       ["plain", "", NOISE_LENGTH],
       ["compressed", GZIP, NOISE_BYTES],
-    ] as const)("R-STR-7 the answer breaks too: %s", async (_, headers, bytes) => {
+    ] as const)("R-STR-7 a lost database connection breaks off the answer: %s", async (_, headers, bytes) => {
       const { socket, received, closed } = ask(broken.port, NOISE, headers);
       let end = "";
       socket.on("data", (chunk: Buffer) => (end = chunk.toString("latin1").slice(-10)));
@@ -296,7 +296,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
       expect((await broken.post("/v1/graphql", { body: { query }, headers: admin })).json().data).toBeDefined();
     });
 
-    test("R-STR-7 a client of Node gets an error", async () => {
+    test("R-STR-7 a client of Node receives an error", async () => {
       const outcome = new Promise<string>((resolve, reject) => {
         const outgoing = send(
           { port: broken.port, method: "POST", path: "/v1/graphql", headers: { ...admin, "accept-encoding": "gzip" } },
@@ -313,7 +313,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     });
   });
 
-  test("R-STR-7 after STREAM_PATIENCE the rest is buffered, and the connection is free", async () => {
+  test("R-STR-7 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
     for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
       const { socket, received } = ask(patient.port, query, headers);
@@ -325,7 +325,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     }
   });
 
-  test("R-STR-7 in an application of node:http, further requests on its connection are answered in turn", async () => {
+  test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
     const server = createServer((request, response) => void api.relApi(request, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { socket, received } = ask((server.address() as AddressInfo).port, LONG);

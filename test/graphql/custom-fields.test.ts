@@ -36,7 +36,7 @@ const api = await gqlApi({ parts: [statField] });
 
 gqlCases(api, [
   {
-    title: "G-GEN-4 a plugin's field of a row, with values of the request",
+    title: "G-GEN-4 a plugin adds a field of a row with arguments",
     query:
       'query ($k: String!) { artist_by_pk(id: 1) { stat(key: "members") other: stat(key: $k) albums(limit: 1, order_by: {id: asc}) { artist { stat(key: $k) } } } }',
     variables: { k: "genres" },
@@ -45,12 +45,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 the arguments are checked",
+    title: "G-DOC-7 a missing argument of the field is refused",
     query: "{ artist { stat } }",
     error: { message: "missing required field 'key'", path: "$.selectionSet.artist.selectionSet.stat.args.key" },
   },
   {
-    title: "G-COE-4 values of the arguments are checked",
+    title: "G-COE-4 values of the field's arguments are checked",
     query: "{ artist { stat(key: 3) } }",
     error: {
       message: "expected a string for type 'String', but found an integer",
@@ -58,7 +58,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 the selection is checked",
+    title: "G-DOC-6 a selection on the field is refused",
     query: '{ artist { stat(key: "a") { b } } }',
     error: {
       message: "unexpected subselection set for non-object field",
@@ -66,7 +66,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-6 variables fit its arguments",
+    title: "G-VAR-6 variables of the field's arguments are checked",
     query: "query ($k: Int!) { artist { stat(key: $k) } }",
     variables: { k: 1 },
     error: {

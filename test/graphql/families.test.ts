@@ -68,7 +68,7 @@ const REMOVED: readonly {
 ];
 
 for (const { plugins, query, field, type } of REMOVED) {
-  test(`G-DOC-4 without ${plugins.join(" and ")} ${field} of ${type} is unknown`, async () => {
+  test(`G-DOC-4 without ${plugins.join(" and ")} the field ${field} of ${type} is unknown`, async () => {
     const api = await startApi(forGraphql({ parts: plugins.map((name) => without(name)) }));
     try {
       expect(await api.gql(query)).toMatchObject({

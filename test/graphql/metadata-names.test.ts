@@ -82,13 +82,13 @@ const api = await startApi(
 const admin = await schemaOf(api);
 const visitor = await schemaOf(api, "visitor");
 
-test("G-REL-4 names and targets come only from metadata, defaults are not added", () => {
+test("G-REL-4 relationships come only from the metadata, without default ones", () => {
   expect(Object.keys(admin.members("artist")).filter((name) => name.startsWith("albums"))).toEqual([]);
   expect(admin.members("artist")).toMatchObject({ works: "[album!]!", works_aggregate: "album_aggregate!" });
   expect(admin.members("album").maker).toBe("artist!");
 });
 
-test("G-GEN-2 with metadata exactly what it lists is served", () => {
+test("G-GEN-2 only the objects of the metadata are served", () => {
   expect(Object.keys(admin.members("query_root")).filter((name) => !/_(aggregate|by_pk)$/.test(name))).toEqual([
     "album",
     "artist",
@@ -100,21 +100,21 @@ test("G-GEN-2 with metadata exactly what it lists is served", () => {
   ]);
 });
 
-test("G-ROOT-16 select fields can be kept from the roots, relationships stay", () => {
+test("G-ROOT-16 select fields can be removed from the roots, and relationships stay", () => {
   expect(Object.keys(visitor.members("query_root"))).toEqual(["artist", "artist_aggregate"]);
   expect(Object.keys(visitor.members("subscription_root"))).toEqual(["album_by_pk", "artist"]);
   expect(visitor.members("artist")).toMatchObject({ works: "[album!]!" });
 });
 
-test("G-PRM-14 a column that not every parent grants is nullable", () => {
+test("G-PRM-14 a column that not every parent permits is nullable", () => {
   expect(visitor.members("album")).toMatchObject({ title: "String", id: "Int!" });
 });
 
-test("G-FN-8 a function is visible where the view allows it and the table can be read", () => {
+test("G-FN-8 a function is visible if its table can be read and listed", () => {
   expect(Object.keys(visitor.members("query_root"))).not.toContain("findAlbums");
 });
 
-test("G-FN-10 custom names of functions and their fields", () => {
+test("G-FN-10 functions have custom names for themselves and their fields", () => {
   expect(admin.args("query_root", "findAlbums").args).toBe("findAlbums_args!");
   expect(admin.members("query_root")).toMatchObject({
     findAlbums_aggregate: "album_aggregate!",
@@ -124,7 +124,7 @@ test("G-FN-10 custom names of functions and their fields", () => {
   expect(Object.keys(admin.members("mutation_root"))).toContain("sell_album");
 });
 
-test("G-FN-9 descriptions of functions", async () => {
+test("G-FN-9 G-GEN-10b functions have the descriptions of the metadata", async () => {
   expect(admin.description("query_root", "findAlbums")).toBe("Finds them");
   expect(admin.description("query_root", "countOnStage")).toBe("How many");
   const plain = await startApi(forGraphql());
@@ -148,7 +148,7 @@ test("G-FN-9 descriptions of functions", async () => {
   }
 });
 
-test("G-CF-4 descriptions of computed fields", () => {
+test("G-CF-4 computed fields have the descriptions of the metadata", () => {
   expect(admin.description("album", "price_in")).toBe("Price in another currency");
   expect(admin.description("person", "letter")).toBe("How to begin a letter");
   expect(admin.description("person", "older")).toBe('A computed field, executes function "person_age_in"');
@@ -159,17 +159,17 @@ test("G-CF-4 descriptions of computed fields", () => {
 
 gqlCases(api, [
   {
-    title: "G-REL-4 related rows by the names of metadata",
+    title: "G-REL-4 related rows are read by the names of the metadata",
     query: "{ artist(where: {id: {_eq: 2}}) { works { title maker { name } } } }",
     data: { artist: [{ works: [{ title: "Debut", maker: { name: "Bjork" } }] }] },
   },
   {
-    title: "G-CF-4 a computed field of metadata with a session argument",
+    title: "G-CF-4 a computed field of the metadata may have a session argument",
     query: '{ album_by_pk(id: 2) { price_in(args: {currency: "NOK"}) } }',
     data: { album_by_pk: { price_in: "20.00 NOK for admin" } },
   },
   {
-    title: "G-FN-10 a function by its custom name",
+    title: "G-FN-10 a function is called by its custom name",
     query: '{ findAlbums(args: {term: "de"}, order_by: {id: asc}) { title } }',
     data: { findAlbums: [{ title: "Debut" }] },
   },

@@ -109,7 +109,7 @@ const data = async (query: string, role: string, session?: Record<string, string
   return answer.data;
 };
 
-test("G-FIL-3 G-NAM-5 filters speak SQL names, documents the names of the metadata", async () => {
+test("G-FIL-3 G-NAM-5 filters use SQL names, and documents use the names of the metadata", async () => {
   expect(kept.all()).toEqual([]);
   expect(
     await data("{ disc(where: {maker_id: {_eq: 1}}, order_by: {id: asc}) { id maker_id price } }", "money"),
@@ -121,7 +121,7 @@ test("G-FIL-3 G-NAM-5 filters speak SQL names, documents the names of the metada
   });
 });
 
-test("G-CF-1 G-CF-6 computed fields with table and session arguments, listed for the role", async () => {
+test("G-CF-1 G-CF-6 computed fields with table and session arguments are permitted by name", async () => {
   expect(await data('{ disc(order_by: {id: asc}) { price_in(args: {currency: "SEK"}) } }', "money")).toEqual({
     disc: [{ price_in: "12.50 SEK for money" }, { price_in: "20.00 SEK for money" }],
   });
@@ -137,7 +137,7 @@ test("G-CF-1 G-CF-6 computed fields with table and session arguments, listed for
   });
 });
 
-test("G-INP-3 orders by aggregates need only the right to select the rows", async () => {
+test("G-INP-3 an order by aggregates needs only the permission to select the rows", async () => {
   const schema = await schemaOf(api, "names");
   expect(Object.keys(schema.members("artist"))).not.toContain("discs_aggregate");
   expect(schema.members("artist_order_by")).toMatchObject({ discs_aggregate: "disc_aggregate_order_by" });
@@ -160,7 +160,7 @@ test("G-PRM-7 G-CF-6 rows of computed fields have the filter and the limit of th
   });
 });
 
-test("G-PRM-14 hidden cells along relationships: in where, in order_by, in aggregates and predicates over related rows", async () => {
+test("G-PRM-14 G-PRM-14a hidden cells are NULL along relationships in where, order_by, aggregates and predicates", async () => {
   expect(
     await data(
       "{ disc(where: {maker: {country: {_is_null: false}}}, order_by: {id: asc}) { id maker { name country } } }",
@@ -212,7 +212,7 @@ test("G-PRM-14 hidden cells along relationships: in where, in order_by, in aggre
   });
 });
 
-test("G-PRM-14 hidden cells in rows of functions, single rows and answers of writes", async () => {
+test("G-PRM-14 G-PRM-14a hidden cells are NULL in rows of functions, single rows and results of writes", async () => {
   expect(await data('{ search_albums(args: {term: "a"}, order_by: {id: asc}) { id price } }', "both")).toEqual({
     search_albums: [
       { id: 1, price: 12.5 },
@@ -239,14 +239,13 @@ test("G-PRM-14 hidden cells in rows of functions, single rows and answers of wri
       ],
     },
   });
-  // deleting does not reveal hidden values: the filter of the permission reads them, the caller's condition does not
-  // not
+  // a delete does not reveal hidden values: the permission's filter reads them, and the caller's condition does not
   expect(await data("mutation { delete_disc(where: {price: {_lt: 100}}) { returning { id } } }", "both")).toEqual({
     delete_disc: { returning: [{ id: 1 }] },
   });
 });
 
-test("G-GEN-7 G-GEN-12 columns that the database makes or a view does not pass on are in no input, though the permission says *", async () => {
+test("G-GEN-7 G-GEN-12 generated columns, and columns that a view does not pass on, are in no input", async () => {
   const schema = await schemaOf(api, "money");
   expect(Object.keys(schema.members("invoice_insert_input"))).toEqual(["created", "net", "note", "ref"]);
   expect(Object.keys(schema.members("invoice_set_input"))).toEqual(["created", "net", "note", "ref"]);
@@ -259,7 +258,7 @@ test("G-GEN-7 G-GEN-12 columns that the database makes or a view does not pass o
   ).toEqual({ update_album_title: { affected_rows: 2 }, delete_album_title: { affected_rows: 0 } });
 });
 
-test("G-PRM-9 update without check, insert with the filter's condition", async () => {
+test("G-PRM-9 an update without a check uses its filter, and an insert uses its condition", async () => {
   expect(await data("mutation { update_disc(where: {}, _inc: {sold: 1}) { affected_rows } }", "money")).toEqual({
     update_disc: { affected_rows: 2 },
   });
@@ -268,7 +267,7 @@ test("G-PRM-9 update without check, insert with the filter's condition", async (
   ).toBe("check constraint of an insert/update permission has failed");
 });
 
-test("G-UPS-4 G-PRM-9 checks of upserts with computed fields, also of related rows", async () => {
+test("G-UPS-4 G-PRM-9 checks of upserts apply with computed fields, also of related rows", async () => {
   const refused = "check constraint of an insert/update permission has failed";
   const upsert = async (table: string, objects: string, columns: string) => {
     const answer = await ask(
@@ -287,7 +286,7 @@ test("G-UPS-4 G-PRM-9 checks of upserts with computed fields, also of related ro
   );
 });
 
-test("G-NAM-6 G-NAM-7 a naming convention and a namespace from the metadata, with permissions", async () => {
+test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply with permissions", async () => {
   const named = await startApi(
     forGraphql({
       on: api.database,
@@ -336,7 +335,7 @@ test("G-NAM-6 G-NAM-7 a naming convention and a namespace from the metadata, wit
   });
 });
 
-test("G-NAM-6 the mutations below a namespace have another type for backends", async () => {
+test("G-NAM-6 G-NAM-6a the mutations in a namespace have another type for backends", async () => {
   const named = await startApi(
     forGraphql({
       on: api.database,

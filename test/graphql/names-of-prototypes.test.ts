@@ -31,7 +31,7 @@ await api.sql(`
 await api.reload();
 const admin = await schemaOf(api);
 
-test("G-NAM-2 G-INP-1 G-OUT-4 columns named like members of objects are in every type of their table", () => {
+test("G-NAM-2 G-INP-1 G-OUT-4 columns named like members of JavaScript objects are in every type of their table", () => {
   const columns = ["constructor", "hasOwnProperty", "isPrototypeOf", "toString", "valueOf"];
   for (const type of [
     "constructor",
@@ -54,13 +54,13 @@ test("G-NAM-2 G-INP-1 G-OUT-4 columns named like members of objects are in every
   expect(admin.args("query_root", "constructor_by_pk")).toEqual({ constructor: "Int!" });
 });
 
-test("G-TYP-24 a type named like a member of objects is a scalar like any other", () => {
+test("G-TYP-24 a type named like a member of JavaScript objects is an ordinary scalar", () => {
   expect(admin.members("toString")).toMatchObject({ hasOwnProperty: "hasOwnProperty", kinds: "[hasOwnProperty!]" });
   expect(admin.has("hasOwnProperty_comparison_exp")).toBe(true);
   expect(admin.has("hasOwnProperty_array_comparison_exp")).toBe(true);
 });
 
-test("G-NAM-3 columns and constraints called true, false or null are in no enum, and everywhere else", () => {
+test("G-NAM-3 G-NAM-3a columns and constraints named true, false or null are missing only in enums", () => {
   expect(admin.members("keywords")).toEqual({
     false: "Boolean",
     id: "Int!",
@@ -75,13 +75,13 @@ test("G-NAM-3 columns and constraints called true, false or null are in no enum,
   expect(admin.values("only_null_update_column")).toEqual(["_PLACEHOLDER"]);
 });
 
-test("G-NAM-3 a table called like a root type or a scalar of the language is left out, and nothing else", () => {
+test("G-NAM-3 G-NAM-3b a table named like a root type or a built-in scalar is left out, and no other", () => {
   expect(Object.keys(admin.members("query_root"))).not.toEqual(expect.arrayContaining(["query_root"]));
   expect(Object.keys(admin.members("query_root"))).not.toEqual(expect.arrayContaining(["String"]));
   expect(admin.type("String").kind).toBe("SCALAR");
 });
 
-test("G-GEN-13 without a field for each of its columns a primary key gives no field by key", () => {
+test("G-GEN-13 a primary key without a field for each column gives no by_pk field", () => {
   expect(Object.keys(admin.members("query_root"))).toContain("by_odd_kind");
   for (const [root, field] of [
     ["query_root", "by_odd_kind_by_pk"],
@@ -93,19 +93,20 @@ test("G-GEN-13 without a field for each of its columns a primary key gives no fi
 
 gqlCases(api, [
   {
-    title: "G-ROOT-1 G-REL-2 rows, related rows and json paths",
+    title: "G-ROOT-1 G-REL-2 rows, related rows and JSON paths named like members of JavaScript objects are read",
     query:
       '{ constructor(order_by: {constructor: asc}) { constructor toString hasOwnProperty valueOf(path: "$.constructor.__proto__") isPrototypeOf toStrings(order_by: {id: desc}) { id constructorByConstructor: valueOf } } }',
     bytes:
       '{"data":{"constructor":[{"constructor":1,"toString":"a","hasOwnProperty":1.50,"valueOf":7,"isPrototypeOf":true,"toStrings":[{"id":2,"constructorByConstructor":2.5},{"id":1,"constructorByConstructor":1.5}]},{"constructor":2,"toString":"b","hasOwnProperty":2.5,"valueOf":null,"isPrototypeOf":false,"toStrings":[{"id":3,"constructorByConstructor":7}]}]}}',
   },
   {
-    title: "G-ROOT-3 a row by such a key",
+    title: "G-ROOT-3 a row is read by a primary key that is named like a member of JavaScript objects",
     query: "{ constructor_by_pk(constructor: 2) { toString } }",
     data: { constructor_by_pk: { toString: "b" } },
   },
   {
-    title: "G-OP-1 where on such columns, through relationships and in variables",
+    title:
+      "G-OP-1 where accepts columns named like members of JavaScript objects, through relationships and in variables",
     query:
       'query ($where: constructor_bool_exp) { constructor(where: $where) { constructor } toString(where: {constructor: {_eq: 1}, toString: {_contains: ["q"]}}) { id } }',
     variables: {
@@ -120,13 +121,13 @@ gqlCases(api, [
     data: { constructor: [{ constructor: 1 }], toString: [{ id: 1 }] },
   },
   {
-    title: "G-OP-35 where on a column of such a type",
+    title: "G-OP-35 where accepts a column of a type that is named like a member of JavaScript objects",
     query:
       '{ a: toString(where: {hasOwnProperty: {_eq: "toString"}}) { id } b: toString(where: {hasOwnProperty: {_in: [constructor]}}) { id hasOwnProperty kinds } c: toString(where: {kinds: {_contains: ["toString"]}}) { id } }',
     data: { a: [{ id: 2 }], b: [{ id: 1, hasOwnProperty: "constructor", kinds: ["toString"] }], c: [{ id: 1 }] },
   },
   {
-    title: "G-ORD-1 G-DIS-1 order and distinct by such columns",
+    title: "G-ORD-1 G-DIS-1 order_by and distinct_on accept columns named like members of JavaScript objects",
     query:
       "{ a: toString(order_by: [{constructor: desc_nulls_last}, {valueOf: desc}]) { id } b: toString(distinct_on: [constructor], order_by: [{constructor: asc}, {valueOf: desc}]) { id } c: constructor(order_by: {toStrings_aggregate: {max: {valueOf: desc}}}) { constructor } }",
     data: {
@@ -136,20 +137,20 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-3 G-AGG-5 aggregates of such columns",
+    title: "G-AGG-3 G-AGG-5 aggregates accept columns named like members of JavaScript objects",
     query:
       "{ constructor_aggregate { aggregate { count(columns: [constructor, toString], distinct: true) max { constructor toString hasOwnProperty } sum { constructor } avg { hasOwnProperty } } nodes { toString } } }",
     bytes:
       '{"data":{"constructor_aggregate":{"aggregate":{"count":2,"max":{"constructor":2,"toString":"b","hasOwnProperty":2.5},"sum":{"constructor":3},"avg":{"hasOwnProperty":2.0000000000000000}},"nodes":[{"toString":"a"},{"toString":"b"}]}}}',
   },
   {
-    title: "G-AGP-1 a predicate over rows of such a table",
+    title: "G-AGP-1 a predicate on an aggregate accepts columns named like members of JavaScript objects",
     query:
       "{ constructor(where: {toStrings_aggregate: {max: {arguments: valueOf, predicate: {_gt: 3}}}}) { constructor } }",
     data: { constructor: [{ constructor: 2 }] },
   },
   {
-    title: "G-INS-1 G-NST-1 an insert with related rows",
+    title: "G-INS-1 G-NST-1 an insert accepts columns named like members of JavaScript objects and related rows",
     query:
       'mutation { insert_constructor(objects: [{constructor: 9, toString: "z", hasOwnProperty: 3, valueOf: {toString: 1}, toStrings: {data: [{id: 9, valueOf: 5, toString: ["p"], hasOwnProperty: toString}]}}]) { affected_rows returning { constructor toString valueOf toStrings { id constructor toString hasOwnProperty } } } }',
     data: {
@@ -167,7 +168,8 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-1 G-UPS-3 an upsert on such a constraint, rows in a variable",
+    title:
+      "G-UPS-1 G-UPS-3 an upsert accepts a constraint named like a member of JavaScript objects and rows in a variable",
     query:
       "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_toString_key, update_columns: [constructor, hasOwnProperty], where: {constructor: {_lt: 9}}}) { affected_rows returning { constructor toString hasOwnProperty } } }",
     variables: {
@@ -184,7 +186,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-1 an upsert that changes such columns",
+    title: "G-UPS-1 an upsert updates columns named like members of JavaScript objects",
     query:
       "mutation ($rows: [constructor_insert_input!]!) { insert_constructor(objects: $rows, on_conflict: {constraint: constructor_pkey, update_columns: [toString, hasOwnProperty, valueOf]}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } }",
     variables: {
@@ -204,7 +206,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-1 updates of such columns",
+    title: "G-UPD-1a G-UPD-1b an update changes columns named like members of JavaScript objects",
     query:
       'mutation { update_constructor(where: {constructor: {_eq: 1}}, _inc: {hasOwnProperty: 1}, _set: {toString: "n"}, _append: {valueOf: {toString: 2}}) { affected_rows returning { constructor toString hasOwnProperty valueOf } } update_toString_by_pk(pk_columns: {id: 4}, _set: {constructor: 2, toString: null}) { constructor toString } }',
     data: {
@@ -223,13 +225,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 a column in two operators",
+    title: "G-UPD-4 a column named like a member of JavaScript objects is refused in two operators",
     query:
       "mutation { update_constructor(where: {}, _inc: {constructor: 1}, _set: {constructor: 2}) { affected_rows } }",
     error: { message: "Column found in multiple operators: ['constructor'].", code: "validation-failed" },
   },
   {
-    title: "G-DEL-1 G-DEL-2 deletes from such tables",
+    title: "G-DEL-1 G-DEL-2 a delete removes rows of tables named like members of JavaScript objects",
     query:
       "mutation { delete_toString(where: {constructor: {_is_null: false}}) { affected_rows returning { constructor } } delete_constructor_by_pk(constructor: 1) { toString } }",
     data: {
@@ -238,7 +240,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-4 a function whose name and arguments are such",
+    title: "G-FN-4 a function and its arguments may be named like members of JavaScript objects",
     query:
       "{ valueOf(args: {constructor: 3}, order_by: {id: asc}) { id propertyIsEnumerable } valueOf_aggregate(args: {constructor: 2, toString: null}) { aggregate { count } } }",
     data: {
@@ -250,13 +252,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-5 a computed field of such a name in where and order_by",
+    title: "G-CF-5 where and order_by accept a computed field named like a member of JavaScript objects",
     query:
       '{ toString(where: {propertyIsEnumerable: {_in: ["row 1", "row 2"]}}, order_by: {propertyIsEnumerable: desc}) { id } }',
     data: { toString: [{ id: 2 }, { id: 1 }] },
   },
   {
-    title: "G-NAM-3 columns called true, false and null are read, compared, ordered by, aggregated",
+    title: "G-NAM-3 columns named true, false and null are read, compared, ordered and aggregated",
     query:
       '{ keywords(where: {true: {_neq: "x"}, null: {_is_null: false}}, order_by: {false: asc}) { id null true false query } keywords_aggregate { aggregate { max { null true } sum { null } } } only_null_by_pk(null: 1) { null } }',
     data: {
@@ -266,7 +268,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NAM-3 such columns are written",
+    title: "G-NAM-3 columns named true, false and null are written",
     query:
       'mutation { insert_keywords_one(object: {id: 3, null: 4, true: "v", false: null}) { id null true false } update_keywords(where: {null: {_eq: 2}}, _set: {true: "w"}, _inc: {null: 1}) { returning { null true } } }',
     data: {
@@ -275,7 +277,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-4 a variable of such a name without a value is refused",
+    title: "G-VAR-4 a variable named like a member of JavaScript objects needs its value",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
     error: {
       message: 'expecting a value for non-nullable variable: "constructor"',
@@ -284,14 +286,14 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-4 a variable of such a name with a value is accepted",
+    title: "G-VAR-4 a variable named like a member of JavaScript objects is accepted with its value",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
     variables: { constructor: 1 },
     data: { constructor_by_pk: { toString: "a" } },
   },
   ...["constructor", "hasOwnProperty", "__proto__"].flatMap((name) => [
     {
-      title: `G-DOC-4 ${name} is no field of a type without it`,
+      title: `G-DOC-4 the field ${name} is unknown for a type without it`,
       query: `{ keywords { ${name} } }`,
       error: {
         message: `field '${name}' not found in type: 'keywords'`,
@@ -300,7 +302,7 @@ gqlCases(api, [
       },
     },
     {
-      title: `G-DOC-4 ${name} is no key of an input without it`,
+      title: `G-DOC-4 the key ${name} is unknown for an input without it`,
       query: `{ keywords(where: {${name}: {}}) { id } }`,
       error: {
         message: `field '${name}' not found in type: 'keywords_bool_exp'`,
@@ -309,7 +311,7 @@ gqlCases(api, [
       },
     },
     {
-      title: `G-DOC-5 ${name} is no argument`,
+      title: `G-DOC-5 the argument ${name} is unknown`,
       query: `{ keywords(${name}: 1) { id } }`,
       error: {
         message: `'keywords' has no argument named '${name}'`,
@@ -318,7 +320,7 @@ gqlCases(api, [
       },
     },
     {
-      title: `G-DOC-12 ${name} is no directive`,
+      title: `G-DOC-12 the directive ${name} is unknown`,
       query: `{ keywords { id @${name} } }`,
       error: {
         message: `directive '${name}' is not defined in the schema`,
@@ -327,7 +329,7 @@ gqlCases(api, [
       },
     },
     {
-      title: `G-DOC-8 ${name} is no fragment`,
+      title: `G-DOC-8 the fragment ${name} is undefined`,
       query: `{ keywords { ...${name} } }`,
       error: {
         message: `reference to undefined fragment "${name}"`,
@@ -336,13 +338,13 @@ gqlCases(api, [
       },
     },
     {
-      title: `G-DOC-11 ${name} as an alias at every level`,
+      title: `G-DOC-11 the alias ${name} is accepted at every level`,
       query: `{ ${name}: keywords_by_pk(id: 1) { ${name}: id } a: __typename }`,
       bytes: `{"data":{"${name}":{"${name}":1},"a":"query_root"}}`,
     },
   ]),
   {
-    title: "G-DOC-12 constructor is no argument of a directive",
+    title: "G-DOC-12 the argument constructor is unknown for a directive",
     query: "{ keywords { id @include(constructor: true) } }",
     error: {
       message: "'include' has no argument named 'constructor'",
@@ -351,7 +353,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 constructor is no value of an enum without it",
+    title: "G-COE-7 the value constructor is refused for an enum without it",
     query: "{ keywords(order_by: {id: constructor}) { id } }",
     error: {
       message: expect.stringContaining("but found 'constructor'"),
@@ -360,7 +362,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INT-1 __type of such names",
+    title: "G-INT-1 __type returns types named like members of JavaScript objects",
     query:
       '{ a: __type(name: "toString") { name kind } b: __type(name: "isPrototypeOf") { name } c: __type(name: "__proto__") { name } }',
     data: { a: { name: "toString", kind: "OBJECT" }, b: null, c: null },

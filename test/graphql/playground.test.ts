@@ -20,14 +20,14 @@ const folder = `/v1/${script.replace(/main\.js$/, "")}`;
 
 cases(api, [
   {
-    title: "G-HTTP-12 the playground needs no credential",
+    title: "G-HTTP-12 the playground needs no credentials",
     request: "GET /v1/graphql",
     headers: BROWSER,
     status: 200,
     responseHeaders: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
   },
   {
-    title: "G-HTTP-12 the playground for a client that takes anything",
+    title: "G-HTTP-12 a client that accepts any type gets the playground",
     request: "GET /v1/graphql",
     headers: { accept: "*/*" },
     status: 200,
@@ -41,7 +41,7 @@ cases(api, [
     responseHeaders: { allow: /POST/ },
   },
   {
-    title: "G-HTTP-12 files of the page can be kept for good",
+    title: "G-HTTP-12 files of the page can be cached forever",
     request: `GET ${folder}main.css`,
     status: 200,
     responseHeaders: {
@@ -51,14 +51,18 @@ cases(api, [
     },
   },
   {
-    title: "G-HTTP-12 files of another version are not there",
+    title: "G-HTTP-12 files of another version are not found",
     request: "GET /v1/graphql/playground/other/main.css",
     status: 404,
   },
-  { title: "G-HTTP-12 nothing else of the folder is served", request: `GET ${folder}..%2f..%2findex.js`, status: 404 },
+  {
+    title: "G-HTTP-12 other files of the folder are not served",
+    request: `GET ${folder}..%2f..%2findex.js`,
+    status: 404,
+  },
 ]);
 
-test("G-HTTP-12 the page runs only its own script", () => {
+test("G-HTTP-12 the content security policy allows only the page's own script", () => {
   const policy = page.headers["content-security-policy"] ?? "";
   const nonce = /'nonce-([\w-]+)'/.exec(policy)?.[1];
   expect(nonce).toMatch(/^[\w-]{20,}$/);
@@ -80,7 +84,7 @@ test("G-HTTP-12 the page loads nothing from other servers", () => {
   );
 });
 
-test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async () => {
+test("G-HTTP-12 scripts and workers are served, compressed for clients that accept gzip", async () => {
   for (const name of ["main.js", "worker.js"]) {
     const packed = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
     expect(packed.headers).toMatchObject({
@@ -93,7 +97,7 @@ test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async ()
 
 const EXAMPLE = "/v1/graphql/playground/example";
 
-test("G-HTTP-16 the page's first query reads tables that the caller may see, and it runs", async () => {
+test("G-HTTP-16 the first query of the page reads tables that the caller may see", async () => {
   for (const role of ["music_reader", "music_editor", "admin"]) {
     const { status, text } = await api.get(EXAMPLE, { headers: asAdmin(role) });
     expect(status).toBe(200);
@@ -104,14 +108,14 @@ test("G-HTTP-16 the page's first query reads tables that the caller may see, and
   }
 });
 
-test("G-HTTP-16 a role that sees no table has no query, and callers without a credential get none", async () => {
+test("G-HTTP-16 a role without tables and a caller without credentials get no first query", async () => {
   const { status, text } = await api.get(EXAMPLE, { headers: asAdmin("music_nobody") });
   expect([status, text]).toEqual([204, ""]);
   expect((await api.get(EXAMPLE)).status).toBe(400);
   expect((await api.post(EXAMPLE)).status).toBe(404);
 });
 
-test("G-HTTP-16 names are those of the metadata and of the naming convention", async () => {
+test("G-HTTP-16 the first query has the names of the metadata and the naming convention", async () => {
   const named = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",

@@ -17,7 +17,7 @@ const windows = fc.record({
   offset: fc.option(fc.integer({ min: 0, max: 3 })),
 });
 
-test("G-BEXP-1 G-ORD-1 G-PAG-1 G-VAR-9 random conditions give the rows plain SQL gives, as literals and in variables", async () => {
+test("G-BEXP-1 G-ORD-1 G-PAG-1 G-VAR-9 random conditions return the rows of plain SQL, as literals and in variables", async () => {
   const inVariables =
     "query ($w: album_bool_exp, $o: [album_order_by!], $l: Int, $s: Int) { album(where: $w, order_by: $o, limit: $l, offset: $s) { id } album_aggregate(where: $w, order_by: $o, limit: $l, offset: $s) { aggregate { count } } }";
   await fc.assert(
@@ -56,7 +56,7 @@ const rowArbitrary = fc.record(
   { requiredKeys: ["title", "artist_id"] },
 );
 
-test("G-INS-1 G-INS-3 random rows come back as they were given", async () => {
+test("G-INS-1 G-INS-3 random rows are returned as they were inserted", async () => {
   const query =
     "mutation ($o: [album_insert_input!]!) { insert_album(objects: $o) { affected_rows returning { title artist_id price sold live tags } } }";
   await fc.assert(
@@ -160,7 +160,7 @@ const variables = fc.option(
 const isFaultOfValues = (state: string): boolean => /^(22|23)/.test(state) || state === "42883" || state === "21000";
 
 test(
-  "G-ERR-1 G-BEXP-4 broken documents get an error response, never an internal error or an SQL error",
+  "G-ERR-1 G-BEXP-4 invalid documents get an error response, and never an internal error or an SQL error",
   { timeout: 240_000 },
   async () => {
     await fc.assert(

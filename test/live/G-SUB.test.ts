@@ -16,8 +16,8 @@ const expectNothing = async (...sockets: readonly TestSocket[]): Promise<void> =
 
 const asRole = (role: string, variables: Record<string, string> = {}) => ({ headers: asAdmin(role, variables) });
 
-describe("answers", () => {
-  test("G-SUB-1 fields of the query root are live queries; there are no _stream fields", async () => {
+describe("results of live queries", () => {
+  test("G-SUB-1 fields of query_root are live queries, and there are no _stream fields", async () => {
     const socket = await initiated(api);
     for (const [i, field] of [
       "album(limit: 1) { id }",
@@ -36,7 +36,7 @@ describe("answers", () => {
     await socket.close();
   });
 
-  test("G-SUB-2 one root field, unless the directive lifts the rule", async () => {
+  test("G-SUB-2 a subscription has one root field unless a directive allows several", async () => {
     const socket = await initiated(api);
     const two = "{ album_by_pk(id: 1) { id } artist_by_pk(id: 1) { id } }";
     subscribe(socket, "1", `subscription ${two}`);
@@ -59,7 +59,7 @@ describe("answers", () => {
     await socket.close();
   });
 
-  test("G-SUB-3 the first answer comes at once, also an empty one", async () => {
+  test("G-SUB-3 the first result is sent at once, also if it is empty", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album(where: {id: {_eq: 1}}) { id title } }");
     expect(await socket.next()).toEqual({
@@ -78,7 +78,7 @@ describe("answers", () => {
     await socket.close();
   });
 
-  test("G-SUB-3 a further answer is sent when the text differs, and never an equal one", async () => {
+  test("G-SUB-3 a further result is sent if its text differs, and an equal one never is", async () => {
     const socket = await initiated(api);
     const [before] = await api.sql("select sold from album where id = 2");
     subscribe(socket, "1", "subscription { album_by_pk(id: 2) { sold } }");
@@ -92,7 +92,7 @@ describe("answers", () => {
     await socket.close();
   });
 
-  test("G-SUB-3 who comes later to the same live query gets the present answer, the others nothing", async () => {
+  test("G-SUB-3 a later subscriber of a live query receives the current result, and earlier subscribers receive nothing", async () => {
     const [early, late] = [await initiated(api), await initiated(api)];
     const query = "subscription { album_by_pk(id: 3) { sold } }";
     await api.sql("update album set sold = 1 where id = 3");
@@ -108,7 +108,7 @@ describe("answers", () => {
     await late.close();
   });
 
-  test("G-SUB-4 after a burst of changes the last answer is delivered", async () => {
+  test("G-SUB-4 a subscriber receives the last result after a burst of changes", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album_by_pk(id: 4) { sold } }");
     await socket.next();
@@ -119,7 +119,7 @@ describe("answers", () => {
     await socket.close();
   });
 
-  test("G-SUB-4 changes behind views, partitions, relationships and functions are noticed", async () => {
+  test("G-SUB-4 changes behind views, partitions, relationships and functions are detected", async () => {
     const socket = await initiated(api);
     const queries = {
       view: "subscription { album_title(where: {id: {_eq: 5}}) { title } }",
@@ -153,8 +153,8 @@ describe("answers", () => {
   });
 });
 
-describe("callers and batches", () => {
-  test("G-SUB-6 different variables, and null among them, are answered each for itself", async () => {
+describe("callers and shared statements", () => {
+  test("G-SUB-6 each subscriber receives the result of its own variables, also if one is null", async () => {
     const socket = await initiated(api);
     const query = "subscription ($id: Int!, $limit: Int) { album(where: {id: {_in: [$id]}}, limit: $limit) { id } }";
     for (let id = 1; id <= 5; id++) subscribe(socket, `s${id}`, query, { id, limit: id === 5 ? null : 1 });
@@ -167,7 +167,7 @@ describe("callers and batches", () => {
     await socket.close();
   });
 
-  test("G-SUB-6 more subscribers than a statement takes", async () => {
+  test("G-SUB-6 a live query may have more subscribers than one statement takes", async () => {
     const many = await startApi(forGraphql({ liveQueryBatchSize: 3 }));
     const socket = await initiated(many);
     for (let i = 0; i < 20; i++)
@@ -190,7 +190,7 @@ describe("callers and batches", () => {
     await many.close();
   });
 
-  test("G-SUB-5 G-SUB-6 session variables of row policies: subscribers see their own rows, and go on seeing them", async () => {
+  test("G-SUB-5 G-SUB-6 each subscriber sees the rows of its own session variables under row policies, also after changes", async () => {
     const query = "subscription { diary(order_by: {id: asc}) { id } }";
     const [one, two] = [
       await initiated(api, asRole("music_artist", { "artist-id": "1" })),
@@ -212,7 +212,7 @@ describe("callers and batches", () => {
     await two.close();
   });
 
-  test("G-SUB-5 a role without rights gets the error of a query", async () => {
+  test("G-SUB-5 a subscriber without rights receives the error of a query", async () => {
     const socket = await initiated(api, asRole("music_reader"));
     subscribe(socket, "1", "subscription { diary { id } }");
     expect(await socket.next()).toMatchObject({
@@ -225,7 +225,7 @@ describe("callers and batches", () => {
 });
 
 describe("errors", () => {
-  test("G-SUB-7 an error is an answer of the one it concerns, and the live query goes on", async () => {
+  test("G-SUB-7 only the subscriber concerned receives an error, and its live query continues", async () => {
     const socket = await initiated(api);
     await api.sql(
       "create or replace function public.album_share(a public.album) returns int language sql stable as 'select 100 / a.sold'",
@@ -255,7 +255,7 @@ describe("errors", () => {
   });
 
   test.each(["42501", "42P01", "40001", "53300"])(
-    "G-SUB-7 an error that a function raises reaches only its caller, with any code: %s",
+    "G-SUB-7 an error that a function raises reaches only its subscriber: %s",
     async (code) => {
       const socket = await initiated(api);
       await api.sql(
@@ -279,7 +279,7 @@ describe("errors", () => {
     },
   );
 
-  test("G-SUB-8 a reload ends live queries whose fields are gone, others go on", async () => {
+  test("G-SUB-8 a reload ends live queries whose fields are gone, and the others continue", async () => {
     const socket = await initiated(api);
     await api.sql(
       "create table public.fleeting (id int primary key, n int); insert into public.fleeting values (1, 1)",
@@ -343,7 +343,7 @@ describe("errors", () => {
     await polled.close();
   };
 
-  test("G-SUB-8 a reload ends live queries whose last answer was that a right is gone", async () => {
+  test("G-SUB-8 a reload ends live queries whose last result was the error of a lost right", async () => {
     const open = await following("failed");
     const { polled, socket, stream } = open;
     await polled.sql("revoke select on public.failed from music_reader");
@@ -354,7 +354,7 @@ describe("errors", () => {
   });
 
   test.skipIf(!capabilities.realServer)(
-    "G-SUB-8 a reload ends live queries that run meanwhile, and what their runs give is not sent",
+    "G-SUB-8 a reload ends live queries that are running, and does not send their results",
     async () => {
       const open = await following("locked");
       const { polled } = open;
@@ -402,7 +402,7 @@ describe("errors", () => {
     },
   );
 
-  test("G-SUB-8 a client that has not read its last results gets the error behind them (ci P2)", async () => {
+  test("G-SUB-8 a client that has not read its last results receives the error after them (ci P2)", async () => {
     await api.sql(`
       create table public.wide (id int primary key, filler text); insert into public.wide values (1, '');
       grant select on public.wide to music_reader`);
@@ -430,7 +430,7 @@ describe("errors", () => {
     expect(stream.events.at(-1)?.event).toBe("complete");
   });
 
-  test("G-SUB-9 what is wrong with the document is said at once and starts nothing", async () => {
+  test("G-SUB-9 an error of the document is sent at once, and no live query starts", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { albun { id } }");
     expect(await socket.next()).toEqual({
@@ -449,7 +449,7 @@ describe("errors", () => {
   });
 });
 
-test("G-SUB-4 without any source of changes a live query is answered once", async () => {
+test("G-SUB-4 without a change source a live query sends one result", async () => {
   const deaf = await startLive(
     forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }),
   );
@@ -466,7 +466,7 @@ test("G-SUB-4 without any source of changes a live query is answered once", asyn
   await deaf.close();
 });
 
-describe("errors of values that no row is compared with", async () => {
+describe("values that are invalid although no row is compared with them", async () => {
   const served = await startLive(forGraphql({ liveQueryInterval: 20, dbMaxRows: 100 }));
   await served.sql(`
     create table shelf (id int primary key, doc jsonb, title text, words tsvector, path ltree, size int, code bit(3), at date, sizes int[]);
@@ -494,7 +494,7 @@ describe("errors of values that no row is compared with", async () => {
     '{ book { id shelf { books(where: {shelf: {title: {_regex: "("}}}) { id } } } }',
     '{ shelves_of(args: {pattern: "a"}, where: {doc: {_jsonb_path_exists: "Arrival"}}, offset: 2) { id } }',
     '{ shelf_aggregate(where: {title: {_regex: "("}}) { aggregate { count } } }',
-  ])("G-SUB-20 the first answer is that of the query: %s (first-hour H3)", async (selection) => {
+  ])("G-SUB-20 the first result of a live query is that of the query: %s (first-hour H3)", async (selection) => {
     const socket = await initiated(served);
     for (const id of ["1", "2"]) subscribe(socket, id, `subscription ${selection}`);
     const plain = await served.gql(`query ${selection}`);
@@ -521,7 +521,7 @@ describe("errors of values that no row is compared with", async () => {
     "at=gt.2020-13-01",
     "sizes=ov.{1,x}",
     "sizes=cs.{1}",
-  ])("G-SUB-20 R-MED-1 the first event is the answer of GET ?%s (first-hour H3)", async (filter) => {
+  ])("G-SUB-20 R-MED-1 the first event of a stream is the response of GET ?%s (first-hour H3)", async (filter) => {
     const path = `/shelf?id=eq.-1&${encodeURI(filter)}`;
     const plain = await served.get(path);
     const stream = await openEvents(served, path);
@@ -533,7 +533,7 @@ describe("errors of values that no row is compared with", async () => {
     stream.close();
   });
 
-  test("G-SUB-20 of several in one statement, one is an error and the others are not (first-hour H3)", async () => {
+  test("G-SUB-20 an error of one live query does not affect others of the same statement (first-hour H3)", async () => {
     const socket = await initiated(served);
     const query = "subscription ($p: String!) { shelf(where: {doc: {_jsonb_path_exists: $p}}) { id } }";
     for (const [id, p] of Object.entries({ a: "$.a", b: "$.(", c: "$.c" })) subscribe(socket, id, query, { p });
@@ -551,7 +551,7 @@ describe("errors of values that no row is compared with", async () => {
   });
 });
 
-describe("time", async () => {
+describe("values that depend on the time", async () => {
   const filters = {
     before_now: { at: { _lte: "now()" } },
     not_after_now: { _not: { at: { _gt: " NOW " } } },
@@ -631,16 +631,19 @@ describe("time", async () => {
       {},
       asAdmin("until", { until: "now()" }) as Record<string, string>,
     ],
-  ])("G-SUB-19 %s is read again at each interval (field F2)", async (_, query, variables, headers) => {
-    const socket = await initiated(timed, headers && { headers });
-    subscribe(socket, "1", query, variables);
-    expect(await socket.next()).toMatchObject({ type: "next", payload: { data: {} } });
-    await runsByItself();
-    await socket.close();
-  });
+  ])(
+    "G-SUB-19 G-SUB-19a a live query with a value that depends on the time runs again at each interval: %s (field F2)",
+    async (_, query, variables, headers) => {
+      const socket = await initiated(timed, headers && { headers });
+      subscribe(socket, "1", query, variables);
+      expect(await socket.next()).toMatchObject({ type: "next", payload: { data: {} } });
+      await runsByItself();
+      await socket.close();
+    },
+  );
 
   test.each(["at=lte.now", "day=in.(2020-01-01,today)", "span=ov.[now,)", "or=(n.eq.1,not.and(at.gt.now(),n.eq.2))"])(
-    "G-SUB-19 R-MED-1 events of ?%s (field F2)",
+    "G-SUB-19 R-MED-1 an event stream of ?%s runs again at each interval (field F2)",
     async (filter) => {
       const stream = await openEvents(timed, `/notice?${filter}`);
       await until(() => stream.events.length > 0, "the first event");
@@ -650,7 +653,7 @@ describe("time", async () => {
     },
   );
 
-  test("G-SUB-19 a row that a permission shows from a time on arrives when it has come (field F2)", async () => {
+  test("G-SUB-19 a row that a permission shows from a time on is sent at that time (field F2)", async () => {
     const socket = await initiated(timed, { headers: asAdmin("before_now") });
     subscribe(socket, "1", "subscription { notice { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { notice: [] } } });
@@ -660,7 +663,7 @@ describe("time", async () => {
     await socket.close();
   });
 
-  test("G-SUB-19 a session variable that a row policy reads as a time (field F2)", async () => {
+  test("G-SUB-19 G-SUB-19a a live query whose row policy reads a session variable as a time runs at each interval (field F2)", async () => {
     await api.sql(`
       create table public.embargo (id int primary key, at timestamptz); alter table public.embargo enable row level security;
       create policy past on public.embargo using (at <= current_setting('session.until')::timestamptz);
@@ -682,7 +685,7 @@ describe("time", async () => {
       '{title: {_in: ["today"]}}',
       '{doc: {_contains: {at: "now"}}}',
       '{day: {_gt: "2020-01-01"}, n: {_eq: 1}}',
-    ])("G-SUB-19 where no value is a time, nothing runs without a change: %s (field F2)", async (where) => {
+    ])("G-SUB-19 a live query without a time value does not run without a change: %s (field F2)", async (where) => {
     const socket = await initiated(timed);
     subscribe(socket, "1", list(where));
     await socket.next();

@@ -52,8 +52,8 @@ const ODD_PAYLOADS = [
   "music_reader",
 ];
 
-describe("connection", () => {
-  test("G-WS-1 G-WS-2 headers of the payload, in headers or at its top, in any letter case", async () => {
+describe("the connection", () => {
+  test("G-WS-1 G-WS-2 the payload of connection_init has headers in headers or at its top, in any letter case", async () => {
     for (const payload of [
       { headers: { "X-Session-Admin-Secret": adminSecret, "x-SESSION-role": "music_reader" } },
       { "x-session-admin-secret": adminSecret },
@@ -65,7 +65,7 @@ describe("connection", () => {
     }
   });
 
-  test("G-WS-1 headers of the upgrade count, the payload's win", async () => {
+  test("G-WS-1 G-WS-1a headers of the upgrade apply, and those of the payload take precedence", async () => {
     const socket = await openSocket(closed, { headers: asAdmin("music_reader") as Record<string, string> });
     await socket.init({});
     subscribe(socket, "1", "{ diary { id } }");
@@ -76,7 +76,7 @@ describe("connection", () => {
     await other.close();
   });
 
-  test("G-WS-3 a ping right after the acknowledgement, and again after five seconds", async () => {
+  test("G-WS-3 the server sends a ping after the acknowledgement and every five seconds", async () => {
     stopTimers();
     const socket = await openSocket(clocked);
     const types: string[] = [];
@@ -104,7 +104,7 @@ describe("connection", () => {
     await socket.close();
   });
 
-  test("G-WS-3 pongs in pieces of any size, and messages that arrive with them", async () => {
+  test("G-WS-3 a pong may arrive in pieces of any size and together with other messages", async () => {
     const { socket, frames } = await openRaw(api);
     const pong = masked('{"type":"pong"}');
     const ping = (n: number): Buffer => masked(JSON.stringify({ type: "ping", payload: { n } }));
@@ -189,7 +189,7 @@ const openRaw = async (
 };
 
 describe("operations", () => {
-  test("G-WS-4 G-WS-5 G-WS-7 queries and mutations: next, then complete", async () => {
+  test("G-WS-4 G-WS-5 G-WS-7 a query or mutation is answered by next and complete", async () => {
     const socket = await initiated(api);
     subscribe(socket, "q", "query One($id: Int!) { album_by_pk(id: $id) { id } }", { id: 1 });
     expect(await socket.next()).toEqual({ id: "q", type: "next", payload: { data: { album_by_pk: { id: 1 } } } });
@@ -213,7 +213,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WS-6 G-CON-8 an error ends the operation without complete, and the id is free again", async () => {
+  test("G-WS-6 G-CON-8 an error ends the operation without complete, and its id can be used again", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }');
     expect(await socket.next()).toMatchObject({
@@ -234,7 +234,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WS-7 a client's complete ends a live query; an unknown id is ignored", async () => {
+  test("G-WS-7 complete of the client ends a live query, and an unknown id is ignored", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
@@ -248,7 +248,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WS-16 messages are taken in order while live queries go on beside them", async () => {
+  test("G-WS-16 messages are handled in order while live queries continue", async () => {
     const socket = await initiated(api);
     subscribe(socket, "live", "subscription { artist_by_pk(id: 3) { country } }");
     await socket.next();
@@ -276,7 +276,7 @@ describe("close codes", () => {
     ["a message of servers", { type: "next", id: "1", payload: {} }],
     ["no id", { type: "subscribe", payload: { query: "{ __typename }" } }],
     ["no payload", { type: "subscribe", id: "1" }],
-  ])("G-WS-8 %s", async (_, message) => {
+  ])("G-WS-8 an invalid message ends the connection with 4400: %s", async (_, message) => {
     const socket = await openSocket(api);
     socket.send(message);
     const { code, reason } = await socket.closed;
@@ -285,7 +285,7 @@ describe("close codes", () => {
   });
 
   test.each(ODD_PAYLOADS.map((payload) => [JSON.stringify(payload), payload] as const))(
-    "G-WS-1 G-WS-8 connection_init with %s is refused (field F3)",
+    "G-WS-1 G-WS-8 G-WS-1a connection_init with %s is refused (field F3)",
     async (_, payload) => {
       const socket = await openSocket(api);
       socket.send({ type: "connection_init", payload });
@@ -296,7 +296,7 @@ describe("close codes", () => {
   );
 
   test.each([null, {}, { headers: null }, { headers: {} }, { lang: 1, headers: {} }, { lang: null }])(
-    "G-WS-1 connection_init with %j is taken (field F3)",
+    "G-WS-1 connection_init with %j is accepted (field F3)",
     async (payload) => {
       const socket = await openSocket(api, { headers: { "x-session-admin-secret": adminSecret } });
       await socket.init(payload);
@@ -304,19 +304,19 @@ describe("close codes", () => {
     },
   );
 
-  test("G-WS-9 subscribe before connection_init", async () => {
+  test("G-WS-9 subscribe before connection_init ends the connection with 4401", async () => {
     const socket = await openSocket(api);
     subscribe(socket, "1", "{ __typename }");
     expect(await socket.closed).toEqual({ code: 4401, reason: "Unauthorized" });
   });
 
-  test("G-WS-10 refused credentials", async () => {
+  test("G-WS-10 refused credentials end the connection with 4403", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
     expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
   });
 
-  test("G-WS-10 G-WS-15 G-CON-8 a token ends the connection when it expires", async () => {
+  test("G-WS-10 G-WS-15 G-CON-8 G-WS-10a a token ends the connection when it expires", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const expiresAtMs = Math.ceil(Date.now() / 1000) * 1000 + 60_000;
     vi.setSystemTime(expiresAtMs - 20);
@@ -333,7 +333,7 @@ describe("close codes", () => {
     expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: Could not verify JWT: JWTExpired" });
   });
 
-  test("G-WS-11 no connection_init within three seconds", async () => {
+  test("G-WS-11 a connection without connection_init ends after three seconds with 4408", async () => {
     stopTimers();
     const socket = await openSocket(clocked);
     vi.advanceTimersByTime(2999);
@@ -343,20 +343,20 @@ describe("close codes", () => {
     expect(await socket.closed).toEqual({ code: 4408, reason: "Connection initialisation timeout" });
   });
 
-  test("G-WS-12 an id in use", async () => {
+  test("G-WS-12 an id in use ends the connection with 4409", async () => {
     const socket = await initiated(api);
     subscribe(socket, "x", "subscription { artist { id } }");
     subscribe(socket, "x", "subscription { artist { id } }");
     expect(await socket.closed).toEqual({ code: 4409, reason: "Subscriber for x already exists" });
   });
 
-  test("G-WS-13 a second connection_init", async () => {
+  test("G-WS-13 a second connection_init ends the connection with 4429", async () => {
     const socket = await initiated(api);
     socket.send({ type: "connection_init" });
     expect(await socket.closed).toEqual({ code: 4429, reason: "Too many initialisation requests" });
   });
 
-  test("G-WS-14 an unknown subprotocol", async () => {
+  test("G-WS-14 an unknown subprotocol ends the connection with 1002", async () => {
     const socket = await openSocket(api, { protocols: ["soap"] });
     expect((await socket.closed).code).toBe(1002);
   });
@@ -374,7 +374,7 @@ describe("close codes", () => {
     for (const socket of sockets) expect((await socket.closed).code).toBe(1001);
   });
 
-  test("G-WS-20 R-ADM-4 many are notified over a time, so that they do not all come back at once", async () => {
+  test("G-WS-20 R-ADM-4 a shutdown closes many connections gradually, so that clients do not reconnect at once", async () => {
     const other = await startApi(forGraphql({ on: api.database }));
     const codes: number[] = [];
     const all = await Promise.all(
@@ -396,15 +396,15 @@ describe("close codes", () => {
   });
 });
 
-describe("upgrade", () => {
-  test("G-WS-17 another path", async () => {
+describe("the upgrade", () => {
+  test("G-WS-17 an upgrade of another path is refused with 404", async () => {
     expect(await refused(api, "/v2/graphql")).toBe(
       "refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets",
     );
   });
 
   test.each(["/v1/graphql/", "//v1//graphql/ws//", "/v1alpha1/graphql/"])(
-    "G-WS-17 R-PATH-11 %s has slashes too many",
+    "G-WS-17 R-PATH-11 an upgrade of %s with additional slashes is accepted without compatibility mode",
     async (path) => {
       expect(await refused(api, path)).toMatch(/^refused with 404/);
       const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
@@ -417,7 +417,7 @@ describe("upgrade", () => {
     },
   );
 
-  test("G-WS-17 G-WS-19 R-PATH-11 the protocol of a path is that of its tidy form, below a mount too", async () => {
+  test("G-WS-17 G-WS-19 R-PATH-11 a path with additional slashes has the protocol of the plain path, also below a mount", async () => {
     const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
     const server = createServer(express().use("/db", forgiving.relApi)).listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -440,7 +440,7 @@ describe("upgrade", () => {
     await forgiving.close();
   });
 
-  test("G-WS-18 an origin that is not in the list", async () => {
+  test("G-WS-18 an upgrade with an origin that is not listed is refused", async () => {
     const body =
       '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}';
     expect(await refused(closed, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(
@@ -450,7 +450,7 @@ describe("upgrade", () => {
     expect(await refused(closed, "/v1/graphql/ws")).toBe("granted");
   });
 
-  test("G-WS-18 the payload does not change the origin", async () => {
+  test("G-WS-18 headers of the payload do not change the origin", async () => {
     expect(await refused(closed, "/v1/graphql", { origin: "null" })).toMatch(/^refused with 400/);
   });
 
@@ -460,7 +460,7 @@ describe("upgrade", () => {
     ["/v1alpha1/graphql", [], "legacy"],
     ["/v1/graphql", ["graphql-ws", "graphql-transport-ws"], "transport"],
     ["/v1/graphql/ws", ["graphql-ws"], "legacy"],
-  ] as const)("G-WS-19 %s offering %j speaks %s", async (path, protocols, spoken) => {
+  ] as const)("G-WS-19 the upgrade of %s with the subprotocols %j uses %s", async (path, protocols, spoken) => {
     const socket = await openSocket(api, { path, protocols });
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     expect(await socket.next((message) => message.type !== "connection_ack")).toMatchObject({
@@ -469,14 +469,14 @@ describe("upgrade", () => {
     await socket.close();
   });
 
-  test("G-HTTP-12 the address without an upgrade", async () => {
+  test("G-HTTP-12 GET of the socket path without an upgrade is 426", async () => {
     const answer = await api.get("/v1/graphql/ws");
     expect([answer.status, answer.headers["upgrade"]]).toEqual([426, "websocket"]);
   });
 });
 
-describe("pressure", () => {
-  test("G-WS-22 signs of life as often as is set", async () => {
+describe("limits and slow clients", () => {
+  test("G-WS-22 pings are sent at the interval of the setting", async () => {
     const frequent = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
     stopTimers();
     const socket = await initiated(frequent);
@@ -493,7 +493,7 @@ describe("pressure", () => {
     await frequent.close();
   });
 
-  test("G-WS-4 more operations than the limit on one connection", async () => {
+  test("G-WS-4 more operations than the limit on one connection are refused", async () => {
     const small = await startApi(forGraphql({ maxSocketOperations: 2 }));
     const socket = await initiated(small);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
@@ -524,7 +524,7 @@ describe("pressure", () => {
     await small.close();
   });
 
-  test("G-SUB-3 a client that does not read skips answers and gets the newest when it reads again", async () => {
+  test("G-SUB-3 a client that does not read skips results and receives the newest one later", async () => {
     await api.sql(
       "create table if not exists public.bulk (id int primary key, n int, filler text); insert into public.bulk values (1, 0, repeat('x', 1000000))",
     );
@@ -552,7 +552,7 @@ describe("pressure", () => {
   });
 });
 
-describe("a server of one's own", () => {
+describe("settings and connections of other servers", () => {
   test("G-WS-4 without the transport its subprotocol is unknown", async () => {
     const other = await startApi(
       forGraphql({ preset: (options) => compose(fullCompat(options), without("websocket-transport")) }),
@@ -562,7 +562,7 @@ describe("a server of one's own", () => {
     await other.close();
   });
 
-  test("G-WS-17 a plain HTTP/1.0 style upgrade without a key is refused, not answered by silence", async () => {
+  test("G-WS-17 an upgrade without a key is refused with 400", async () => {
     const status = await new Promise<number | undefined>((resolve) => {
       request(
         { port: api.port, path: "/v1/graphql/ws", headers: { connection: "Upgrade", upgrade: "websocket" } },

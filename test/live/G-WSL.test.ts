@@ -24,8 +24,8 @@ const start = (
   variables: Readonly<Record<string, unknown>> = {},
 ): void => socket.send({ id, type: "start", payload: { query, variables } });
 
-describe("connection", () => {
-  test("G-WSL-1 the acknowledgement, then ka at once and every five seconds", async () => {
+describe("the connection", () => {
+  test("G-WSL-1 the acknowledgement is followed by ka at once and every five seconds", async () => {
     // no other socket has started the heartbeat timer
     const other = await startApi(forGraphql({ on: api.database }));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -45,7 +45,7 @@ describe("connection", () => {
     await other.close();
   });
 
-  test("G-WSL-2 refused credentials", async () => {
+  test("G-WSL-2 refused credentials are answered by connection_error, and the connection ends", async () => {
     const socket = await opened();
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
     expect(await socket.next()).toEqual({ type: "connection_error", payload: "invalid x-session-admin-secret" });
@@ -55,7 +55,7 @@ describe("connection", () => {
     });
   });
 
-  test("G-WSL-9 connection_terminate", async () => {
+  test("G-WSL-9 connection_terminate ends the connection", async () => {
     const socket = await initiated();
     socket.send({ type: "connection_terminate" });
     expect((await socket.closed).code).toBe(1000);
@@ -71,7 +71,7 @@ describe("connection", () => {
 });
 
 describe("operations", () => {
-  test("G-WSL-3 a query: data, then complete", async () => {
+  test("G-WSL-3 a query is answered by data and complete", async () => {
     const socket = await initiated();
     start(socket, "1", "query ($id: Int!) { album_by_pk(id: $id) { id } }", { id: 2 });
     expect(await socket.next()).toEqual({ type: "data", id: "1", payload: { data: { album_by_pk: { id: 2 } } } });
@@ -79,7 +79,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WSL-3 G-WSL-6 a live query until stop; an unknown id is ignored", async () => {
+  test("G-WSL-3 G-WSL-6 a live query sends data until stop, and an unknown id is ignored", async () => {
     const socket = await initiated();
     start(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     expect(await socket.next()).toMatchObject({ type: "data", id: "1" });
@@ -97,7 +97,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WSL-4 an error before execution: error, then complete", async () => {
+  test("G-WSL-4 an error before the execution is answered by error and complete", async () => {
     const socket = await initiated();
     start(socket, "1", "subscription { albun { id } }");
     const error = {
@@ -122,7 +122,7 @@ describe("operations", () => {
     await old.close();
   });
 
-  test("G-WSL-5 an error in execution: data with errors, then complete", async () => {
+  test("G-WSL-5 an error in the execution is answered by data with errors and complete", async () => {
     const mutation = 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }';
     const socket = await initiated();
     start(socket, "1", mutation);
@@ -143,7 +143,7 @@ describe("operations", () => {
     await old.close();
   });
 
-  test("G-WSL-7 start before init, and an id in use", async () => {
+  test("G-WSL-7 G-WSL-7a start is refused before connection_init, and with an id in use", async () => {
     const socket = await opened();
     start(socket, "1", "{ __typename }");
     expect(await socket.next()).toEqual({
@@ -179,7 +179,7 @@ describe("operations", () => {
     ["no JSON", "{"],
     ["an unknown type", { type: "subscribe", id: "1" }],
     ["no id", { type: "start", payload: {} }],
-  ])("G-WSL-8 %s: the connection stays", async (_, message) => {
+  ])("G-WSL-8 the connection continues after an invalid message: %s", async (_, message) => {
     const socket = await initiated();
     socket.send(message);
     expect(await socket.next()).toEqual({
@@ -197,7 +197,7 @@ describe("operations", () => {
     { headers: ["music_reader"] },
     { "x-session-admin-secret": adminSecret, "x-session-role": null },
     [],
-  ])("G-WS-1 G-WSL-8 connection_init with %j is refused, and the connection stays (field F3)", async (payload) => {
+  ])("G-WS-1 G-WSL-8 connection_init with %j is refused, and the connection continues (field F3)", async (payload) => {
     const socket = await openSocket(api, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload });
     expect(await socket.next()).toEqual({
@@ -212,7 +212,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WSL-5 G-SUB-7 rights lost while a live query runs are an answer", async () => {
+  test("G-WSL-5 G-SUB-7 a right that is lost while a live query runs is answered by data with errors", async () => {
     await api.sql(
       "create table if not exists public.revoked (id int primary key); insert into public.revoked values (1); grant select on public.revoked to music_reader",
     );

@@ -91,7 +91,7 @@ const heardFrom = async (from: Process, to: Process): Promise<void> => {
   stop();
 };
 
-test.skipIf(capabilities.realServer)("X-BUS-1 an embedded database has no bus, and reloads by itself", async () => {
+test.skipIf(capabilities.realServer)("X-BUS-1 an embedded database has no bus and reloads without one", async () => {
   const one = await start();
   expect(one.context.use(busService)).toBeUndefined();
   const loads = one.context.counters.get("model-loads");
@@ -107,7 +107,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   });
 
   test.each(["NOTIFY", "a transport of a plugin"])(
-    "X-BUS-1 messages reach the others in order, and never the sender: %s",
+    "X-BUS-1 messages reach the other processes in order and never the sender: %s",
     async (kind) => {
       const line = createLine();
       const options = kind === "NOTIFY" ? {} : overLine(line);
@@ -132,7 +132,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     },
   );
 
-  test("X-BUS-1 a process that misses a message is notified, and none arrives twice", async () => {
+  test("X-BUS-1 a process that misses a message is notified, and no message arrives twice", async () => {
     const line = createLine();
     const [one, two] = [await start(overLine(line)), await start(overLine(line))];
     await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
@@ -155,7 +155,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     expect(heard.slice(4)).toEqual(["missed"]);
   });
 
-  test("X-BUS-2 a reload of one is one of all, also where its message is lost", async () => {
+  test("X-BUS-2 a reload of one process reloads all, also if its message is lost", async () => {
     const line = createLine();
     const [one, two] = [await start(overLine(line)), await start(overLine(line))];
     await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
@@ -172,7 +172,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     await until(() => loads() > missed, "the other one has loaded what it missed");
   });
 
-  test("X-BUS-4 no plugin opens the bus: a line in the log, and each process serves for itself", async () => {
+  test("X-BUS-4 without a plugin for its URL the bus is off, with a line in the log", async () => {
     const one = await start({ busUrl: "kafka://user:pa55word@nowhere" });
     await until(
       () => one.lines.some((text) => text.startsWith("no plugin of the preset opens this bus")),
@@ -200,7 +200,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       return { both, sockets };
     };
 
-    test("X-BUS-3 one of two processes reads the changes; lost messages cause another read; nonsense does no harm", async () => {
+    test("X-BUS-3 one of two processes reads the changes, and lost or invalid messages cause another read", async () => {
       const line = createLine();
       const { both, sockets } = await watching(overLine(line));
       await until(
@@ -279,7 +279,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     });
 
     test.each([[["bus", "nats-bus", "redis-bus", "notify-bus", "reload-all"]], [["notify-bus"]]])(
-      "X-BUS-3 without %s each process reads the changes for itself",
+      "X-BUS-3 without %s each process reads the changes itself",
       async (names) => {
         const parts = names.map((name) => without(name));
         const { both, sockets } = await watching({ parts });
@@ -295,7 +295,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
 });
 
 test.skipIf(!capabilities.realServer)(
-  "X-BUS-1 changes that may be lost before the database's bus listens to a topic cause another read (faults 9)",
+  "X-BUS-1 messages that may be lost before the process listens to a topic cause another read (faults 9)",
   async () => {
     const one = await start();
     let missed = 0;
@@ -310,6 +310,6 @@ test.skipIf(!capabilities.realServer)(
   },
 );
 
-test("R-SC-5 what listens sends one statement at a time", () => {
+test("R-SC-5 the listening connection sends one statement at a time", () => {
   expect(warnings.filter((text) => text.includes("already executing a query"))).toEqual([]);
 });

@@ -16,7 +16,7 @@ const query = "subscription Country($id: Int!) { artist_by_pk(id: $id) { country
 
 const countries = (answers: readonly any[]): unknown[] => answers.map((answer) => answer.data?.artist_by_pk?.country);
 
-test("G-WS-5 the client of graphql-ws: live queries, queries, and the end", async () => {
+test("G-WS-5 the client of graphql-ws runs live queries and queries, and ends them", async () => {
   await api.sql("update artist set country = 'A' where id = 1");
   const client = createClient({
     url: `${api.wsUrl}/v1/graphql/ws`,
@@ -56,7 +56,7 @@ test("G-WS-5 the client of graphql-ws: live queries, queries, and the end", asyn
   await client.dispose();
 });
 
-test("G-WS-5 @apollo/client over graphql-ws", async () => {
+test("G-WS-5 Apollo Client over graphql-ws receives live queries", async () => {
   await api.sql("update artist set country = 'A' where id = 2");
   const socketClient = createClient({
     url: `${api.wsUrl}/v1/graphql`,
@@ -80,7 +80,7 @@ test("G-WS-5 @apollo/client over graphql-ws", async () => {
   await socketClient.dispose();
 });
 
-test("G-WSL-3 the client of subscriptions-transport-ws", async () => {
+test("G-WSL-3 the client of subscriptions-transport-ws receives live queries", async () => {
   await api.sql("update artist set country = 'A' where id = 3");
   const client = new SubscriptionClient(`${api.wsUrl}/v1/graphql`, { connectionParams, reconnect: false }, WebSocket);
   const answers: unknown[] = [];

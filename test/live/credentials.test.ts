@@ -77,7 +77,7 @@ describe("R-AUT-15", async () => {
   const statusOf = async (token: string): Promise<number> =>
     (await api.get("/ports?select=id&limit=1", { headers: bearer(token) })).status;
 
-  test("R-AUT-15 G-WS-15 a key that is gone from the set ends what its tokens opened, on every transport", async () => {
+  test("R-AUT-15 G-WS-15 a key that leaves the key set ends the connections of its tokens on every transport", async () => {
     const old = bearer(tokenOf(0));
     const stays = [
       await live(api, bearer(tokenOf(1))),
@@ -104,7 +104,7 @@ describe("R-AUT-15", async () => {
     for (const socket of stays) await socket.close();
   });
 
-  test("R-AUT-15 so does an admin secret that is gone, and an audience that is asked for now", async () => {
+  test("R-AUT-15 a removed admin secret and a new required audience end their connections", async () => {
     const [one, two] = [
       await live(api, { "x-session-admin-secret": "administrator-one" }),
       await live(api, { "x-session-admin-secret": "administrator-two" }),
@@ -125,7 +125,7 @@ describe("R-AUT-15", async () => {
     await none.close();
   });
 
-  test("R-AUT-14 R-AUT-15 settings that are read again leave the keys as they are, though their server is away", async () => {
+  test("R-AUT-14 R-AUT-15 a reload of the settings keeps the keys while the key server is unavailable", async () => {
     const open = await live(api, bearer(tokenOf(1)));
     const before = fetches;
     isAway = true;
@@ -137,7 +137,7 @@ describe("R-AUT-15", async () => {
   });
 });
 
-test("R-AUT-15 a scheme that cannot tell closes nothing, and is asked again", async () => {
+test("R-AUT-15 an auth scheme that fails closes no connection and is asked again", async () => {
   let answers: () => void = () => undefined;
   let asked = 0;
   let tell: () => void = () => undefined;

@@ -57,8 +57,8 @@ const openParts = (target: TestApi, accept: string, body: unknown): Promise<Part
 
 const APOLLO = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json";
 
-describe("@live", () => {
-  test("G-LIV-1 over graphql-transport-ws: results come until the client has enough, several root fields in each", async () => {
+describe("the directive @live", () => {
+  test("G-LIV-1 @live over graphql-transport-ws sends results with several root fields until the client completes", async () => {
     await set(1, "A");
     const socket = await initiated(api);
     subscribe(socket, "1", QUERY, { id: 1 });
@@ -76,7 +76,7 @@ describe("@live", () => {
     await socket.close();
   });
 
-  test("G-LIV-1 over graphql-ws, the older protocol", async () => {
+  test("G-LIV-1 @live over graphql-ws, the older protocol, sends results", async () => {
     await set(2, "A");
     const socket = await openSocket(api, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload: { headers } });
@@ -89,7 +89,7 @@ describe("@live", () => {
     await socket.close();
   });
 
-  test("G-LIV-1 as events, with Last-Event-ID", async () => {
+  test("G-LIV-1 @live sends events, and accepts Last-Event-ID", async () => {
     await set(3, "A");
     const asked = { method: "POST", headers, body: { query: QUERY, variables: { id: 3 } } };
     const stream = await openEvents(api, "/v1/graphql", asked);
@@ -105,7 +105,7 @@ describe("@live", () => {
     again.close();
   });
 
-  test("G-LIV-2 if: false, and plain HTTP: an answer once", async () => {
+  test("G-LIV-2 @live(if: false) and plain HTTP send one result", async () => {
     const socket = await initiated(api);
     const query = "query ($on: Boolean!) @live(if: $on) { artist_by_pk(id: 1) { id } }";
     subscribe(socket, "1", query, { on: false });
@@ -130,7 +130,7 @@ describe("@live", () => {
     ["query ($x: Int!) @live(if: $x) { artist { id } }", 'expecting a value for non-nullable variable: "x"'],
     ["query @live { nothing }", "field 'nothing' not found in type: 'query_root'"],
     ["subscription @live { artist { id } album { id } }", "subscriptions must select one top level field"],
-  ])("G-LIV-2 refused on every transport: %s", async (query, message) => {
+  ])("G-LIV-2 an invalid use of @live is refused on every transport: %s", async (query, message) => {
     const socket = await initiated(api);
     subscribe(socket, "1", query);
     const refused = await socket.next();
@@ -141,7 +141,7 @@ describe("@live", () => {
     expect(parts.parts().at(-1).payload.errors[0].message).toBe(message);
   });
 
-  test("G-LIV-3 fields that functions answer are refused", async () => {
+  test("G-LIV-3 @live refuses fields that functions of a plugin resolve", async () => {
     const { GraphQLString } = await import("graphql");
     const clock = definePlugin({
       name: "clock",
@@ -168,7 +168,7 @@ describe("@live", () => {
     await other.close();
   });
 
-  test("G-LIV-2 X-DIR-1 introspection lists it, in order", async () => {
+  test("G-LIV-2 X-DIR-1 introspection lists @live in its order", async () => {
     const { data } = await api.gql(
       "{ __schema { directives { name locations args { name defaultValue type { kind } } } } }",
     );
@@ -183,7 +183,7 @@ describe("@live", () => {
     });
   });
 
-  test("G-LIV-2 without the setting, or the plugin, it is unknown; without patches its argument is", async () => {
+  test("G-LIV-2 @live is unknown without the setting or plugin, and its argument without patches", async () => {
     const patch = "query @live(patch: true) { artist { id } }";
     for (const [options, message] of [
       [{}, "directive 'live' is not defined in the schema"],
@@ -197,10 +197,10 @@ describe("@live", () => {
   });
 });
 
-describe("multipart", () => {
+describe("multipart responses", () => {
   const subscription = "subscription ($id: Int!) { artist_by_pk(id: $id) { country } }";
 
-  test("G-MP-1 the protocol of Apollo: payloads, empty parts as signs of life, an end", async () => {
+  test("G-MP-1 Apollo's multipart protocol sends payloads, empty parts as heartbeats and an end", async () => {
     const other = await startApi(forGraphql({ on: api.database, liveQueryInterval: 20 }));
     await set(4, "A");
     const parts = await openParts(other, APOLLO, { query: subscription, variables: { id: 4 } });
@@ -225,7 +225,7 @@ describe("multipart", () => {
     expect(parts.text().endsWith("\r\n--graphql--\r\n")).toBe(true);
   });
 
-  test("G-MP-2 bare parts say whether there are more", async () => {
+  test("G-MP-2 parts without a payload report whether more follow", async () => {
     await set(4, "A");
     const parts = await openParts(api, "multipart/mixed, application/json", {
       query: subscription,
@@ -240,7 +240,7 @@ describe("multipart", () => {
     expect(once.parts()).toEqual([{ data: { artist_by_pk: { country: "A" } }, hasNext: true }, { hasNext: false }]);
   });
 
-  test("G-MP-3 who wants something else first, or answers in pieces, is answered as ever", async () => {
+  test("G-MP-3 a client that prefers another type, or incremental delivery, gets an ordinary response", async () => {
     for (const accept of [
       "application/json, multipart/mixed",
       "multipart/mixed;deferSpec=20220824, application/json",
@@ -258,13 +258,13 @@ describe("multipart", () => {
     ["no such field", { query: "subscription { nothing }" }, "validation-failed"],
     ["a missing variable", { query: subscription }, "validation-failed"],
     ["two fields", { query: "subscription { artist { id } album { id } }" }, "validation-failed"],
-  ])("G-MP-4 what is wrong is the one part: %s", async (_title, body, code) => {
+  ])("G-MP-4 an error is the only part of a multipart response: %s", async (_title, body, code) => {
     const parts = await openParts(api, APOLLO, body);
     await parts.ended;
     expect(parts.parts().slice(1)).toMatchObject([{ payload: { errors: [{ extensions: { code } }] } }]);
   });
 
-  test("G-MP-4 a refused credential is no multipart", async () => {
+  test("G-MP-4 refused credentials are answered without multipart", async () => {
     const answer = await fetch(`${api.url}/v1/graphql`, {
       method: "POST",
       headers: { accept: APOLLO, "x-session-admin-secret": "wrong" },

@@ -154,7 +154,7 @@ describe.each([
   ["parts", inParts],
   ["REST", asRows],
 ] as const)("%s", (name, open) => {
-  test("X-PAT-1 X-PAT-2 X-PAT-3 the whole result, then one operation for one row, with versions", async () => {
+  test("X-PAT-1 X-PAT-2 X-PAT-3 the first message has the whole result, and a changed row one operation, with versions", async () => {
     const client = await open();
     await untilMessages(client, 1);
     expect(liveOf(client.messages[0])).toMatchObject({ version: 1 });
@@ -176,7 +176,7 @@ describe.each([
     await client.close();
   });
 
-  test("X-PAT-4 after many changes at random it equals a fresh query", async () => {
+  test("X-PAT-4 the patched result equals a fresh query after many random changes", async () => {
     const client = await open();
     const upTo = createRandom(20 + name.length).int;
     await untilMessages(client, 1);
@@ -210,7 +210,7 @@ describe.each([
   });
 });
 
-test("X-PAT-2 without patch: true nothing is different, and if: false asks for nothing", async () => {
+test("X-PAT-2 without patch: true messages are unchanged, and if: false requests no patches", async () => {
   const query = "subscription ($on: Boolean!) @live(if: $on, patch: true) { parcel(limit: 1) { id } }";
   const socket = await initiated(api);
   subscribe(socket, "1", query, { on: false });
@@ -224,7 +224,7 @@ test("X-PAT-2 without patch: true nothing is different, and if: false asks for n
   await socket.close();
 });
 
-test("X-PAT-1 an error in between: what follows is whole", async () => {
+test("X-PAT-1 the result after an error is sent whole", async () => {
   await api.sql(
     "create table public.quotient (id int primary key, n int not null); insert into public.quotient values (1, 1)",
   );
@@ -250,7 +250,7 @@ test("X-PAT-1 an error in between: what follows is whole", async () => {
   await client.close();
 });
 
-test("X-PAT-1 who reads slowly skips results, and still gets the change from the one that came last", async () => {
+test("X-PAT-1 a slow client skips results and receives the change from the last one sent", async () => {
   await api.sql("create table public.bulk (id int primary key, n int, pad text)");
   await api.sql("insert into public.bulk select i, 0, md5(i::text) || repeat('x', 9000) from generate_series(1, 80) i");
   await api.reload();
@@ -313,7 +313,7 @@ describe("Last-Event-ID", () => {
     return stream.events[0];
   };
 
-  test("X-PAT-7 nothing while nothing has changed, then the whole result; the id is the same without patches", async () => {
+  test("X-PAT-7 Last-Event-ID suppresses an unchanged result and is the same without patches", async () => {
     const { id } = await first(api);
     expect((await first(api, undefined, path.replace("&live=patch", ""))).id).toBe(id);
     const again = await openRows(api, id);
@@ -333,7 +333,7 @@ describe("Last-Event-ID", () => {
     quiet.close();
   });
 
-  test("X-PAT-7 after a restart, and in another process", async () => {
+  test("X-PAT-7 Last-Event-ID is valid after a restart and in another process", async () => {
     const { id } = await first(api);
     const other: LiveApi = await startLive({ ...options, on: api.database });
     const quiet = await openRows(other, id);
@@ -345,7 +345,7 @@ describe("Last-Event-ID", () => {
     await other.close();
   });
 
-  test("X-PAT-7 the id of another caller reveals nothing about that caller's result, and equals no other id", async () => {
+  test("X-PAT-7 the id of another caller reveals nothing about that caller's result", async () => {
     const mine = path;
     const other = path.replace("id=eq.3", "id=eq.1");
     const { id } = await first(api, undefined, other);
@@ -357,23 +357,23 @@ describe("Last-Event-ID", () => {
   });
 
   test.each(["", "0", "-1", "x".repeat(65), "error-x", "1.2", "..", "'; drop table artist; --", "null", "\u00e4"])(
-    "X-PAT-7 any other id is answered with the whole result: %j",
+    "X-PAT-7 an unknown id is answered with the whole result: %j",
     async (id) => expect(JSON.parse((await first(api, id)).data)).toMatchObject({ version: 1, data: [{}] }),
   );
 });
 
-describe("REST that does not ask for events, or asks wrongly", () => {
+describe("requests without event streams, or with an invalid parameter", () => {
   test.each([
     ["no events", `${PATH}&live=patch`, "application/json"],
     ["another value", `${PATH}&live=patches`, "text/event-stream"],
     ["in capitals", `${PATH}&live=PATCH`, "text/event-stream"],
     ["a filter without a column", `${PATH}&live=eq.patch`, "text/event-stream"],
-  ])("X-PAT-3 %s: a filter, and a wrong one", async (_title, path, accept) => {
+  ])("X-PAT-3 the parameter live is read as a filter and refused: %s", async (_title, path, accept) => {
     const answer = await api.get(path, { headers: { ...headers, accept } });
     expect(answer.status).toBe(400);
   });
 
-  test("X-PAT-3 a column of that name is still a filter", async () => {
+  test("X-PAT-3 a column named live can still be filtered", async () => {
     await api.sql(
       "create table public.show (id int primary key, live text); insert into public.show values (1, 'patch'), (2, 'x')",
     );
@@ -384,7 +384,7 @@ describe("REST that does not ask for events, or asks wrongly", () => {
     stream.close();
   });
 
-  test("X-PAT-3 without the plugin it is a wrong filter everywhere", async () => {
+  test("X-PAT-3 without the plugin the parameter live is refused as a filter", async () => {
     const other = await startApi({ ...options, on: api.database, parts: [without("live-patches")] });
     expect(
       (await other.get(`${PATH}&live=patch`, { headers: { ...headers, accept: "text/event-stream" } })).json(),

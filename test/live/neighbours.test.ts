@@ -19,7 +19,7 @@ interface Desks {
 /** The advisory lock for which the slow functions wait. */
 const LOCK = 17_017;
 
-describe.skipIf(!capabilities.realServer)("neighbours", () => {
+describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
   let api: LiveApi;
   let database: Awaited<ReturnType<TestApi["database"]["connect"]>>;
   /** Commits with a flush. Otherwise the log contains the commit only after the next flush, possibly much later. */
@@ -118,7 +118,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     await close();
   };
 
-  test("G-SUB-17 one that raises, in the same statement", async () => {
+  test("G-SUB-17 an error of one live query does not delay others of the same statement", async () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_guarded } }";
     await workBeside({
       commits: "update desk set n = n + 1 where id > 50",
@@ -132,7 +132,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     });
   });
 
-  test.each([1, 12])("G-SUB-17 slow statements of others: %s", async (count) => {
+  test.each([1, 12])("G-SUB-17 G-SUB-17a slow statements do not delay other live queries: %s", async (count) => {
     const socket = await initiated(api);
     await workBesideSlow(DESK, async () => {
       for (let i = 1; i <= count; i++)
@@ -142,7 +142,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     await socket.close();
   });
 
-  test("G-SUB-17 a slow row in the same statement", async () => {
+  test("G-SUB-17 a slow row does not delay others of the same statement", async () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_slow } }";
     const socket = await initiated(api);
     subscribe(socket, "1", query, { id: 51 });
@@ -153,11 +153,11 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     await socket.close();
   });
 
-  describe("with long answers", () => {
+  describe("live queries with long results", () => {
     beforeAll(() => commit("update noise set bulk = repeat('0123456789', case id when 1 then 500000 else 1000 end)"));
     afterAll(() => commit("update noise set bulk = ''"));
 
-    test("G-SUB-17 a huge answer", async () => {
+    test("G-SUB-17 a very large result does not delay other live queries", async () => {
       await workBeside({
         commits: "update noise set n = n + 1 where id = 1",
         begin: async () => {
@@ -169,7 +169,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
       });
     });
 
-    test("G-SUB-17 sockets and streams that do not read", async () => {
+    test("G-SUB-17 sockets and streams that do not read do not delay other live queries", async () => {
       await workBeside({
         commits: "update noise set n = n + 1 where id = 2",
         begin: async () => {
@@ -207,7 +207,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     });
   });
 
-  test("G-SUB-17 a role that is revoked", async () => {
+  test("G-SUB-17 a revoked role does not delay other live queries", async () => {
     await workBeside({
       commits: "update noise set n = n + 1",
       begin: async () => {

@@ -29,7 +29,7 @@ const sources: readonly Source[] = capabilities.logicalReplication
   : ["notify", "poll"];
 
 test(
-  "G-SUB-3 G-SUB-4 G-SUB-5 G-SUB-8 X-BUS-3 every subscriber has what a fresh query gives it, and never more",
+  "G-SUB-3 G-SUB-4 G-SUB-5 G-SUB-8 X-BUS-3 every subscriber receives the result of a fresh query, and never more",
   { timeout: 2 ** 31 - 1 },
   async () => {
     const first = chosenSeed();

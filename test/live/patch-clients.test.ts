@@ -109,7 +109,7 @@ describe.each<readonly [string, () => Followed]>([
   ["@urql/core over HTTP, as events", () => urql(fetchExchange)],
   ["@urql/core over HTTP, in parts", () => urql(fetchExchange, { accept: "multipart/mixed" })],
 ])("%s", (_name, start) => {
-  test("X-PAT-6 G-MP-1 G-MP-2 each result is whole, with the changes of patches", async () => {
+  test("X-PAT-6 G-MP-1 G-MP-2 a client that applies patches shows whole results", async () => {
     await api.sql("delete from public.task where id = 0; update public.task set title = 'task ' || id");
     const { shown, sent, stop } = start();
     await until(() => shown.length > 0, "the first result");

@@ -72,11 +72,11 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await socket.close();
   });
 
-  test("G-SUB-4 a change arrives long before the interval", async () => {
+  test("G-SUB-4 a change arrives long before the polling interval", async () => {
     await changesReach(api, 501);
   });
 
-  test("G-SUB-4 changes of partitions, through views, by TRUNCATE and in tables with odd names", async () => {
+  test("G-SUB-4 changes of partitions, through views, by TRUNCATE and in tables with unusual names are detected", async () => {
     await api.sql(`create table public."a ""b"", c: d" (id int primary key, n int); insert into public."a ""b"", c: d" values (1, 1);
       create view public.odd_view as select id, n from public."a ""b"", c: d";
       create table public.cleared (id int primary key); insert into public.cleared values (1)`);
@@ -96,7 +96,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await socket.close();
   });
 
-  test("G-SUB-4 a transaction that commits in the middle of others is not missed", async () => {
+  test("G-SUB-4 a transaction that commits between others is not missed", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
@@ -112,7 +112,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await socket.close();
   });
 
-  test("G-SUB-4 changes of other rows wake no live query of one row; changes of its key do", async () => {
+  test("G-SUB-4 changes of other rows do not run a live query of one row", async () => {
     const statements: string[] = [];
     const { logger } = listening();
     const quiet = await startLive(
@@ -173,7 +173,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await quiet.close();
   });
 
-  test("G-SUB-4 R-SC-9 a table whose changes the log tells less of, or not at all, is still followed", async () => {
+  test("G-SUB-4 R-SC-9 a table that the log describes partly or not at all is still followed", async () => {
     const polled = await startLive(
       forGraphql({ liveQueryInterval: 20, dbSchemaPollInterval: 1, busName: "identities" }),
     );
@@ -201,7 +201,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await polled.close();
   });
 
-  test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
+  test("G-SUB-4 another source detects changes while the feed is lost", async () => {
     const opened = (): number => log.lines.filter((line) => line === OPENED).length;
     const before = opened();
     const socket = await initiated(api);
@@ -225,7 +225,7 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
     return { api, context: context! };
   };
 
-  test("X-REP-1 a plugin's own replication connection", async () => {
+  test("X-REP-1 a plugin may open its own replication connection", async () => {
     const log = listening();
     const { api, context } = await withContext({ logger: log.logger });
     const connection = await context.openReplication();
@@ -249,7 +249,7 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
     await ended;
   });
 
-  test("X-REP-2 committed changes as a service, with keys where they are asked for", async () => {
+  test("X-REP-2 a plugin receives committed changes, with keys where it requests them", async () => {
     const { api, context } = await withContext();
     const { open } = context.use(changeFeedService)!;
     const heard: [number, Record<string, string[] | undefined>][] = [];
@@ -310,7 +310,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
 });
 
 describe("notifications", () => {
-  test("G-SUB-4 tables with the triggers tell by themselves, others are polled", async () => {
+  test("G-SUB-4 tables with triggers notify, and other tables are polled", async () => {
     const api = await startLive(
       forGraphql({ liveQueryInterval: NEVER_MS, parts: [without("replication-changes"), without("poll-changes")] }),
     );
@@ -335,7 +335,7 @@ describe("notifications", () => {
     await api.close();
   });
 
-  test("G-SUB-4 a statement on a table reports its partitions and heirs; where it cannot, other sources watch them", async () => {
+  test("G-SUB-4 a statement reports partitions and child tables, and other sources follow the remaining ones", async () => {
     const log = listening();
     const api = await startLive(
       forGraphql({
@@ -395,7 +395,7 @@ describe("notifications", () => {
 });
 
 describe("polling", () => {
-  test("G-SUB-4 while nothing is committed no live query runs", async () => {
+  test("G-SUB-4 no live query runs while nothing is committed", async () => {
     const database = await openAlone();
     let watchChanges: ValueOf<typeof watchChangesHook> | undefined;
     const watching = definePlugin({
@@ -443,7 +443,7 @@ describe("polling", () => {
     await api.close();
   });
 
-  test("G-SUB-4 queries that depend on the clock run at each interval, since no commit reports it", async () => {
+  test("G-SUB-4 live queries that depend on the clock run at each interval", async () => {
     const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 20 }));
     await api.sql("create or replace view public.clock_face as select 1 as id, clock_timestamp()::text as now");
     await api.reload();
@@ -458,12 +458,12 @@ describe("polling", () => {
   });
 });
 
-describe.skipIf(!capabilities.realServer)("healing", () => {
+describe.skipIf(!capabilities.realServer)("recovery", () => {
   test.each([
     ["replication", {}],
     ["polling", polling],
   ] as const)(
-    "G-SUB-4 %s: connections killed in the middle, every subscriber ends with the last answer",
+    "G-SUB-4 every subscriber receives the last result after its connections are killed: %s",
     async (_, options) => {
       const api = await startApi(forGraphql({ ...options, liveQueryInterval: 20 }));
       const sockets = await Promise.all(Array.from({ length: 5 }, () => initiated(api)));

@@ -13,7 +13,7 @@ const subscription = (query: string, headers: Record<string, string> = {}) => ({
   body: { query },
 });
 
-test("R-PATH-11 slashes too many, on both surfaces", async () => {
+test("R-PATH-11 additional slashes are accepted in event streams of both surfaces", async () => {
   const forgiving = await startApi({ on: api.database, compatMode: false, anonRole: "sea_anon" });
   const rows = await open(forgiving, "//api//ports/?select=id&id=eq.1");
   await until(() => rows.events.length === 1, "the first event");
@@ -27,7 +27,7 @@ test("R-PATH-11 slashes too many, on both surfaces", async () => {
 });
 
 describe("REST", () => {
-  test("R-MED-1 G-SUB-3 one event per changed answer, its id the hash", async () => {
+  test("R-MED-1 G-SUB-3 a stream sends an event for each changed result, with its hash as id", async () => {
     const stream = await open(api, "/vessels?select=name,tonnage&id=eq.1", {
       headers: { origin: "https://shop.example" },
     });
@@ -48,7 +48,7 @@ describe("REST", () => {
     await api.sql("update sea.vessels set name = $1 where id = 1", [row!.name]);
   });
 
-  test("R-MED-1 Last-Event-ID: no event while the answer is still that one", async () => {
+  test("R-MED-1 Last-Event-ID suppresses an unchanged result", async () => {
     const path = "/vessels?select=name&id=eq.2&limit=1";
     const first = await open(api, path);
     await until(() => first.events.length === 1, "the first event");
@@ -65,7 +65,7 @@ describe("REST", () => {
     await api.sql("update sea.vessels set name = replace(name, '!', '') where id = 2");
   });
 
-  test("R-FLT-3 filters of every type run over many clients in one statement", async () => {
+  test("R-FLT-3 filters of every type run for many clients in one statement", async () => {
     const paths = [
       "/vessels?select=id&name=eq.Fram",
       "/vessels?select=id&tonnage=gte.100&order=id",
@@ -83,13 +83,13 @@ describe("REST", () => {
     }
   });
 
-  test("R-PIPE-1 what is wrong with the request is answered as usual", async () => {
+  test("R-PIPE-1 an invalid request is answered as without a stream", async () => {
     expect((await open(api, "/nothing")).response.statusCode).toBe(404);
     expect((await open(api, "/vessels?id=nope.1")).response.statusCode).toBe(400);
     expect((await open(api, "/vessels", { headers: { authorization: "Bearer x" } })).response.statusCode).toBe(401);
   });
 
-  test("R-ERR-1 an error of a run is an event of its own kind", async () => {
+  test("R-ERR-1 an error of a run is an event named failure", async () => {
     const stream = await open(api, "/vessels?select=id&id=eq.abc");
     await until(() => stream.events.length === 1, "the first event");
     expect(stream.events[0]!.event).toBe("failure");
@@ -105,7 +105,7 @@ describe("REST", () => {
 });
 
 describe("GraphQL", () => {
-  test("G-SUB-3 a subscription by POST: next for each answer", async () => {
+  test("G-SUB-3 a subscription by POST sends an event next for each result", async () => {
     const plain = await startApi({ dbSchemas: ["public"], liveQueryInterval: 20 });
     const live = await open(plain, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
     await until(() => live.events.length === 1, "the first event");
@@ -119,7 +119,7 @@ describe("GraphQL", () => {
     await closing;
   });
 
-  test("G-HTTP-9 without asking for events it is refused as ever", async () => {
+  test("G-HTTP-9 a subscription without an event stream is refused", async () => {
     const answer = await api.gql("subscription { __typename }");
     expect(answer.errors[0].extensions.code).toBe("unexpected-payload");
   });
@@ -132,7 +132,7 @@ describe("GraphQL", () => {
     expect(answer.text).toContain('"message":"Error in $: the body is not UTF-8"');
   });
 
-  test("G-SUB-9 errors and queries: one next, then complete", async () => {
+  test("G-SUB-9 an error or a query sends one event next and then complete", async () => {
     const bad = await open(api, "/v1/graphql", subscription("subscription { nothing }"));
     await bad.ended;
     expect(bad.events.map(({ event }) => event)).toEqual(["next", "complete"]);
@@ -145,7 +145,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("G-AUTH-13 credentials go by the rules of the surface", async () => {
+  test("G-AUTH-13 invalid credentials are answered by the rules of the surface", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: { accept: "text/event-stream", authorization: "Nonsense" },
       body: { query: "subscription { __typename }" },
@@ -155,7 +155,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("G-AUTH-4 a wrong secret is answered without a stream", async () => {
+  test("G-AUTH-4 a wrong admin secret is answered without a stream", async () => {
     const answer = await open(
       api,
       "/v1/graphql",

@@ -167,7 +167,7 @@ const lists = (tableName: string, ids: readonly number[]): readonly Live[] =>
 
 const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-describe.skipIf(!capabilities.logicalReplication)("with the log of the database", () => {
+describe.skipIf(!capabilities.logicalReplication)("conditions with the log of the database", () => {
   let open: Awaited<ReturnType<typeof openWatched>>;
   const from = (live: readonly Live[], payload?: unknown): Promise<Watched> => watching(open, live, payload);
 
@@ -175,7 +175,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     open = await openWatched({ busName: "touched" });
   });
 
-  test("G-SUB-14 lists by a column that is not the key: inserts, updates, moves, deletes, several rows", async () => {
+  test("G-SUB-14 lists by a column other than the key run only for inserts, updates, moves and deletes that concern them", async () => {
     const { after, context } = await from(lists("note", TEN));
     const skipped = context.counters.get("live-queries-skipped");
     expect(await after("update note set done = true where id = 3")).toEqual({ reruns: 1, answered: ["3"] });
@@ -201,7 +201,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     await open.api.sql("insert into usual select * from note");
   });
 
-  test("G-SUB-14 lists of values, alternatives, several columns, NULL", async () => {
+  test("G-SUB-14 lists by several values, alternatives, several columns and NULL run only for rows that concern them", async () => {
     const of = (id: string, where: string, variables?: Live[2], types = ""): Live => [
       id,
       `${types} { note(where: ${where}, order_by: {id: asc}) { id tag } }`,
@@ -242,7 +242,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect(await set("short = 's10'", 9)).toEqual({ reruns: 1, answered: ["short"] });
   });
 
-  test("G-SUB-15 types whose equal values have several texts, and values written unusually: any row counts", async () => {
+  test("G-SUB-15 values of types with several texts are concerned by any row", async () => {
     const of = (id: string, where: string): Live => [id, `{ note(where: ${where}) { id tag } }`];
     const { after } = await from(
       [
@@ -270,7 +270,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect((await after("update note set tag = 'changed' where id = 10")).reruns).toBe(7);
   });
 
-  test("G-SUB-14 X-BUS-3 a follower runs the same lists; for many rows it receives only the table", async () => {
+  test("G-SUB-14 X-BUS-3 a follower runs the same lists, and for many rows receives only the table", async () => {
     const [one, two] = [await openWatched({ busName: "pair" }), await openWatched({ busName: "pair" })];
     const first = await watching(one, lists("note", TEN));
     const second = await watching(two, lists("note", TEN));
@@ -306,7 +306,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     await two.api.close();
   });
 
-  test("G-SUB-15 columns of old rows that the log lacks: every list of the table", async () => {
+  test("G-SUB-15 G-SUB-15a every list of a table runs if the log lacks columns of old rows", async () => {
     const by = (name: string): readonly Live[] =>
       TEN.map((id) => [String(id), `{ ${name}(where: {user_id: {_eq: ${id}}}) { id n } }`]);
     for (const name of ["bare", "part"]) {
@@ -329,7 +329,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect((await viewed.after("update note set tag = 'v' where id = 19")).reruns).toBe(1);
   });
 
-  test("G-SUB-15 a table that was reported as complete, and is not any more: no change is missed", async () => {
+  test("G-SUB-15 G-SUB-15a no change is missed after a table stops reporting complete rows", async () => {
     const { after } = await from(lists("note", TEN));
     await open.api.sql("alter table note replica identity default");
     expect((await after("update note set tag = 'less' where id = 6")).answered).toEqual(["6"]);
@@ -339,7 +339,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect(await after("update note set tag = 'whole' where id = 6")).toEqual({ reruns: 1, answered: ["6"] });
   });
 
-  test("G-SUB-14 a long value that did not change is not in the log", async () => {
+  test("G-SUB-14 a long unchanged value is not in the log, and its lists run", async () => {
     await open.api.sql("alter table note alter body set storage external");
     await open.api.sql("update note set body = repeat('x', 20000) where id in (1, 2)");
     const { after } = await from([
@@ -355,7 +355,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     });
   });
 
-  test("G-SUB-14 by a part of the primary key, by all of it, and when it changes", async () => {
+  test("G-SUB-14 lists by a part of the primary key, by all of it, and by a changed key run", async () => {
     const { after } = await from([
       ["part", "{ cell(where: {a: {_eq: 1}}, order_by: {b: asc}) { b n } }"],
       ["whole", "{ cell_by_pk(a: 1, b: 1) { n } }"],
@@ -372,7 +372,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect(await after("delete from cell where a = 1")).toEqual({ reruns: 2, answered: ["other", "part"] });
   });
 
-  test("G-SUB-7 G-SUB-14 what raised because of a row goes on when that row is another", async () => {
+  test("G-SUB-7 G-SUB-14 G-SUB-14b a live query that ended in an error continues after the row has changed", async () => {
     const { api } = open;
     await api.sql("grant select on note to sea_anon");
     const { after } = await from([]);
@@ -412,7 +412,7 @@ const RELATED = documentOf([
   }),
 ]);
 
-describe.skipIf(!capabilities.logicalReplication)("along relationships and with permissions", () => {
+describe.skipIf(!capabilities.logicalReplication)("relationships and permissions", () => {
   let open: Awaited<ReturnType<typeof openWatched>>;
   const as = (role: string, variables: Readonly<Record<string, string>>) => ({
     headers: { "x-session-admin-secret": adminSecret, "x-session-role": role, ...variables },
@@ -425,7 +425,7 @@ describe.skipIf(!capabilities.logicalReplication)("along relationships and with 
     await open.api.reload();
   });
 
-  test("G-SUB-14 from a row by its key to its rows: their changes count where they belong to it", async () => {
+  test("G-SUB-14 G-SUB-14a a live query of a row by its key runs for changes of its related rows", async () => {
     const { after } = await from(
       [1, 2, 3].map((id) => [
         String(id),
@@ -443,7 +443,7 @@ describe.skipIf(!capabilities.logicalReplication)("along relationships and with 
     );
   });
 
-  test("G-SUB-14 from rows to one: its changes count for all whose key is not known", async () => {
+  test("G-SUB-14 G-SUB-14a a change of a related row runs each live query whose key is not known", async () => {
     const { after } = await from([
       ["by author", "{ note(where: {author_id: {_eq: 101}}) { id chat { name } } }"],
       ["by chat", "{ note(where: {chat_id: {_eq: 2}}) { id chat { name } } }"],
@@ -459,7 +459,7 @@ describe.skipIf(!capabilities.logicalReplication)("along relationships and with 
     await open.api.sql("delete from member where user_id = 3 and chat_id = 4; insert into member values (4, 4)");
   });
 
-  test("G-SUB-14 filters on related rows: by their values, and by the key that refers to them", async () => {
+  test("G-SUB-14 G-SUB-14a filters on related rows apply by their values and by the key that refers to them", async () => {
     const { after } = await from([
       ["of chat", "{ note(where: {chat: {id: {_eq: 4}}}) { id tag } }"],
       ["of member", "{ chat(where: {members: {user_id: {_eq: 5}}}) { id name } }"],
@@ -476,7 +476,7 @@ describe.skipIf(!capabilities.logicalReplication)("along relationships and with 
     );
   });
 
-  test("G-SUB-14 permissions with session variables count as filters do, each caller's own", async () => {
+  test("G-SUB-14 permissions with session variables apply like filters, for each caller", async () => {
     const mine = await from(
       [
         ["notes", "{ note { id tag } }"],

@@ -22,7 +22,7 @@ const grown = async (names: readonly string[], run: () => Promise<unknown>): Pro
   return names.map((name) => (after[name] ?? 0) - (before[name] ?? 0));
 };
 
-test("X-MET-2 counts requests by surface, kind of operation, role and status", async () => {
+test("X-MET-2 requests are counted by surface, kind of operation, role and status", async () => {
   const rolledBack = { prefer: "tx=rollback" };
   const clerk = bearer({ role: "sea_clerk" });
   expect(
@@ -56,7 +56,7 @@ test("X-MET-2 counts requests by surface, kind of operation, role and status", a
   expect(all['relapi_request_errors_total{surface="graphql",operation="query",code="validation-failed"}']).toBe(1);
 });
 
-test("X-MET-2 counts all unknown roles under one label", async () => {
+test("X-MET-2 all unknown roles are counted under one label", async () => {
   expect(
     await grown(
       [requests("graphql", "query", "other", 200), requests("graphql", "query", "made_up_7", 200)],
@@ -67,7 +67,7 @@ test("X-MET-2 counts all unknown roles under one label", async () => {
   ).toEqual([20, 0]);
 });
 
-test("X-MET-3 measures the wait for a connection and the time of the transaction", async () => {
+test("X-MET-3 the wait for a connection and the time of the transaction are measured", async () => {
   expect(
     await grown(
       [
@@ -87,7 +87,7 @@ test("X-MET-3 measures the wait for a connection and the time of the transaction
   }, "the requests are over and the connections are free");
 });
 
-test("X-MET-4 counts subscribers, distinct queries, runs and deliveries of live queries, and measures their lag", async () => {
+test("X-MET-4 subscribers, distinct queries, runs and deliveries of live queries are counted, and their lag is measured", async () => {
   const first = await openSocket(api);
   const second = await openSocket(api);
   for (const [i, socket] of [first, second].entries()) {
@@ -110,7 +110,7 @@ test("X-MET-4 counts subscribers, distinct queries, runs and deliveries of live 
   for (const socket of [first, second]) await socket.close();
 });
 
-test("X-MET-4 counts live queries that are due", async () => {
+test("X-MET-4 live queries that are due are counted", async () => {
   await api.sql("create table public.tardy (id int primary key)");
   await api.reload();
   const untilDue = (count: number): Promise<void> =>
@@ -129,7 +129,7 @@ test("X-MET-4 counts live queries that are due", async () => {
   await socket.close();
 });
 
-test("X-MET-5 shows a blocked event loop", async () => {
+test("X-MET-5 a blocked event loop is visible in the metrics", async () => {
   const late = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
   const all = "relapi_event_loop_delay_seconds_count";
   const beyond = async (): Promise<number> => {
@@ -145,7 +145,7 @@ test("X-MET-5 shows a blocked event loop", async () => {
   expect(now["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);
 });
 
-test("X-MET-1 shows the metrics of the process, and api.metrics() returns the same text", async () => {
+test("X-MET-1 the metrics of the process are included, and api.metrics() returns the same text", async () => {
   const text = await (api.relApi as TestApi["relApi"]).metrics();
   for (const name of [
     "process_cpu_seconds_total",

@@ -20,7 +20,7 @@ const pages = (from: number, to: number): string =>
   `subscription @live(patch: true) { page(where: {id: {_gte: ${from}, _lte: ${to}}}, order_by: {id: asc}) { id text } }`;
 const change = (id: number): Promise<unknown> => api.sql(`update public.page set text = text || '.' where id = ${id}`);
 
-test("X-PAT-8 keeps each result once for all its subscribers, until the last of them leaves", async () => {
+test("X-PAT-8 each result is kept once for all its subscribers until the last of them leaves", async () => {
   const [one, other] = [await initiated(api), await initiated(api)];
   subscribe(one, "1", pages(1, 2));
   await one.next();
@@ -38,7 +38,7 @@ test("X-PAT-8 keeps each result once for all its subscribers, until the last of 
   await one.close();
 });
 
-test("X-PAT-8 keeps results on every transport", async () => {
+test("X-PAT-8 results are kept on every transport", async () => {
   const headers = { "x-session-admin-secret": adminSecret };
   const rows = await openEvents(api, "/api/page?id=eq.1&live=patch", { headers });
   await until(() => rows.events.length === 1, "the rows arrive");
@@ -50,7 +50,7 @@ test("X-PAT-8 keeps results on every transport", async () => {
   await nothingKept();
 });
 
-test("X-PAT-8 X-PAT-4 sends a result whole if it exceeds the remaining memory or is too large, until memory is free again", async () => {
+test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory or its limit, until memory is free again", async () => {
   const socket = await initiated(api);
   const changed = async (id: string) => (await socket.next((message) => message.id === id)).payload.extensions.live;
   subscribe(socket, "filler", pages(5, 6));
@@ -76,7 +76,7 @@ test("X-PAT-8 X-PAT-4 sends a result whole if it exceeds the remaining memory or
   await socket.close();
 });
 
-test("X-PAT-8 keeps no result for subscribers without patches", async () => {
+test("X-PAT-8 no result is kept for subscribers without patches", async () => {
   const socket = await initiated(api);
   await nothingKept();
   subscribe(socket, "1", pages(1, 2).replace("@live(patch: true)", ""));

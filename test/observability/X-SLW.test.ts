@@ -45,7 +45,7 @@ beforeEach(() => {
 
 const slept = "/rpc/sleep";
 
-test("X-SLW-1 logs the statement, its duration, the role and the key of its plan, but no value", async () => {
+test("X-SLW-1 a slow statement is logged with its duration, role and plan key, and without values", async () => {
   await api.post(slept, { body: { seconds: 0.0421 } });
   const [facts] = slowOf("sleep");
   expect(facts).toMatchObject({ role: "sea_anon", surface: "rest", operation: "call", operationName: "sleep" });
@@ -55,7 +55,7 @@ test("X-SLW-1 logs the statement, its duration, the role and the key of its plan
   expect(JSON.stringify(lines)).not.toContain("0.0421");
 });
 
-test("X-SLW-2 logs the plan under the same role, with parameters in place of values, once a minute", async () => {
+test("X-SLW-2 the plan is logged once a minute under the same role, with parameters in place of values", async () => {
   await api.sql(
     "create view sea.slow_ports as select id, name from sea.ports, pg_catalog.pg_sleep(0.02) where name <> 'of the view'",
   );
@@ -81,7 +81,7 @@ test("X-SLW-2 logs the plan under the same role, with parameters in place of val
   expect((await api.get("/ports?id=eq.1&select=id")).json()).toEqual([{ id: 1 }]);
 });
 
-test("X-SLW-1 logs nothing without the setting or without the plugin", async () => {
+test("X-SLW-1 nothing is logged without the setting or the plugin", async () => {
   for (const more of [{}, { slowQueryMs: 1, parts: [without("slow-queries")] }]) {
     const other = await start(more);
     lines.length = 0;

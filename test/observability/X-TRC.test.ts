@@ -115,7 +115,7 @@ test("X-TRC-3 the delivery of a live query has a span", async () => {
   await socket.close();
 });
 
-test("X-TRC-4 the database gets the trace in its application name or in a comment, which no text of a request can end", async () => {
+test("X-TRC-4 the database receives the trace in its application name or in a comment that no request text can end", async () => {
   for (const [how, wanted] of [
     ["application-name", /^relapi 00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/],
     [
@@ -144,7 +144,7 @@ test("X-TRC-4 the database gets the trace in its application name or in a commen
   }
 });
 
-test("X-TRC-5 the sampling rate applies to requests without a trace; others follow the decision of their trace", async () => {
+test("X-TRC-5 the sampling rate applies to requests without a trace, and others follow the decision of their trace", async () => {
   const others = await start({ traceRatio: 0 });
   exporter.reset();
   const alone = await others.get("/ports?select=id");

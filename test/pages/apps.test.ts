@@ -147,14 +147,14 @@ test("C-PKG-10 a bundle beside the installed package serves both APIs, their pag
   });
 });
 
-describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages", () => {
+describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages works", () => {
   const headers = { authorization: `Bearer ${signToken({ role: "music_reader" })}` };
 
   test.each([
     ["esbuild, esm", "server.mjs", () => esbuild("esm", "server.mjs")],
     ["esbuild, cjs", "server.cjs", () => esbuild("cjs", "server.cjs")],
     ["webpack", "server.cjs", webpack],
-  ] as const)("C-PKG-10 serves REST, GraphQL and WebSockets: %s", async (tool, file, bundle) => {
+  ] as const)("C-PKG-10 a bundle serves REST, GraphQL and WebSockets: %s", async (tool, file, bundle) => {
     rmSync(join(folder, "dist"), { recursive: true, force: true });
     await bundle();
     const alone = mkdtempSync(join(tmpdir(), "relapi-alone-"));

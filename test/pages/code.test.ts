@@ -59,11 +59,11 @@ test("C-API-6 the block that starts an embedded database runs", async () => {
 describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
   const mounting = blocks.filter(({ usesApp, text }) => usesApp && text.includes("relApi("));
 
-  test("C-API-6 there are some", () => {
+  test("C-API-6 the pages contain blocks that mount an api", () => {
     expect(mounting.length).toBeGreaterThan(10);
   });
 
-  test.each(mounting)("C-API-6 $place starts an api that becomes ready", async (block) => {
+  test.each(mounting)("C-API-6 the block of $place starts an api that becomes ready", async (block) => {
     const { options, query } = await testDatabase();
     // of the guide to settings that the database stores
     await query("create schema if not exists app; create table if not exists app.flags (maintenance text)");

@@ -38,7 +38,7 @@ describe.each(pages)("%s", (page) => {
   let started: Promise<PageServer> | undefined;
   afterAll(async () => (await started)?.stop());
 
-  test("shows both surfaces", () => {
+  test("the page has examples of both surfaces", () => {
     if (page.startsWith("features/")) expect(new Set(examples.map(({ isGraphql }) => isGraphql)).size).toBe(2);
     expect(examples).not.toEqual([]);
   });

@@ -38,12 +38,12 @@ const linksOf = (page: string): readonly string[] =>
     ([, href = ""]) => href,
   ).filter((href) => !/^[a-z]+:/.test(href));
 
-test("there are pages", () => {
+test("the list of pages and their links is not empty", () => {
   expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/design.md"]));
   expect(linksOf(readFileSync(`${root}README.md`, "utf8"))).not.toEqual([]);
 });
 
-test.each(pages)("%s leads to existing files and headings", (page) => {
+test.each(pages)("the links of %s lead to existing files and headings", (page) => {
   const dead = linksOf(readFileSync(root + page, "utf8")).filter((href) => {
     const [path = "", anchor] = href.split("#");
     const file = path === "" ? root + page : join(dirname(root + page), path);

@@ -34,7 +34,7 @@ describe.each([
     .filter(({ theirs }) => !theirs.endsWith("…"));
   const served = rows.filter(({ ours }) => ours !== "not served" && !ours.includes("<"));
 
-  test("lists every setting that is accepted, with its name here", () => {
+  test("the guide lists every accepted setting with its name in relapi", () => {
     const taken = listKnownSettings().flatMap(({ environment: [own = "", ...aliases] = [] }) =>
       aliases.filter((alias) => alias.startsWith(prefix)).map((theirs) => ({ theirs, ours: `\`${own}\`` })),
     );

@@ -80,58 +80,61 @@ describe("tokens", async () => {
     expect(sections.map(({ provider }) => provider)).toEqual(Object.keys(expected));
   });
 
-  test.each(sections)("R-AUT-6 G-AUTH-18 $provider", async ({ provider, environment, claims }) => {
-    const [algorithm, role, hasUser] = expected[provider]!;
-    const port = (jwks.address() as AddressInfo).port;
-    const secret = environment["JWT_SECRET"]!.replace(/"jwk_url": *"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
-    const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
-    const served = await serve({
-      options: { ...options, ...database.options, logLevel: "silent" },
-      server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
-    });
-    atFileEnd(() => served.stop());
-    await served.api.ready;
-    const prefix = options.restPrefixes?.[0] ?? "/api";
-    const sign = (more: object, key: KeyObject = keys[algorithm].privateKey) =>
-      bearer(
-        { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...more },
-        { algorithm, key, header: { kid: algorithm } },
-      );
-    const who = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
-    expect(await (await who(sign({}))).json()).toEqual({
-      role,
-      user: hasUser ? claims["sub"] : null,
-      sub: claims["sub"],
-    });
-    const graphql = await fetch(`${served.address}/v1/graphql`, {
-      method: "POST",
-      headers: { ...sign({}), "content-type": "application/json" },
-      body: JSON.stringify({ query: "{ caller { name } }" }),
-    });
-    expect(await graphql.json()).toEqual({ data: { caller: [{ name: "postgres" }] } });
-    // tokens of another application, of another provider, or with a foreign signature
-    for (const headers of [
-      sign({ iss: "https://elsewhere.example/" }),
-      sign(
-        {},
-        algorithm === "RS256"
-          ? generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey
-          : generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey,
-      ),
-      ...(claims["aud"] === undefined ? [] : [sign({ aud: "somebody-else" })]),
-    ])
-      expect((await who(headers)).status).toBe(401);
-    expect(await (await who({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
-  });
+  test.each(sections)(
+    "R-AUT-6 G-AUTH-18 the settings for $provider accept its tokens",
+    async ({ provider, environment, claims }) => {
+      const [algorithm, role, hasUser] = expected[provider]!;
+      const port = (jwks.address() as AddressInfo).port;
+      const secret = environment["JWT_SECRET"]!.replace(/"jwk_url": *"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
+      const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
+      const served = await serve({
+        options: { ...options, ...database.options, logLevel: "silent" },
+        server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+      });
+      atFileEnd(() => served.stop());
+      await served.api.ready;
+      const prefix = options.restPrefixes?.[0] ?? "/api";
+      const sign = (more: object, key: KeyObject = keys[algorithm].privateKey) =>
+        bearer(
+          { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...more },
+          { algorithm, key, header: { kid: algorithm } },
+        );
+      const who = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
+      expect(await (await who(sign({}))).json()).toEqual({
+        role,
+        user: hasUser ? claims["sub"] : null,
+        sub: claims["sub"],
+      });
+      const graphql = await fetch(`${served.address}/v1/graphql`, {
+        method: "POST",
+        headers: { ...sign({}), "content-type": "application/json" },
+        body: JSON.stringify({ query: "{ caller { name } }" }),
+      });
+      expect(await graphql.json()).toEqual({ data: { caller: [{ name: "postgres" }] } });
+      // tokens of another application, of another provider, or with a foreign signature
+      for (const headers of [
+        sign({ iss: "https://elsewhere.example/" }),
+        sign(
+          {},
+          algorithm === "RS256"
+            ? generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey
+            : generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey,
+        ),
+        ...(claims["aud"] === undefined ? [] : [sign({ aud: "somebody-else" })]),
+      ])
+        expect((await who(headers)).status).toBe(401);
+      expect(await (await who({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
+    },
+  );
 });
 
 describe("containers", () => {
-  test("the Dockerfile is the one that `relapi init` writes", () => {
+  test("the Dockerfile of the recipe is the one that relapi init writes", () => {
     const [block] = recipe("docker").filter(({ language }) => language === "dockerfile");
     expect(block?.text).toBe(buildProjectFiles("my-api", "ts")["Dockerfile"]);
   });
 
-  test("the files name only settings that exist", () => {
+  test("the recipes name only settings that exist", () => {
     const known = listKnownVariables();
     const [, own] = recipe("docker").filter(({ language }) => language === "dockerfile");
     const ofImage = Array.from(
@@ -157,7 +160,7 @@ describe("containers", () => {
 });
 
 describe("code", () => {
-  test.skipIf(!capabilities.realServer)("X-CALL-1 serverless: the handler answers events", async () => {
+  test.skipIf(!capabilities.realServer)("X-CALL-1 the handler of the serverless recipe answers events", async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "relapi-recipe-")));
     atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
     mkdirSync(join(folder, "node_modules"));

@@ -33,27 +33,27 @@ describe("over REST", async () => {
   const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
   cases(api, [
     {
-      title: "X-ORD-2 orders rows by the plugin's ordering",
+      title: "X-ORD-2 an ordering of a plugin sorts rows",
       request: 'GET /spot?select=id&order=at.distance("(0,0)")',
       answer: ids(1, 4, 2, 3),
     },
     {
-      title: "X-ORD-2 takes a direction and the position of nulls",
+      title: "X-ORD-2 an ordering accepts a direction and the position of nulls",
       request: 'GET /spot?select=id&order=at.distance("(0,0)").desc.nullslast',
       answer: ids(2, 4, 1, 3),
     },
     {
-      title: "X-ORD-2 orders beside other terms, and on quoted names",
+      title: "X-ORD-2 an ordering works beside other terms and on quoted names",
       request: 'GET /spot?select=id&order=port_id.desc,"odd name".distance("(5,5)").nullsfirst',
       answer: ids(3, 4, 1, 2),
     },
     {
-      title: "X-ORD-2 takes several operands, without quotes",
+      title: "X-ORD-2 an ordering accepts several operands without quotes",
       request: "GET /spot?select=id&order=depth.near(22,1.5).asc,id",
       answer: ids(2, 4, 3, 1),
     },
     {
-      title: "X-ORD-2 orders rows in embeds",
+      title: "X-ORD-2 an ordering sorts rows in embeds",
       request: 'GET /ports?select=id,spot(id)&spot.order=at.distance("(1,1)").desc.nullslast&order=id&id=lte.2',
       answer: [
         { id: 1, spot: ids(2, 1) },
@@ -61,12 +61,12 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "X-ORD-2 R-ORD-3 orders parents by related rows",
+      title: "X-ORD-2 R-ORD-3 an ordering of related rows sorts their parents",
       request: 'GET /stop?select=id,spot()&order=spot(at.distance("(4,4)")).nullsfirst,id',
       answer: ids(3, 1, 2, 4),
     },
     {
-      title: "X-ORD-2 R-ORD-4 orders by related rows with the key of a renamed column",
+      title: "X-ORD-2 R-ORD-4 an ordering of related rows uses the key of a renamed column",
       request: 'GET /stop?select=id,here:spot(place:at)&order=here(place.distance("(0,0)")).desc.nullslast',
       answer: [
         { id: 1, here: { place: "(5,5)" } },
@@ -76,7 +76,7 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "X-ORD-2 R-SPR-1 orders by related rows of a spread whose key the parent has too",
+      title: "X-ORD-2 R-SPR-1 an ordering of related rows works in a spread whose key the parent has too",
       request: "GET /stop?select=id,...spot(id,depth)&order=spot(depth.near(22,1.5)),spot(id.near(9,1))",
       answer: [
         { id: 2, depth: 20 },
@@ -86,12 +86,12 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "X-ORD-2 R-SPR-3 orders by related rows of a spread in a spread, with one key in both",
+      title: "X-ORD-2 R-SPR-3 an ordering of related rows works in a nested spread with the same key",
       request: "GET /ports?select=...spot(depth,id,...ports(id))&spot.order=ports(id.near(0,1)),depth&id=eq.2",
       answer: [{ depth: [25, 30], id: [2, 2] }],
     },
     {
-      title: "X-ORD-2 orders by related rows one level down",
+      title: "X-ORD-2 an ordering of related rows works in an embed",
       request: "GET /ports?select=id,spot(id,ports(id))&spot.order=ports(id.near(2,1)),id&order=id&id=eq.2",
       answer: [
         {
@@ -104,7 +104,7 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "R-ORD-4 X-ORD-2 requires the column in an order by related rows",
+      title: "R-ORD-4 X-ORD-2 an ordering of related rows needs the column in the embed",
       request: 'GET /stop?select=id,spot(depth)&order=spot(at.distance("(0,0)"))',
       status: 400,
       answer: expect.objectContaining({ code: "42703" }),
@@ -125,20 +125,20 @@ describe("over REST", async () => {
       }),
     },
     {
-      title: "X-ORD-2 refuses too few operands",
+      title: "X-ORD-2 an ordering with too few operands is refused",
       request: "GET /spot?select=id&order=depth.near(22)",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "X-ORD-2 binds values, so that the database refuses a wrong one",
+      title: "X-ORD-2 operands are bound, and the database refuses an invalid one",
       request: `GET /spot?select=id&order=at.distance("')%3B drop table x")`,
       status: 400,
       answer: expect.objectContaining({ code: "22P02" }),
     },
   ]);
 
-  test("X-ORD-1 checks the rights on columns", async () => {
+  test("X-ORD-1 an ordering needs the right to read its column", async () => {
     const answer = await api.get('/spot?select=id&order=at.distance("(0,0)")', {
       headers: bearer({ role: "sea_columns" }),
     });
@@ -158,47 +158,47 @@ describe("over GraphQL", async () => {
   const camps = (...list: readonly number[]) => ({ camp: list.map((id) => ({ id })) });
   gqlCases(api, [
     {
-      title: "X-ORD-3 orders rows, nulls last",
+      title: "X-ORD-3 an ordering sorts rows with nulls last",
       query: '{ camp(order_by: {at_distance: {from: "(4,4)"}}) { id } }',
       data: camps(2, 1, 3),
     },
     {
-      title: "X-ORD-3 takes a direction, all of it in a variable",
+      title: "X-ORD-3 an ordering accepts a direction, also as one variable",
       query: "query ($o: [camp_order_by!]) { camp(order_by: $o) { id } }",
       variables: { o: [{ at_distance: { from: "(4,4)", order: "desc" } }] },
       data: camps(3, 1, 2),
     },
     {
-      title: "X-ORD-3 takes its operand in a variable",
+      title: "X-ORD-3 an operand may be a variable",
       query:
         "query ($p: point!) { camp(order_by: [{at_distance: {from: $p, order: desc_nulls_last}}, {id: asc}]) { id } }",
       variables: { p: "(4,4)" },
       data: camps(1, 2, 3),
     },
     {
-      title: "X-ORD-3 orders along a relationship",
+      title: "X-ORD-3 an ordering sorts along a relationship",
       query: '{ tent(order_by: {camp: {at_distance: {from: "(4,4)"}}}) { id } }',
       data: { tent: [{ id: 2 }, { id: 1 }, { id: 3 }] },
     },
     {
-      title: "X-ORD-3 takes several operands, and then the column itself",
+      title: "X-ORD-3 an ordering accepts several operands, and the column may follow",
       query: "{ camp(order_by: {height_near: {to: 8, factor: 2}, height: desc}) { id } }",
       data: camps(2, 3, 1),
     },
     {
-      title: "X-ORD-3 the column itself takes a direction, in a variable too",
+      title: "X-ORD-3 the column itself accepts a direction, also in a variable",
       query:
         "query ($d: order_by!, $o: [camp_order_by!]) { a: camp(order_by: {height: $d}) { id } b: camp(order_by: $o) { id } }",
       variables: { d: "desc", o: { height: "asc" } },
       data: { a: camps(2, 3, 1).camp, b: camps(1, 3, 2).camp },
     },
     {
-      title: "X-ORD-3 refuses an unknown ordering",
+      title: "X-ORD-3 an unknown ordering is refused",
       query: '{ camp(order_by: {at_farness: {from: "(4,4)"}}) { id } }',
       error: { message: "field 'at_farness' not found in type: 'camp_order_by'" },
     },
     {
-      title: "X-ORD-3 requires its operands",
+      title: "X-ORD-3 an ordering without its operands is refused",
       query: "{ camp(order_by: {height_near: {to: 8}}) { id } }",
       error: { message: "missing required field 'factor'" },
     },
@@ -210,7 +210,7 @@ describe("over GraphQL", async () => {
     },
   ]);
 
-  test("X-ORD-3 an object of the database keeps its name (plus H1)", async () => {
+  test("X-ORD-3 an object of the database keeps its name beside an ordering (plus H1)", async () => {
     await api.sql(`
       create table height_near (id int primary key);
       create table peak (id int primary key, at point, at_distance text, height int, near_id int references height_near);
@@ -224,7 +224,7 @@ describe("over GraphQL", async () => {
     expect(data).toEqual({ a: [{ id: 2 }, { id: 1 }], b: [{ id: 2 }, { id: 1 }] });
   });
 
-  test("X-ORD-3 introspection shows the ordering", async () => {
+  test("X-ORD-3 introspection lists the ordering", async () => {
     const { data } = await api.gql(
       '{ __type(name: "camp_order_by") { inputFields { name type { name } } } o: __type(name: "point_distance_ordering") { inputFields { name type { kind } } } }',
       {},

@@ -114,7 +114,7 @@ const logged = async (): Promise<unknown> =>
   (await database.query("select reason from public.piece_log")).map(({ reason }) => reason);
 
 describe("arguments of plugins in updates", () => {
-  test("X-GQL-10 they add steps to each kind of update", async () => {
+  test("X-GQL-10 arguments of a plugin add steps to each kind of update", async () => {
     expect(
       await write('update_piece_by_pk(pk_columns: {id: 1}, _set: {name: "I"}, _reason: "by key") { name }'),
     ).toEqual({
@@ -137,7 +137,7 @@ describe("arguments of plugins in updates", () => {
     expect(await logged()).toEqual([]);
   });
 
-  test("X-GQL-10 X-SEQ-2 X-SEQ-4 without anything to set, the rows are found and not counted", async () => {
+  test("X-GQL-10 X-SEQ-2 X-SEQ-4 an update without columns finds its rows and does not count them", async () => {
     expect(
       await write('update_piece(where: {id: {_eq: 1}}, _reason: "seen") { affected_rows returning { name } }'),
     ).toEqual({

@@ -65,7 +65,7 @@ const ids = (answer: Answer): unknown => (answer.json() as readonly { readonly i
 const appliedOf = (answer: Answer): unknown => answer.headers["preference-applied"];
 
 describe("a preference that changes the plan", () => {
-  test("R-PRF-7 changes the plan only of the requests that state it", async () => {
+  test("R-PRF-7 a preference of a plugin changes the plan of requests that state it", async () => {
     for (let round = 0; round < 3; round++) {
       const sorted = await api.get("/stamp?select=id", { headers: { prefer: "order=key" } });
       expect([sorted.status, ids(sorted), appliedOf(sorted)]).toEqual([200, [1, 2, 3], "order=key"]);
@@ -74,20 +74,20 @@ describe("a preference that changes the plan", () => {
     }
   });
 
-  test("R-PRF-7 works with the window, whose numbers are bound", async () => {
+  test("R-PRF-7 a preference works with limit and offset, whose numbers are bound", async () => {
     const page = (offset: number): Promise<Answer> =>
       api.get(`/stamp?select=id&id=gte.1&limit=1&offset=${offset}`, { headers: { prefer: "order=key" } });
     expect(await Promise.all([0, 1, 2].map(page)).then((pages) => pages.map(ids))).toEqual([[1], [2], [3]]);
   });
 
-  test("R-PRF-7 is not echoed if it has no effect", async () => {
+  test("R-PRF-7 a preference without effect is not echoed", async () => {
     const ordered = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
     expect([ids(ordered), appliedOf(ordered)]).toEqual([[3, 2, 1], undefined]);
     const called = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
     expect([ids(called), appliedOf(called)]).toEqual([[3, 1, 2], undefined]);
   });
 
-  test("R-PRF-2 R-PRF-7 is known under handling=strict, and so are its values", async () => {
+  test("R-PRF-2 R-PRF-7 strict handling knows the preference and its values", async () => {
     const known = await api.get("/stamp?select=id", { headers: { prefer: "order=key, handling=strict, count=exact" } });
     expect([known.status, appliedOf(known)]).toEqual([200, "count=exact, handling=strict, order=key"]);
     const misspelt = await api.get("/stamp", { headers: { prefer: "handling=strict, order=name" } });
@@ -103,15 +103,15 @@ describe("a preference that changes the plan", () => {
   });
 });
 
-describe("a preference that sets something", () => {
-  test("R-PRF-7 sets it for its own transaction only", async () => {
+describe("a preference that changes a setting", () => {
+  test("R-PRF-7 a preference sets a value for its own transaction only", async () => {
     const before = (await api.get("/patience")).json();
     const patient = await api.get("/patience", { headers: { prefer: "wait=7" } });
     expect([patient.json(), appliedOf(patient)]).toEqual([[{ statement_timeout: "7s" }], "wait=7"]);
     expect((await api.get("/patience")).json()).toEqual(before);
   });
 
-  test("R-PRF-7 a value that the check refuses counts as unknown", async () => {
+  test("R-PRF-7 a value that the plugin's check refuses is treated as unknown", async () => {
     const lenient = await api.get("/patience", { headers: { prefer: "wait=70, wait=8" } });
     expect([lenient.json(), appliedOf(lenient)]).toEqual([[{ statement_timeout: "8s" }], "wait=8"]);
     expect((await api.get("/patience", { headers: { prefer: "wait=70, handling=strict" } })).status).toBe(400);
@@ -125,7 +125,7 @@ test("R-PRF-7 a handler reads the preferences of its request", async () => {
   expect((await api.get("/stamp")).headers["x-relation"]).toBeUndefined();
 });
 
-test("R-PRF-7 an error in its code is logged with the plugin and the preference", async () => {
+test("R-PRF-7 an error of the plugin is logged with the plugin and the preference", async () => {
   const logged: string[] = [];
   const quiet = (): void => undefined;
   const other = await startApi({
@@ -144,7 +144,7 @@ test("R-PRF-7 an error in its code is logged with the plugin and the preference"
   expect(logged.join("\n")).toMatch(/^faulty, preferences\("faulty"\)\.\w+: Error: not today/);
 });
 
-describe("at the start", () => {
+describe("declarations of preferences", () => {
   const declaring = (name: string, preference: string): Plugin =>
     definePlugin({ name, preferences: [{ name: preference, values: ["yes"] }] });
   const start = (...plugins: readonly Plugin[]) => {

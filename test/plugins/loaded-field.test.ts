@@ -24,7 +24,7 @@ const find = async (artists: readonly string[], width: number): Promise<readonly
 describe("the example", async () => {
   const api = await startApi(forGraphql({ dbTxEnd: "rollback", parts: [loadedField(find)] }));
 
-  test("X-GQL-6 one call loads all rows, with columns that are not selected", async () => {
+  test("X-GQL-6 one call loads the field of all rows, with columns that are not selected", async () => {
     expect(await api.gql("{ artist(order_by: {id: asc}) { id portrait } }")).toEqual({
       data: {
         artist: [
@@ -56,12 +56,12 @@ describe("the example", async () => {
 
   gqlCases(api, [
     {
-      title: "X-GQL-6 loads fields in nodes of aggregates",
+      title: "X-GQL-6 the field is loaded in nodes of aggregates",
       query: "{ artist_aggregate(where: {id: {_eq: 1}}) { aggregate { count } nodes { portrait } } }",
       data: { artist_aggregate: { aggregate: { count: 1 }, nodes: [{ portrait: "Abba@100" }] } },
     },
     {
-      title: "X-GQL-6 loads fields in the returned rows of mutations",
+      title: "X-GQL-6 the field is loaded in the returned rows of mutations",
       query: `mutation {
         update_artist(where: {id: {_eq: 1}}, _set: {name: "X"}) { returning { portrait albums(limit: 1, order_by: {id: asc}) { artist { portrait } } } }
         insert_artist_one(object: {name: "Y", country: "NO"}) { portrait }
@@ -76,12 +76,12 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-6 loads the field of a row by its key, and makes no call without a row",
+      title: "X-GQL-6 the field is loaded for a row by its key, and without a row no call is made",
       query: "{ artist_by_pk(id: 1) { portrait } none: artist_by_pk(id: -1) { portrait } }",
       data: { artist_by_pk: { portrait: "Abba@100" }, none: null },
     },
     {
-      title: "X-GQL-1 checks the arguments",
+      title: "X-GQL-1 the arguments of the field are checked",
       query: '{ artist { portrait(width: "x") } }',
       error: {
         message: "expected a 32-bit integer for type 'Int', but found a string",
@@ -103,12 +103,12 @@ describe("the example", async () => {
     );
   });
 
-  test("X-GQL-6 makes no call without rows", async () => {
+  test("X-GQL-6 without rows no call is made", async () => {
     expect(await api.gql("{ artist(where: {id: {_lt: 0}}) { portrait } }")).toEqual({ data: { artist: [] } });
     expect(asked).toEqual([]);
   });
 
-  test("X-GQL-6 a role that may not read the columns does not have the field", async () => {
+  test("X-GQL-6 a role that may not read the required columns does not have the field", async () => {
     const own = await startApi(forGraphql({ parts: [loadedField(find)] }));
     await own.sql("grant select (id) on artist to music_nobody");
     await own.reload();
@@ -116,7 +116,7 @@ describe("the example", async () => {
     expect(errors[0].message).toBe("field 'portrait' not found in type: 'artist'");
   });
 
-  test("X-GQL-7 live queries have the field, and it is loaded again when the rows change", async () => {
+  test("X-GQL-7 live queries have the field, which is loaded again when the rows change", async () => {
     await api.sql(
       "create table band (id int primary key, artist_id int references artist); insert into band values (1, 1)",
     );
@@ -197,12 +197,12 @@ describe("results", async () => {
       data: { artist: [{ size: { u: "cm", width: 4, __typename: "size" }, me: "admin" }] },
     },
     {
-      title: "X-GQL-6 refuses a result whose length is not the number of rows",
+      title: "X-GQL-6 a result whose length is not the number of rows is an internal error",
       query: "{ album(limit: 1) { artist { few } } }",
       error: { message: "internal error", path: "$.selectionSet.album.selectionSet.artist.selectionSet.few" },
     },
     {
-      title: "X-GQL-6 an error fails the request, and its message is not shown",
+      title: "X-GQL-6 an error of the function fails the request and is not shown",
       query: "{ artist { fails } }",
       error: { message: "internal error", path: "$.selectionSet.artist.selectionSet.fails", code: "unexpected" },
     },

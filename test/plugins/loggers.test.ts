@@ -49,14 +49,14 @@ const runApi = async (options: StartOptions): Promise<void> => {
   await api.close();
 };
 
-describe("X-LOG-5 the lines of a mounted api", () => {
+describe("X-LOG-5 the log lines of a mounted api", () => {
   const levelsOf = async (options: RelApiOptions): Promise<readonly string[]> => {
     const { lines, logger } = keepLines();
     await runApi({ ...options, logger });
     return lines.map(([level, message, fields]) => (message === "request" ? `request ${fields?.["status"]}` : level));
   };
 
-  test("X-LOG-5 are warnings and errors without logLevel, and no requests", async () => {
+  test("X-LOG-5 without logLevel warnings and errors are logged, and requests are not", async () => {
     expect(await levelsOf({ logLevel: undefined })).toEqual(["error", "warn", "error"]);
   });
 
@@ -66,7 +66,7 @@ describe("X-LOG-5 the lines of a mounted api", () => {
     ["warn", ["error", "warn"], ["request 404"]],
     ["info", ["error", "warn", "info"], ["request 200", "request 404"]],
     ["debug", ["debug", "error", "warn", "info"], ["request 200", "request 404"]],
-  ] as const)("X-LOG-5 logLevel %s", async (logLevel, levels, requests) => {
+  ] as const)("X-LOG-5 the setting logLevel %s decides the levels of log lines", async (logLevel, levels, requests) => {
     const found = new Set(await levelsOf({ logLevel }));
     expect(found).toEqual(new Set([...levels, ...requests]));
   });
@@ -83,14 +83,14 @@ describe("X-LOG-2 the option logger", () => {
     expect(lines).toContainEqual(["error", "a plugin failed", { plugin: "talkative", hook: "onModel", cause }]);
   });
 
-  test("X-LOG-2 without the plugin access-log it gets no requests", async () => {
+  test("X-LOG-2 without the plugin access-log a logger receives no requests", async () => {
     const { lines, logger } = keepLines();
     await runApi({ logger, logLevel: "info", parts: [without("access-log")] });
     expect(lines.map(([, message]) => message)).toContain("schema loaded");
     expect(lines.map(([, message]) => message)).not.toContain("request");
   });
 
-  test("X-LOG-2 pino gets the fields first, and its own level counts too", async () => {
+  test("X-LOG-2 pino receives the fields first and applies its own level", async () => {
     const { stream, text } = keepText();
     await runApi({ logger: pino({ level: "warn" }, stream), logLevel: "info" });
     const lines = text()
@@ -128,14 +128,14 @@ describe("X-LOG-2 the option logger", () => {
 });
 
 describe("X-LOG-6 the option name", () => {
-  test("X-LOG-6 is in each line, first", async () => {
+  test("X-LOG-6 the name is the first field of each line", async () => {
     const { lines, logger } = keepLines();
     await runApi({ logger, logLevel: "info", name: "shop" });
     expect(lines.length).toBeGreaterThan(4);
     for (const [, , fields] of lines) expect(Object.entries(fields ?? {})[0]).toEqual(["api", "shop"]);
   });
 
-  test("X-LOG-6 is at the end of a line of text", async () => {
+  test("X-LOG-6 the name is at the end of a line of text", async () => {
     const quiet = () => undefined;
     const lines: string[] = [];
     const logger = { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line: string) => lines.push(line) };

@@ -11,12 +11,12 @@ describe("over REST", async () => {
   const api = await startApi({ dbAggregatesEnabled: true, parts: [median] });
   cases(api, [
     {
-      title: "X-AGG-2 can be selected",
+      title: "X-AGG-2 an aggregate of a plugin can be selected",
       request: "GET /vessels?select=tonnage.median()",
       answer: [{ median: 402 }],
     },
     {
-      title: "X-AGG-2 can be selected with casts, an alias, and groups of the other fields",
+      title: "X-AGG-2 an aggregate of a plugin accepts casts, an alias and groups",
       request: "GET /vessels?select=home_port_id,middle:tonnage::numeric.median()::text&order=home_port_id",
       check: async (answer) => {
         const rows = answer.json() as readonly { readonly middle: string }[];
@@ -25,12 +25,12 @@ describe("over REST", async () => {
       },
     },
     {
-      title: "X-AGG-2 can be selected in embeds",
+      title: "X-AGG-2 an aggregate of a plugin can be selected in embeds",
       request: "GET /ports?select=name,vessels(tonnage.median())&id=eq.1",
       answer: [{ name: "Oslo", vessels: [{ median: expect.anything() }] }],
     },
     {
-      title: "R-LEX-12 is listed among the expected words of a parse error",
+      title: "R-LEX-12 a parse error lists the aggregate among the expected words",
       request: "GET /vessels?select=tonnage.mode()",
       status: 400,
       check: (answer) => expect(answer.text).toContain('\\"median\\"'),
@@ -43,7 +43,7 @@ describe("over REST", async () => {
     },
   ]);
 
-  test("R-NAM-5 needs the right to read the column", async () => {
+  test("R-NAM-5 an aggregate needs the right to read its column", async () => {
     const denied = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
     expect(denied.status).toBeGreaterThanOrEqual(400);
     expect(denied.json().code).toBe("42501");
@@ -53,7 +53,7 @@ describe("over REST", async () => {
 describe("with aggregates switched off", async () => {
   cases(await startApi({ parts: [median] }), [
     {
-      title: "R-AGG-1 is refused like the other functions",
+      title: "R-AGG-1 an aggregate of a plugin is refused if aggregates are switched off",
       request: "GET /vessels?select=tonnage.median()",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST123" }),
@@ -65,7 +65,7 @@ describe("over GraphQL", async () => {
   const api = await startApi(forGraphql({ parts: [median] }));
   gqlCases(api, [
     {
-      title: "X-AGG-3 is a field of aggregates, for columns of its types",
+      title: "X-AGG-3 an aggregate of a plugin is a field for columns of its types",
       query: "{ album_aggregate(where: {artist_id: {_eq: 1}}) { aggregate { count median { sold } sum { sold } } } }",
       data: {
         album_aggregate: {
@@ -74,12 +74,12 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 is no field for columns of other types",
+      title: "X-AGG-3 an aggregate of a plugin is no field for columns of other types",
       query: "{ album_aggregate { aggregate { median { title } } } }",
       error: { message: "field 'title' not found in type: 'album_median_fields'" },
     },
     {
-      title: "X-AGG-3 orders by related rows",
+      title: "X-AGG-3 rows can be ordered by the aggregate of related rows",
       query:
         "{ artist(order_by: {albums_aggregate: {median: {sold: desc_nulls_last}}}) { albums_aggregate { aggregate { median { sold } } } } }",
       data: {
@@ -91,7 +91,7 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 can be used in conditions on related rows",
+      title: "X-AGG-3 conditions on related rows can use the aggregate",
       query:
         "{ none: studio(where: {takes_aggregate: {median: {arguments: length, predicate: {_lt: -1}}}}) { name } some: studio(where: {takes_aggregate: {median: {arguments: length, predicate: {_gt: 0}}}}) { name } }",
       data: {
@@ -100,14 +100,14 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 is in the schemas of live queries and of other roles, by their rights",
+      title: "X-AGG-3 the schema of a role has the aggregate by its rights",
       query: "{ album_aggregate { aggregate { median { sold } } } }",
       role: "music_nobody",
       error: { message: "field 'album_aggregate' not found in type: 'query_root'" },
     },
   ]);
 
-  test("X-AGG-3 a live query with it is answered again after a change", async () => {
+  test("X-AGG-3 a live query with the aggregate is answered again after a change", async () => {
     const { data } = await api.gql(
       "{ take_aggregate { aggregate { median { length } } } }",
       {},

@@ -72,7 +72,7 @@ const expectAllToWork = async ({ send, wsUrl }: Mounted, headers: Readonly<Recor
   await socket.close();
 };
 
-test("X-OVER-2 helmet's headers are on every answer, and none of the api's is lost", async () => {
+test("X-OVER-2 responses have the headers of helmet and all headers of the api", async () => {
   const mounted = await mount([helmet()]);
   await expectAllToWork(mounted);
   const answer = await mounted.send("GET", "/db/api/note?select=id&limit=1", { headers: { prefer: "count=exact" } });
@@ -87,7 +87,7 @@ test("X-OVER-2 helmet's headers are on every answer, and none of the api's is lo
 });
 
 describe("X-OVER-2 cors", () => {
-  test("X-OVER-2 cors of the application decides about preflights, and its headers are not doubled", async () => {
+  test("X-OVER-2 cors of the application decides on preflights, and its headers are sent once", async () => {
     const origin = "https://shop.example";
     const mounted = await mount([cors({ origin, credentials: true })], { corsAllowedOrigins: [origin] });
     await expectAllToWork(mounted, { origin });
@@ -100,7 +100,7 @@ describe("X-OVER-2 cors", () => {
 });
 
 describe("X-OVER-2 compression", () => {
-  test("X-OVER-2 compression compresses answers of both surfaces", async () => {
+  test("X-OVER-2 the middleware compression compresses responses of both surfaces", async () => {
     const mounted = await mount([compression()]);
     await expectAllToWork(mounted);
     const headers = { "accept-encoding": "gzip" };
@@ -117,7 +117,7 @@ describe("X-OVER-2 compression", () => {
   test.each([
     ["REST", "/db/api/note?select=id,text&id=eq.2", undefined],
     ["GraphQL", "/db/v1/graphql", { query: "subscription { app_note(where: {id: {_eq: 2}}) { id text } }" }],
-  ] as const)("X-OVER-2 events of a live query are not held back by compression: %s", async (_, path, body) => {
+  ] as const)("X-OVER-2 compression does not delay events of a live query: %s", async (_, path, body) => {
     const mounted = await mount([compression()], { liveQueryInterval: 20 });
     const response = await fetch(`http://127.0.0.1:${mounted.port}${path}`, {
       method: body === undefined ? "GET" : "POST",
@@ -141,7 +141,7 @@ describe("X-OVER-2 compression", () => {
   });
 });
 
-test("X-OVER-2 express-session: the user of a session is the caller, also of a WebSocket", async () => {
+test("X-OVER-2 the user of an express-session is the caller, also of a WebSocket", async () => {
   const sessions = session({ secret: "a secret", resave: false, saveUninitialized: false });
   const logIn: RequestHandler = (request, response, next) => {
     if (request.path !== "/login") return next();
@@ -171,7 +171,7 @@ test("X-OVER-2 express-session: the user of a session is the caller, also of a W
   await socket.close();
 });
 
-test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and the api's headers show the rest", async () => {
+test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and its headers are kept", async () => {
   const mounted = await mount([rateLimit({ windowMs: 86_400_000, limit: 2, standardHeaders: "draft-6" })]);
   const first = await mounted.send("GET", "/db/api/note?select=id&order=id");
   expect([first.json(), first.headers["ratelimit-remaining"]]).toEqual([ROWS, "1"]);
@@ -180,7 +180,7 @@ test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and the api
 });
 
 describe("X-OVER-2 express.json() has read the body", () => {
-  test("X-OVER-2 writes and GraphQL requests work", async () => {
+  test("X-OVER-2 writes and GraphQL requests work after express.json() has read the body", async () => {
     const mounted = await mount([express.json(), express.urlencoded()]);
     await expectAllToWork(mounted);
     const headers = { ...bearer({ role: "sea_clerk" }), prefer: "return=representation" };
@@ -192,7 +192,7 @@ describe("X-OVER-2 express.json() has read the body", () => {
     expect([inserted.status, inserted.json()]).toEqual([201, rows]);
   });
 
-  test("X-OVER-2 all of them together", async () => {
+  test("X-OVER-2 all middleware works together", async () => {
     const limit = rateLimit({ windowMs: 86_400_000, limit: 1000 });
     const sessions = session({ secret: "a secret", resave: false, saveUninitialized: true });
     await expectAllToWork(await mount([helmet(), cors(), compression(), sessions, limit, express.json()]));

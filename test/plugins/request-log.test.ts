@@ -5,7 +5,7 @@ import { startApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { requestLog } from "./request-log.ts";
 
-test("X-STEP-1 a plugin writes with identifiers and values of its own", async () => {
+test("X-STEP-1 a plugin writes its own table with quoted names and bound values", async () => {
   const api = await startApi({ parts: [requestLog("app", "request log")] });
   await api.sql(
     'create schema app; create table app."request log" (id serial, method text, path text, status int, role text)',

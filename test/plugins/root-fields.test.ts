@@ -52,7 +52,7 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-2 the same operation works with another value of the variable",
+      title: "X-GQL-2 the same operation uses another value of its variable",
       query: "query ($n: Int) { charts(top: $n) { title artist { name } } one: charts(top: 1) { __typename sold } }",
       variables: { n: 1 },
       data: {
@@ -81,7 +81,7 @@ describe("the example", async () => {
       data: { sales: { albums: 2, sold: expect.anything() }, other: { albums: 0, sold: null } },
     },
     {
-      title: "X-GQL-3 an argument that is not given is null",
+      title: "X-GQL-3 an absent argument of a statement is null",
       query: "{ sales }",
       data: { sales: { albums: 0, sold: null } },
     },
@@ -102,12 +102,12 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-4 no other error shows its message",
+      title: "X-GQL-4 other errors of the function do not show their message",
       query: '{ exchange_rate(currency: "BAD") { rate } }',
       error: { message: "internal error", path: "$.selectionSet.exchange_rate", code: "unexpected" },
     },
     {
-      title: "G-DOC-6 its selection is checked",
+      title: "G-DOC-6 the selection of the field is checked",
       query: '{ exchange_rate(currency: "EUR") { nope } }',
       error: {
         message: "field 'nope' not found in type: 'exchange_rate'",
@@ -160,7 +160,7 @@ describe("the example", async () => {
     await socket.close();
   });
 
-  test("X-GQL-1 the fields are in introspection", async () => {
+  test("X-GQL-1 introspection lists the fields", async () => {
     const { data } = await api.gql('{ __type(name: "query_root") { fields { name args { name defaultValue } } } }');
     expect(data.__type.fields).toContainEqual({ name: "charts", args: [{ name: "top", defaultValue: "2" }] });
   });
@@ -261,7 +261,7 @@ describe("in other places", async () => {
 
   gqlCases(api, [
     {
-      title: "X-GQL-2 a plan that writes answers its rows",
+      title: "X-GQL-2 a plan that writes returns its rows",
       query:
         'mutation { rename_artist(id: 1, name: "ABBA") { affected_rows returning { name albums(limit: 1, order_by: {id: asc}) { title } } } drop_artist(id: 4) { name } number }',
       data: {
@@ -290,14 +290,14 @@ describe("in other places", async () => {
       error: { message: "internal error", path: "$.selectionSet.echo" },
     },
     {
-      title: "X-GQL-4 the function gets the session",
+      title: "X-GQL-4 the function receives the session",
       query: "{ who }",
       role: "music_reader",
       data: { who: "music_reader" },
     },
   ]);
 
-  test("X-GQL-2 its writes need the rights of the role", async () => {
+  test("X-GQL-2 the writes of the field need the rights of the role", async () => {
     const { errors } = await api.gql(
       'mutation { rename_artist(id: 1, name: "x") { affected_rows } }',
       {},
@@ -321,7 +321,7 @@ describe("in other places", async () => {
     expect(await api.gql('{ artist(where: {name: {_eq: "Z"}}) { id } }')).toEqual({ data: { artist: [] } });
   });
 
-  test("X-GQL-4 its signal is aborted when the client disconnects", async () => {
+  test("X-GQL-4 the signal of the function is aborted when the client disconnects", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     await socket.next();
@@ -368,7 +368,7 @@ describe("fields under a namespace", async () => {
       }),
   });
   const api = await startApi(forGraphql({ parts: [namespace, rootFields(rates)] }));
-  test("X-GQL-4 fields of plugins are listed among the others", async () => {
+  test("X-GQL-4 fields of plugins are answered among the other fields of the namespace", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: { "x-session-admin-secret": adminSecret },
       body: {

@@ -17,12 +17,12 @@ test("X-SURF-1 X-CALL-5 the route answers with rows of two relations", async () 
   expect(answer.json()).toEqual({ artists: [{ name: "Abba" }], albums: [] });
 });
 
-test("X-CALL-5 the caller's rights hold, and an error has the words of REST", async () => {
+test("X-CALL-5 the route has the rights of the caller and the errors of REST", async () => {
   const answer = await api.get("/search?text=a", { headers: bearer({ role: "music_nobody" }) });
   expect([answer.status, answer.json().code]).toEqual([403, "42501"]);
 });
 
-test("X-CALL-5 the text is a value and no syntax", async () => {
+test("X-CALL-5 the text of the search is a value and no syntax", async () => {
   const answer = await api.get(`/search?text=${encodeURIComponent("x&select=*,%\")'")}`);
   expect([answer.status, answer.json()]).toEqual([200, { artists: [], albums: [] }]);
 });

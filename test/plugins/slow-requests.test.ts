@@ -18,7 +18,7 @@ const started = async (options: StartOptions = {}) => {
 };
 
 describe("X-STEP-1 a step around each request", () => {
-  test("gets the result of the request", async () => {
+  test("the step gets the result of the request", async () => {
     const patient = await started({ slowAfter: 60_000 });
     await patient.api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
     expect(patient.warnings()).toEqual([]);
@@ -31,7 +31,7 @@ describe("X-STEP-1 a step around each request", () => {
     ]);
   });
 
-  test("gets the key of the plan that was run", async () => {
+  test("the step gets the key of the plan that was run", async () => {
     const keys: (string | undefined)[] = [];
     const counting = definePlugin({
       name: "counting",
@@ -51,7 +51,7 @@ describe("X-STEP-1 a step around each request", () => {
     expect(new Set([one, other, query]).size).toBe(3);
   });
 
-  test("G-ERR-9 refuses callers with the messages of each surface", async () => {
+  test("G-ERR-9 callers are refused with the messages of each surface", async () => {
     const { api } = await started({ bannedRoles: ["sea_clerk"] });
     const clerk = bearer({ role: "sea_clerk" });
     const refused = await api.get("/ports", { headers: clerk });
@@ -65,7 +65,7 @@ describe("X-STEP-1 a step around each request", () => {
     expect((await api.get("/ports")).status).toBe(200);
   });
 
-  test("an error of a step after the response is logged, and changes nothing", async () => {
+  test("an error of a step after the response is logged and changes nothing", async () => {
     const faulty = definePlugin({
       name: "faulty",
       apply: (_, context) =>

@@ -22,7 +22,7 @@ await api.reload();
 
 const withKey = (key: string) => api.get("/rpc/who", { headers: { "x-api-key": key } });
 
-test("R-AUT-6 the table decides who the caller is", async () => {
+test("R-AUT-6 the role of a caller comes from the table", async () => {
   expect((await withKey("open sesame")).json()).toEqual({ role: "music_reader", user: "7" });
   expect((await api.get("/rpc/who")).json()).toEqual({ role: "music_nobody", user: null });
 });

@@ -76,8 +76,8 @@ const countOf = async (name: string): Promise<number> =>
   (await database.query<{ n: number }>("select count(*)::int as n from press.author where name = $1", [name]))[0]?.n ??
   -1;
 
-describe("requests", () => {
-  test("P-BAT-1 answers in order, with status, headers and body", async () => {
+describe("requests of a batch", () => {
+  test("P-BAT-1 the responses are in order, with status, headers and body", async () => {
     const answer = await batch([
       { method: "POST", path: "/author?select=name", headers: shown, body: { name: "Ben" }, id: "ben" },
       { method: "GET", path: "/author?name=eq.Ben&select=name", headers: { Prefer: "count=exact" } },
@@ -101,7 +101,7 @@ describe("requests", () => {
     expect(await countOf("Ben")).toBe(0);
   });
 
-  test("P-BAT-2 later requests use values of earlier answers, in bodies and filters", async () => {
+  test("P-BAT-2 later requests use values of earlier responses in bodies and filters", async () => {
     const answer = await batch([
       { method: "POST", path: "/author", headers: shown, body: { name: "Cy" }, id: "cy" },
       {
@@ -125,7 +125,7 @@ describe("requests", () => {
     await database.query("delete from press.book; delete from press.author where name = 'Cy'");
   });
 
-  test("P-BAT-2 values keep every digit", async () => {
+  test("P-BAT-2 referenced values keep every digit", async () => {
     const answer = await batch([
       { path: "/author?name=eq.Ann&select=big" },
       { method: "POST", path: "/author?select=big", headers: shown, body: { name: "Big", big: "$1.big" } },
@@ -141,7 +141,7 @@ describe("requests", () => {
     expect(exact.text).toContain("9007199254740995");
   });
 
-  test("P-BAT-3 a value says nothing but itself", async () => {
+  test("P-BAT-3 a referenced value cannot change the meaning of a request", async () => {
     const odd = 'x",name.neq."y,1)&select=big\\';
     const answer = await batch([
       { method: "POST", path: "/author?select=name", headers: shown, body: { name: odd } },
@@ -178,7 +178,7 @@ describe("requests", () => {
     ["/author?id=eq.$1.constructor", "no such value"],
     ["/author?id=eq.$1[7].id", "no such value"],
     [`/author?id=eq.$1${"[0]".repeat(501)}`, 'a reference to "1" has more than 500 steps'],
-  ])("P-BAT-3 %s is refused", async (path, message) => {
+  ])("P-BAT-3 a reference is refused: %s", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path }]);
     expect(answer.status).toBe(400);
     if (message !== "column") expect(answer.json().message).toContain(message);
@@ -199,7 +199,7 @@ describe("references to whole answers, lists and other names", () => {
     return answer.json().map(({ body }: { readonly body: unknown }) => body);
   };
 
-  test("P-BAT-2 P-BAT-3 what a function answers is a value by itself (M4)", async () => {
+  test("P-BAT-2 P-BAT-3 the whole value that a function returns can be referenced (M4)", async () => {
     const [id, read, , written, listed] = bodiesOf(
       await batch(
         [
@@ -219,7 +219,7 @@ describe("references to whole answers, lists and other names", () => {
     ]);
   });
 
-  test.each(["numbers", "texts"])("P-BAT-2 %s that a function answers are items of a list (M4)", async (name) => {
+  test.each(["numbers", "texts"])("P-BAT-2 %s that a function returns can be referenced by item (M4)", async (name) => {
     const [all, echoed] = bodiesOf(
       await batch([
         { path: `/rpc/${name}` },
@@ -251,7 +251,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([none, others]).toEqual([[], ids.map((id: number) => ({ id }))]);
   });
 
-  test("P-BAT-2 P-BAT-3 nulls are null in a body, and left out of a list in a filter (M4)", async () => {
+  test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter (M4)", async () => {
     const [, , found, echoed] = bodiesOf(
       await batch([
         { method: "POST", path: "/rpc/nothing" },
@@ -278,7 +278,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([echoed, found]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
   });
 
-  test("P-BAT-2 a reference in place of a body sends the earlier answer (M4)", async () => {
+  test("P-BAT-2 a reference in place of a body sends the earlier response (M4)", async () => {
     const [given, written] = bodiesOf(
       await batch(
         [
@@ -301,7 +301,7 @@ describe("references to whole answers, lists and other names", () => {
     ["/author?id=eq.$1.name.x", "no such value"],
     ['/author?id=eq.$1["a\\q"]', "the text in brackets is not JSON"],
     ["/author?id=eq.$nobody", 'there is no request "nobody" with a body before this one'],
-  ])("P-BAT-3 P-BAT-4 %s is refused, with its place (M4, L4)", async (path, message) => {
+  ])("P-BAT-3 P-BAT-4 %s is refused with its position (M4, L4)", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path, id: "second" }]);
     expect([answer.status, answer.json()]).toEqual([
       400,
@@ -317,14 +317,14 @@ describe("references to whole answers, lists and other names", () => {
   });
 });
 
-describe("what a batch costs", () => {
+describe("the cost of a batch", () => {
   const answeredSoon = (body: (n: number) => string, n: number, on = api): Promise<void> =>
     requireLinearTime(
       (size) => on.post("/api/batch", { body: body(size), headers: { "content-type": "application/json" } }),
       n,
     );
 
-  test("P-BAT-6 a string that does not end is refused in time that is linear in its length (S1)", async () => {
+  test("P-BAT-6 an unterminated string is refused in time linear in its length (S1)", async () => {
     const open = (n: number): string => `"${String.raw`\"`.repeat(n)}`;
     const answer = await api.post("/api/batch", {
       body: open(100_000),
@@ -335,7 +335,7 @@ describe("what a batch costs", () => {
   });
 
   test.each(["$1.id", "$1[*].id", "$none.id", '$1["', "$"])(
-    "P-BAT-2 any number of references %s costs one look at the answer (S2)",
+    "P-BAT-2 any number of references %s reads the earlier response once (S2)",
     async (reference) => {
       await answeredSoon(
         (n) =>
@@ -348,7 +348,7 @@ describe("what a batch costs", () => {
     },
   );
 
-  test("P-BAT-6 R-BND-3 R-BND-9 values may not make a body or a path longer than its limit (S2, S6)", async () => {
+  test("P-BAT-6 R-BND-3 R-BND-9 referenced values may not extend a body or path beyond its limit (S2, S6)", async () => {
     const small = await startApi({ ...settings, maxBodyBytes: 3000, maxUrlBytes: 500 });
     const long = { path: "/rpc/many" };
     const body = (count: number) => ({
@@ -374,8 +374,8 @@ describe("what a batch costs", () => {
   });
 });
 
-describe("the transaction", () => {
-  test("P-BAT-4 an error names its request and undoes all", async () => {
+describe("the transaction of a batch", () => {
+  test("P-BAT-4 an error names its request and undoes the whole batch", async () => {
     const answer = await batch([
       { method: "POST", path: "/author", body: { name: "Dee" } },
       { method: "POST", path: "/author", body: { name: "Ann" }, id: "twice" },
@@ -399,7 +399,7 @@ describe("the transaction", () => {
     expect(await countOf("Dee")).toBe(0);
   });
 
-  test("P-BAT-4 what is deferred to the end is checked there", async () => {
+  test("P-BAT-4 deferred constraints are checked at the end of the batch", async () => {
     const fine = await batch([
       { method: "POST", path: "/book", body: { id: 900, author_id: 901 } },
       { method: "POST", path: "/author", body: { id: 901, name: "Later" } },
@@ -411,7 +411,7 @@ describe("the transaction", () => {
     expect([wrong.status, wrong.json().code]).toEqual([409, "23503"]);
   });
 
-  test("P-BAT-4 SET CONSTRAINTS of a function holds for later statements, and checks earlier ones", async () => {
+  test("P-BAT-4 SET CONSTRAINTS in a function applies to later statements and checks earlier ones", async () => {
     const orphan = { method: "POST", path: "/book", body: { id: 900, author_id: 901 } };
     const checks = { method: "POST", path: "/rpc/check_now" };
     const author = { method: "POST", path: "/author", body: { id: 901, name: "Later" } };
@@ -422,7 +422,7 @@ describe("the transaction", () => {
       expect((await batch(requests)).json()).toMatchObject({ code: "23503", request: 2 });
   });
 
-  test("P-BAT-5 a request that reads may not write, and the next one may again", async () => {
+  test("P-BAT-5 a reading request may not write, and the next request may", async () => {
     const refused = await batch([{ path: "/rpc/write_it?name=Sly" }]);
     expect(refused.json()).toMatchObject({ code: "25006", request: 1 });
     const answer = await batch([
@@ -435,7 +435,7 @@ describe("the transaction", () => {
     expect(await countOf("Sly")).toBe(0);
   });
 
-  test("P-BAT-5 R-TX-16 the pre-request runs for each, settings and answers of one are not those of the next", async () => {
+  test("P-BAT-5 R-TX-16 the pre-request function runs for each request, whose settings do not affect the next one", async () => {
     const before = await startApi({ ...settings, dbPreRequest: "press.mark" });
     const answer = await batch(
       [
@@ -481,7 +481,7 @@ describe("the transaction", () => {
       "set local search_path = pg_catalog; set local statement_timeout = 1; set local row_security = off",
       "set local timezone = 'Asia/Tokyo'; set datestyle = german",
     ].map((command) => [command, setting(command)] as const),
-  ])("P-BAT-5 R-TX-16 nothing that a function has set is left for the next request: %s (S4)", async (_, part) => {
+  ])("P-BAT-5 R-TX-16 a value that a function sets does not affect the next request: %s (S4)", async (_, part) => {
     const [alone] = (await batch([{ path: "/rpc/seen_settings" }])).json();
     const answer = await batch([part, { path: "/vault?select=body" }, { path: "/rpc/seen_settings" }]);
     expect(answer.status, answer.text).toBe(200);
@@ -491,7 +491,7 @@ describe("the transaction", () => {
     expect((await api.get("/api/vault?select=body")).json()).toEqual([]);
   });
 
-  test("P-BAT-5 R-TX-16 temporary tables of one request are gone in the next (S4)", async () => {
+  test("P-BAT-5 R-TX-16 temporary tables of a request are gone in the next one (S4)", async () => {
     const answer = await batch([
       setting("create temp table author (id int); create temp table scratch (id int) on commit drop"),
       { path: "/author?select=name&name=eq.Ann" },
@@ -502,7 +502,7 @@ describe("the transaction", () => {
     expect([answer.json()[1].body, answer.json()[3].body]).toEqual([[{ name: "Ann" }], "Ann"]);
   });
 
-  test("P-BAT-2 a text stays a text, whatever it begins with", async () => {
+  test("P-BAT-2 a text is stored unchanged, whatever its first characters are", async () => {
     const name = "\ue00012345678901234567890";
     const answer = await batch([{ method: "POST", path: "/author?select=name", body: { name } }], {
       prefer: "return=representation, tx=rollback",
@@ -510,7 +510,7 @@ describe("the transaction", () => {
     expect(answer.json()[0].body).toEqual([{ name }]);
   });
 
-  test("P-BAT-5 Prefer of the batch is that of each request; tx=rollback of any keeps nothing", async () => {
+  test("P-BAT-5 preferences of the batch apply to each request, and tx=rollback of any request rolls back all", async () => {
     const answer = await batch(
       [
         { method: "POST", path: "/author?select=name", body: { name: "Gus" } },
@@ -525,7 +525,7 @@ describe("the transaction", () => {
     expect(await countOf("Gus")).toBe(0);
   });
 
-  test("P-BAT-7 X-CALL-5 the caller of the batch is that of all of it, with its rights", async () => {
+  test("P-BAT-7 X-CALL-5 the caller of the batch is that of each request, with its rights", async () => {
     const read = { path: "/author?select=name&name=eq.Ann" };
     const write = { method: "POST", path: "/author", body: { name: "Hal" } };
     const clerk = bearer({ role: "sea_clerk" });
@@ -542,7 +542,7 @@ describe("the transaction", () => {
     await database.query("delete from press.author where name = 'Hal'");
   });
 
-  test("P-BAT-7 roles of the metadata have its permissions", async () => {
+  test("P-BAT-7 roles of the metadata have their permissions in a batch", async () => {
     const metadata = documentOf([
       table("press.author", {
         select_permissions: permissions({ guest: { columns: ["id", "name"], filter: { name: { _neq: "Ann" } } } }),
@@ -569,7 +569,7 @@ describe("the transaction", () => {
     ["/batch?x=1", [{ path: "/author" }]],
     ["//batch//?x=1", [{ path: "/author" }]],
     ["/batch?id=eq.$1[0].id", [{ path: "/author" }]],
-  ])("P-BAT-4 P-BAT-6 %s is no request of a batch, and nothing of it is kept (S3)", async (path, body) => {
+  ])("P-BAT-4 P-BAT-6 %s cannot be a request of a batch, and nothing of the batch is kept (S3)", async (path, body) => {
     const write = { method: "POST", path: "/author", body: { name: "Inner" } };
     const answer = await batch([{ path: "/author" }, { method: "POST", path, body: [write, ...body] }]);
     expect([answer.status, answer.json().code, answer.json().message]).toEqual([
@@ -580,7 +580,7 @@ describe("the transaction", () => {
     expect(await countOf("Inner")).toBe(0);
   });
 
-  test("P-BAT-4 P-BAT-6 paths of other surfaces are no requests of a batch (S3)", async () => {
+  test("P-BAT-4 P-BAT-6 paths of other surfaces cannot be requests of a batch (S3)", async () => {
     const everywhere = await startApi({ ...settings, restPrefixes: ["/", "/api"] });
     const insert = { query: `mutation { insert_author_one(object: {name: "Inner"}) { id } }` };
     for (const [path, body] of [
@@ -599,7 +599,7 @@ describe("the transaction", () => {
     await everywhere.close();
   });
 
-  test.skipIf(!capabilities.realServer)("P-BAT-4 a batch has one connection, whatever it asks for (S3)", async () => {
+  test.skipIf(!capabilities.realServer)("P-BAT-4 a batch uses one connection (S3)", async () => {
     const alone = await startApi({ ...settings, dbPool: 1 });
     const nest = (depth: number): Sent =>
       depth === 0 ? { path: "/author" } : { method: "POST", path: "//batch", body: [nest(depth - 1)] };
@@ -608,7 +608,7 @@ describe("the transaction", () => {
     await alone.close();
   });
 
-  test.skipIf(!capabilities.realServer)("P-BAT-5 what runs meanwhile has transactions of its own", async () => {
+  test.skipIf(!capabilities.realServer)("P-BAT-5 concurrent requests have their own transactions", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         i % 2 === 0
@@ -627,7 +627,7 @@ describe("the transaction", () => {
 
 const add2 = (name: string) => ({ method: "POST", path: "/author", body: { name } });
 
-describe("limits", () => {
+describe("limits of a batch", () => {
   test.each([
     ["not a list", { path: "/author" }, "the body is not a list of requests"],
     ["an empty list", [], "the list of requests is empty"],
@@ -657,12 +657,12 @@ describe("limits", () => {
     ],
     ["an id that is a number", [{ path: "/author", id: "1" }], "request 1: the id is not a name"],
     ["too many", Array(51).fill({ path: "/author" }), "there are 51 requests, and at most 50 may be"],
-  ])("P-BAT-6 %s is refused", async (_, body, message) => {
+  ])("P-BAT-6 a batch is refused: %s", async (_, body, message) => {
     const answer = await api.post("/api/batch", { body, headers: { "content-type": "application/json" } });
     expect([answer.status, answer.json().message]).toEqual([400, expect.stringContaining(message)]);
   });
 
-  test("P-BAT-6 the setting says how many, and the body has its limit", async () => {
+  test("P-BAT-6 the number of requests and the body of a batch are limited", async () => {
     const small = await startApi({ ...settings, maxBatchRequests: 1, maxBodyBytes: 200 });
     expect((await batch([{ path: "/author" }], {}, small)).status).toBe(200);
     expect((await batch([{ path: "/author" }, { path: "/author" }], {}, small)).status).toBe(400);
@@ -696,7 +696,7 @@ describe("limits", () => {
   );
 
   test.each(["/author?select=id", "/author?select=id&live=patch"])(
-    "P-BAT-7 X-CALL-3 a stream of events is no request of a batch: %s (S10)",
+    "P-BAT-7 X-CALL-3 an event stream cannot be a request of a batch: %s (S10)",
     async (path) => {
       const answer = await batch([add2("Event"), { path, headers: { accept: "text/event-stream" } }]);
       expect([answer.status, answer.json()]).toMatchObject([406, { code: "stream-not-callable", request: 2 }]);
@@ -710,7 +710,7 @@ describe("limits", () => {
   test.each([
     [{ sea_anon: 1 }, 400, "costLimits"],
     [{ sea_anon: 1_000_000 }, 200, undefined],
-  ])("P-BAT-5 R-LIM-8 cost limits hold for each request of a batch: %o (S8)", async (costLimits, status, limit) => {
+  ])("P-BAT-5 R-LIM-8 cost limits apply to each request of a batch: %o (S8)", async (costLimits, status, limit) => {
     const limited = await startApi({ ...settings, costLimits });
     const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limited);
     expect(answer.status, answer.text).toBe(status);
@@ -720,7 +720,7 @@ describe("limits", () => {
     await limited.close();
   });
 
-  test("P-BAT-5 P-BAT-7 P-WHY-1 a question why keeps what a batch writes, and has its answer (L4)", async () => {
+  test("P-BAT-5 P-BAT-7 P-WHY-1 an explained batch keeps its writes and has its explanation (L4)", async () => {
     const telling = await startApi({ ...settings, explainEmpty: "admin" });
     const answer = await batch(
       [add2("Told"), { path: "/vault?select=id&id=eq.1", headers: {} }],
@@ -734,7 +734,7 @@ describe("limits", () => {
     await telling.close();
   });
 
-  test("P-BAT-4 R-LIM-6 what is answered to too many requests says when to come again (L4)", async () => {
+  test("P-BAT-4 R-LIM-6 a batch with too many requests says when to try again (L4)", async () => {
     const limited = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
     const answer = await batch([add2("Often"), add2("Oftener")], {}, limited);
     expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);
@@ -743,7 +743,7 @@ describe("limits", () => {
     await limited.close();
   });
 
-  test("P-BAT-1 other methods are refused, and OPTIONS says which there are (L4)", async () => {
+  test("P-BAT-1 other methods are refused, and OPTIONS lists the allowed ones (L4)", async () => {
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
       const answer = await api.request(method, "/api/batch");
       expect([answer.status, answer.headers["allow"]], method).toEqual([405, "OPTIONS,POST"]);
@@ -754,7 +754,7 @@ describe("limits", () => {
     expect((await plain.get("/api/batch")).json().code).toBe("PGRST205");
   });
 
-  test("P-BAT-1 a table of that name is a table", async () => {
+  test("P-BAT-1 a table named batch is served as a table", async () => {
     await database.query("create table press.batch (id int); grant all on press.batch to sea_anon");
     await api.reload();
     expect((await api.post("/api/batch", { body: { id: 1 }, headers: { prefer: "tx=rollback" } })).status).toBe(201);
@@ -762,7 +762,7 @@ describe("limits", () => {
     await api.reload();
   });
 
-  test("P-GEN-2 without the plugin it is a table that there is not", async () => {
+  test("P-GEN-2 without the plugin the path is an unknown relation", async () => {
     expect((await batch([{ path: "/author" }], {}, plain)).json().code).toBe("PGRST205");
   });
 });

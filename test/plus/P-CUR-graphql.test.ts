@@ -83,7 +83,7 @@ describe("root fields", () => {
       "where: {price: {_gt: 0}} order_by: {seller: {name: desc}}",
       "where: {price: {_gt: 0}} order_by: [{seller: {name: desc}}, {id: asc}]",
     ],
-  ])("P-CUR-7 both ways, %s", async (given, list) => {
+  ])("P-CUR-7 the pages in both directions contain every row: %s", async (given, list) => {
     const all = await idsOf(list);
     const forward = await walk(given);
     expect(forward.map(({ length }) => length).slice(0, -1)).toEqual(forward.slice(1).map(() => 4));
@@ -91,7 +91,7 @@ describe("root fields", () => {
     expect((await walk(given, "before")).flat()).toEqual(all);
   });
 
-  test.each(types)("P-CUR-7 pages ordered by %s have all rows, both ways (H3, L15)", async (type) => {
+  test.each(types)("P-CUR-7 the pages ordered by %s contain every row in both directions (H3, L15)", async (type) => {
     const column = `c${types.indexOf(type)}`;
     for (const order of ["asc", "desc", "asc_nulls_first", "desc_nulls_last"]) {
       const expected = await idsOf(`order_by: [{${column}: ${order}}, {id: asc}]`, "mart_typed");
@@ -101,7 +101,7 @@ describe("root fields", () => {
     }
   });
 
-  test("P-CUR-7 the total counts the rows of all pages, at the root and in rows (L7)", async () => {
+  test("P-CUR-7 totalCount counts the rows of all pages, at the root and in related rows (L7)", async () => {
     const all = "order_by: {id: asc} where: {price: {_gte: 1}}";
     const counted = await api.gql(`{ of: mart_item_aggregate(where: {price: {_gte: 1}}) { aggregate { count } } }`);
     const { count } = counted.data.of.aggregate;
@@ -128,7 +128,7 @@ describe("root fields", () => {
       expect(items_connection.totalCount).toBe(items_aggregate.aggregate.count);
   });
 
-  test("P-CUR-7 a live query has the total of rows on other pages (L7)", async () => {
+  test("P-CUR-7 a live query is updated if rows of other pages change totalCount (L7)", async () => {
     const socket = await openSocket(api, { headers: { "x-hasura-admin-secret": adminSecret } });
     await socket.init({});
     const { data } = await api.gql("{ mart_item_connection(first: 1) { totalCount pageInfo { endCursor } } }");
@@ -144,7 +144,7 @@ describe("root fields", () => {
     await socket.close();
   });
 
-  test("P-CUR-7 rows that come and go elsewhere shift nothing", async () => {
+  test("P-CUR-7 inserted and deleted rows of other pages do not shift a page", async () => {
     const page = "edges { node { id } } pageInfo { endCursor }";
     const { data } = await api.gql(`{ mart_item_connection(first: 3) { ${page} } }`);
     await api.sql("delete from mart.item where id = 3; insert into mart.item values (0, 1, 'a', 1)");
@@ -155,12 +155,12 @@ describe("root fields", () => {
     await api.sql("delete from mart.item where id = 0; insert into mart.item values (3, 2, 'a', 0)");
   });
 
-  test("P-CUR-7 an order may have as many terms as MAX_ORDER_TERMS takes", async () => {
+  test("P-CUR-7 an order may have MAX_ORDER_TERMS terms", async () => {
     const order = Array.from({ length: 199 }, (_, i) => (i % 2 === 0 ? "{kind: asc}" : "{id: asc}")).join(" ");
     expect((await walk(`order_by: [${order}]`)).flat()).toHaveLength(11);
   });
 
-  test("P-CUR-8 distinct_on: the first row of each value, and the next page behind it", async () => {
+  test("P-CUR-8 distinct_on returns the first row of each value, and the next page continues after it", async () => {
     for (const given of [
       "distinct_on: [kind]",
       "distinct_on: [kind] order_by: [{kind: desc}, {price: desc}, {id: asc}]",
@@ -195,7 +195,7 @@ describe("root fields", () => {
       "distinct_on: [kind], order_by: {price: asc}",
       '"distinct_on" columns must match initial "order_by" columns',
     ],
-  ])("P-CUR-7 P-CUR-8 refused: %s", async (_, given, message) => {
+  ])("P-CUR-7 P-CUR-8 an invalid connection is refused: %s", async (_, given, message) => {
     const { errors } = await api.gql(`{ mart_item_connection(${given}) { edges { cursor } } }`);
     expect(errors).toEqual([
       {
@@ -221,7 +221,7 @@ describe("root fields", () => {
   });
 });
 
-test("P-CUR-7 lists, aggregates and keys of the dialect stay, and the schema is one that graphql-js takes", async () => {
+test("P-CUR-7 lists, aggregates and keys stay, and graphql-js accepts the schema", async () => {
   const { data } = await api.gql(getIntrospectionQuery());
   const schema = buildClientSchema(data as IntrospectionQuery);
   expect(validateSchema(schema)).toEqual([]);
@@ -258,10 +258,10 @@ const metadata = documentOf([
 ]);
 const permitted = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"], metadata }));
 
-describe("in rows, as roles", () => {
+describe("connections in related rows, by role", () => {
   const clerk = asAdmin("clerk", { least: "4" });
 
-  test("P-CUR-7 permissions and their limits hold in array relationships", async () => {
+  test("P-CUR-7 permissions and their limits apply to connections of array relationships", async () => {
     const text = `query ($c: String) { mart_seller(order_by: {id: asc}) { name
       items_connection(first: 5, after: $c, order_by: {id: asc}) { edges { node { id } } pageInfo { hasNextPage endCursor } } } }`;
     const { data } = await permitted.gql(text, {}, clerk);
@@ -277,7 +277,7 @@ describe("in rows, as roles", () => {
     expect(next.data.mart_seller[0].items_connection.edges).toEqual([{ node: { id: 10 } }]);
   });
 
-  test("P-CUR-7 the total keeps to filters of permissions, not to limits, where a role may aggregate (L7)", async () => {
+  test("P-CUR-7 totalCount applies filters of permissions and not their limits, if the role may aggregate (L7)", async () => {
     const query =
       "{ mart_item_connection { totalCount edges { cursor } } mart_item_aggregate { aggregate { count } } }";
     const { data } = await permitted.gql(query, {}, asAdmin("counter"));
@@ -296,7 +296,7 @@ describe("in rows, as roles", () => {
     );
   });
 
-  test("P-CUR-7 live queries and mutations have them in rows", async () => {
+  test("P-CUR-7 live queries and mutations have connections in related rows", async () => {
     const socket = await openSocket(permitted, { headers: { "x-hasura-admin-secret": adminSecret } });
     await socket.init({});
     const query =
@@ -314,7 +314,7 @@ describe("in rows, as roles", () => {
 });
 
 describe("names", () => {
-  test("P-CUR-9 tables keep their names", async () => {
+  test("P-CUR-9 connections keep the names of tables", async () => {
     const odd = await startApi(forGraphql({ ...settings, dbSchemas: ["odd"] }));
     expect((await odd.gql("{ odd_item { id } }")).data).toEqual({ odd_item: [{ id: 1 }] });
     expect((await odd.gql("{ odd_item_connection { edges { cursor } } }")).data.odd_item_connection.edges).toHaveLength(
@@ -349,7 +349,7 @@ describe("names", () => {
   test.each([
     ["graphql-connections", "mart_item_connection", 200],
     ["relay", "mart_item_by_connection", 404],
-  ])("P-GEN-2 without %s", async (name, field, status) => {
+  ])("P-GEN-2 without %s the connections are unknown", async (name, field, status) => {
     const bare = await startApi(
       forGraphql({ ...settings, dbSchemas: ["mart"], preset: (options) => compose(plus(options), without(name)) }),
     );

@@ -89,8 +89,8 @@ const asCaller = (role: string, more: Readonly<Record<string, unknown>> = {}) =>
   headers: bearer({ role, ...more }),
 });
 
-describe("pages", () => {
-  test.each(ORDERS)("P-CUR-2 P-CUR-3 both ways along %s are all rows, once each", async (order) => {
+describe("pages of rows", () => {
+  test.each(ORDERS)("P-CUR-2 P-CUR-3 the pages in both directions along %s contain every row once", async (order) => {
     const base = `?select=id&order=${encodeURIComponent(order)}`;
     const expected = ids((await api.get(`/buoy_log${base}${order.includes("id") ? "" : ",id"}`)).json());
     expect(expected).toHaveLength(43);
@@ -109,28 +109,31 @@ describe("pages", () => {
     expect([...backward].reverse().flatMap(ids)).toEqual(expected);
   });
 
-  test.each(types)("P-CUR-2 P-CUR-3 pages ordered by %s have all rows, both ways (H3, L15)", async (type) => {
-    const column = `c${types.indexOf(type)}`;
-    for (const [order, select] of [
-      ["asc", "id"],
-      ["desc", "*"],
-      ["asc.nullsfirst", `id,${column}`],
-      ["desc.nullslast", "id"],
-    ]) {
-      const base = `?select=${select}&order=${column}.${order}`;
-      const all = await api.get(`/typed${base},id`);
-      expect(all.status, all.text).toBe(200);
-      const expected = ids(all.json());
-      expect(expected).toHaveLength(ORDERED_ROWS);
-      let last = `${base}&limit=4&cursor=`;
-      expect((await walk("/typed", last, "next")).flatMap(ids)).toEqual(expected);
-      for (let next: string | undefined = last; next; next = linksOf(await api.get(`/typed${last}`))["next"])
-        last = next;
-      expect([...(await walk("/typed", last, "prev"))].reverse().flatMap(ids)).toEqual(expected);
-    }
-  });
+  test.each(types)(
+    "P-CUR-2 P-CUR-3 the pages ordered by %s contain every row in both directions (H3, L15)",
+    async (type) => {
+      const column = `c${types.indexOf(type)}`;
+      for (const [order, select] of [
+        ["asc", "id"],
+        ["desc", "*"],
+        ["asc.nullsfirst", `id,${column}`],
+        ["desc.nullslast", "id"],
+      ]) {
+        const base = `?select=${select}&order=${column}.${order}`;
+        const all = await api.get(`/typed${base},id`);
+        expect(all.status, all.text).toBe(200);
+        const expected = ids(all.json());
+        expect(expected).toHaveLength(ORDERED_ROWS);
+        let last = `${base}&limit=4&cursor=`;
+        expect((await walk("/typed", last, "next")).flatMap(ids)).toEqual(expected);
+        for (let next: string | undefined = last; next; next = linksOf(await api.get(`/typed${last}`))["next"])
+          last = next;
+        expect([...(await walk("/typed", last, "prev"))].reverse().flatMap(ids)).toEqual(expected);
+      }
+    },
+  );
 
-  test("P-CUR-1 a page has only the select's columns, as PostgreSQL wrote them, and related rows", async () => {
+  test("P-CUR-1 a page has only the selected columns in PostgreSQL's format, with related rows", async () => {
     const plain = await api.get("/vessels?select=*,ports(name)&order=name&limit=2");
     const page = await api.get("/vessels?select=*,ports(name)&order=name&limit=2&cursor=");
     expect([page.status, page.headers["content-type"], page.json()]).toEqual([
@@ -152,7 +155,7 @@ describe("pages", () => {
     ["timezone=UTC, count=exact", 22],
     ["Count = exact", undefined],
     ["count=all", undefined],
-  ])("P-CUR-1 R-CNT-1 a page has the count of all rows: Prefer: %s (H2)", async (prefer, total) => {
+  ])("P-CUR-1 R-CNT-1 a page has the count of all rows for the preference %s (H2)", async (prefer, total) => {
     for (const on of [api, tagging]) {
       const query = "?select=id&kind=eq.l&order=id.desc&limit=9&cursor=";
       const plain = await on.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
@@ -177,7 +180,7 @@ describe("pages", () => {
     }
   });
 
-  test("P-CUR-1 a page that has all rows and their count is 200, and an error stays one (H2)", async () => {
+  test("P-CUR-1 a counted page with every row is 200, and an error is reported as without pages (H2)", async () => {
     const counting = { headers: { prefer: "count=exact" } };
     const all = await api.get("/buoy_log?select=id&limit=50&cursor=", counting);
     expect([all.status, all.headers["content-range"]]).toEqual([200, "*/43"]);
@@ -200,7 +203,7 @@ describe("pages", () => {
     expect([data, count, error]).toEqual([[{ id: 1 }, { id: 2 }], 43, null]);
   });
 
-  test("P-CUR-1 a page without rows leads back to those in front of it, and to those behind it (M10)", async () => {
+  test("P-CUR-1 a page without rows links to the pages before and after it (M10)", async () => {
     const capped = await start({ dbMaxRows: 4 });
     await api.sql("insert into sea.buoy_log (id, kind) select i, 'way' from generate_series(2001, 2008) i");
     const path = "/buoy_log?select=id&kind=eq.way&order=id";
@@ -242,7 +245,7 @@ describe("pages", () => {
     expect([head.status, head.text, head.headers["link"]]).toEqual([200, "", second.headers["link"]]);
   });
 
-  test("P-CUR-2 rows that come and go do not shift a page", async () => {
+  test("P-CUR-2 inserted and deleted rows do not shift a page", async () => {
     await api.sql("insert into sea.buoy_log (id, kind) select i, 'own' from generate_series(1003, 1008) i");
     const page = await api.get("/buoy_log?select=id&kind=eq.own&order=id&limit=3&cursor=");
     expect(ids(page.json())).toEqual([1003, 1004, 1005]);
@@ -253,7 +256,7 @@ describe("pages", () => {
     await api.sql("delete from sea.buoy_log where kind = 'own'");
   });
 
-  test("P-CUR-2 a page begins where an index finds it", async () => {
+  test("P-CUR-2 a page is found by an index", async () => {
     await api.sql(`
       create table sea.long_log (id int primary key, at int not null);
       insert into sea.long_log select n, n / 3 from generate_series(1, 30000) as n;
@@ -280,7 +283,7 @@ describe("pages", () => {
     expect(await explained()).toMatch(/Index Cond: \(at <= 9000\)[^]*Rows Removed by Filter: [0-3]\n/);
   });
 
-  test("P-CUR-2 P-CUR-5 filters and trees of the request on the same columns stay what they are", async () => {
+  test("P-CUR-2 P-CUR-5 filters of the request on columns of the order are kept", async () => {
     const all = ids((await api.get("/buoy_log?select=id&order=kind,id")).json());
     const some = ids((await api.get("/buoy_log?select=id&kind=eq.k&order=kind,id")).json());
     const walked = async (filters: string): Promise<readonly unknown[]> =>
@@ -292,7 +295,7 @@ describe("pages", () => {
     expect(await walked("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
   });
 
-  test("P-CUR-5 values that a permission hides in some rows are hidden in the order too", async () => {
+  test("P-CUR-5 values that a permission hides in some rows are hidden in the order", async () => {
     const columns = (names: readonly string[], filter: object) => ({ columns: names, filter });
     const metadata = documentOf(
       [
@@ -321,14 +324,14 @@ describe("pages", () => {
     await mixed.close();
   });
 
-  test("P-CUR-1 X-MED-3 values of the order may be shown, under any name or not", async () => {
+  test("P-CUR-1 X-MED-3 columns of the order may be selected under any name or not at all", async () => {
     const query = "&order=place.desc,seen,kind&limit=4&cursor=";
     const plain = ids((await api.get("/buoy_log?select=id&order=place.desc,seen,kind,id")).json());
     for (const select of ["*", "id,place,seen,kind", "id,kind:place,at:seen", "id,place:kind,x:place", "id,notes,seen"])
       expect((await walk("/buoy_log", `?select=${select}${query}`, "next")).flatMap(ids)).toEqual(plain);
   });
 
-  test("P-CUR-3 limits of the server end a page, not the rows", async () => {
+  test("P-CUR-3 row limits of the server shorten a page and lose no row", async () => {
     const capped = await start({ dbMaxRows: 4 });
     const found: unknown[] = [];
     for (let at: string | undefined = "?select=id&order=id&limit=30&cursor="; at !== undefined;) {
@@ -340,7 +343,7 @@ describe("pages", () => {
   });
 });
 
-test("X-LOG-1 a page has the key of its plan, with and without a count", async () => {
+test("X-LOG-1 a page has the key of its plan in the log, with and without a count", async () => {
   const keys: (string | undefined)[] = [];
   const recorder = definePlugin({
     name: "plan-keys",
@@ -356,8 +359,8 @@ test("X-LOG-1 a page has the key of its plan, with and without a count", async (
   await recording.close();
 });
 
-describe("who sees what", () => {
-  test("P-CUR-5 a cursor of one caller shows another no more than a filter does", async () => {
+describe("permissions", () => {
+  test("P-CUR-5 a cursor of one caller reveals no more to another than a filter", async () => {
     const ann = await api.get(
       "/guarded?select=id,owner&order=id&limit=2&cursor=",
       asCaller("sea_anon", { sub: "ann" }),
@@ -368,7 +371,7 @@ describe("who sees what", () => {
     expect((await api.get(`/guarded${linksOf(ann)["next"]}`)).json()).toEqual([]);
   });
 
-  test("P-CUR-5 the order's columns and the key must be readable", async () => {
+  test("P-CUR-5 the columns of the order and the key must be readable", async () => {
     const may = await api.get("/buoy_log?select=kind&order=kind&limit=2&cursor=", asCaller("sea_columns"));
     expect([may.status, may.json()]).toEqual([200, [{ kind: "k" }, { kind: "k" }]]);
     const mayNot = await api.get("/buoy_log?select=kind&order=depth&limit=2&cursor=", asCaller("sea_columns"));
@@ -376,7 +379,7 @@ describe("who sees what", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused cursors", () => {
   const cursorOf = (...parts: readonly unknown[]): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
   const good = cursorOf(2, "sea", "buoy_log", "id", 0, "5");
   test.each([
@@ -392,12 +395,12 @@ describe("what is refused", () => {
     ["a NUL", `order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, "\u0000")}`],
     ["a version to come", `order=id&limit=2&cursor=${cursorOf(3, "sea", "buoy_log", "id", 0, "5")}`],
     ["two cursors", `order=id&limit=2&cursor=${good}&cursor=${good}`],
-  ])("P-CUR-5 %s", async (_what, query) => {
+  ])("P-CUR-5 a cursor is refused: %s", async (_what, query) => {
     const answer = await api.get(`/buoy_log?${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
   });
 
-  test("P-CUR-5 a cursor of a table with the same name in another schema", async () => {
+  test("P-CUR-5 a cursor of a table with the same name in another schema is refused", async () => {
     const query = "?select=id&order=id&limit=2&cursor=";
     const next = linksOf(await api.get(`/buoy_log${query}`))["next"];
     const answer = await api.get(`/buoy_log${next}`, { headers: { "accept-profile": "land" } });
@@ -407,7 +410,7 @@ describe("what is refused", () => {
     expect(page.json()).toEqual([{ id: 3 }, { id: 4 }]);
   });
 
-  test("P-CUR-5 a value that the column does not take is the database's error, and no SQL", async () => {
+  test("P-CUR-5 an invalid value in a cursor is the database's error, and never SQL", async () => {
     const evil = `5"),id.gt.0,or(id.eq."1`;
     const answer = await api.get(`/buoy_log?order=id&limit=2&cursor=${cursorOf(2, "sea", "buoy_log", "id", 0, evil)}`);
     expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
@@ -428,7 +431,7 @@ describe("what is refused", () => {
     ["two orders", "/buoy_log?order=id&order=kind&limit=2&cursor=", {}],
     ["a column shown as something else", "/paints?order=shade&limit=2&cursor=", {}],
     ["a name of the page's own", '/buoy_log?select="cursor page key 0":id&order=depth&limit=2&cursor=', {}],
-  ])("P-CUR-4 %s", async (_what, path, headers) => {
+  ])("P-CUR-4 a request for a page is refused: %s", async (_what, path, headers) => {
     const answer = await api.get(path, { headers });
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
   });
@@ -451,7 +454,7 @@ describe("what is refused", () => {
     await asked.close();
   });
 
-  test("P-CUR-4 rows that are aggregates", async () => {
+  test("P-CUR-4 pages of aggregated rows are refused", async () => {
     const summing = await start({ dbAggregatesEnabled: true });
     const answer = await summing.get("/buoy_log?select=kind,count()&limit=2&cursor=");
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
@@ -460,7 +463,7 @@ describe("what is refused", () => {
     ]);
   });
 
-  test("P-CUR-4 other mistakes have their usual errors", async () => {
+  test("P-CUR-4 other invalid requests have their usual errors", async () => {
     for (const query of ["order=depth.up", "order=nothing", "select=nothing", "limit=-1", "kind=nothing"]) {
       const [with_, without] = [await api.get(`/buoy_log?${query}&cursor=`), await api.get(`/buoy_log?${query}`)];
       expect([with_.status, with_.json()]).toEqual([without.status, without.json()]);
@@ -474,7 +477,7 @@ test("P-CUR-1 X-EXP-1 browsers of other origins may read the links", async () =>
   expect(page.headers["access-control-expose-headers"]).toMatch(/, Link$/);
 });
 
-test("P-CUR-6 a column of that name is filtered as ever, and without the plugin nothing else is known", async () => {
+test("P-CUR-6 a column named cursor can be filtered, and without the plugin the parameter is unknown", async () => {
   await api.sql(
     "create table sea.queries (id int primary key, cursor text); grant select on sea.queries to sea_anon; insert into sea.queries values (1, 'x')",
   );

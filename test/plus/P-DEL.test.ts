@@ -51,7 +51,7 @@ const ids = async (path: string): Promise<unknown> =>
   (await api.get(path)).json().map(({ id }: { readonly id: number }) => id);
 
 describe("reads", () => {
-  test("P-DEL-1 hidden at the root, in counts, ranges and functions", async () => {
+  test("P-DEL-1 deleted rows are hidden at the root, in counts, ranges and functions", async () => {
     expect(await ids("/author?select=id&order=id")).toEqual([1, 2]);
     expect(await ids("/book?select=id&order=id&author_id=eq.2")).toEqual([3]);
     const counted = await api.get("/book?select=id&limit=1", { headers: { prefer: "count=exact" } });
@@ -60,7 +60,7 @@ describe("reads", () => {
     expect((await api.get("/book?select=sold.sum(),id.count()")).json()).toEqual([{ sum: 110, count: 4 }]);
   });
 
-  test("P-DEL-1 hidden in embeds, spreads, related orders and null tests", async () => {
+  test("P-DEL-1 deleted rows are hidden in embeds, spreads, related orders and null filters", async () => {
     expect((await api.get("/author?select=id,book(id)&order=id")).json()).toEqual([
       { id: 1, book: [{ id: 1 }, { id: 2 }] },
       { id: 2, book: [{ id: 3 }] },
@@ -71,14 +71,14 @@ describe("reads", () => {
     expect((await api.get("/book?select=id,...author(name)&id=eq.5")).json()).toEqual([{ id: 5, name: null }]);
   });
 
-  test("P-DEL-1 a column of the name that is no time counts for nothing", async () => {
+  test("P-DEL-1 a column of the configured name that is no time has no effect", async () => {
     expect(await ids("/tag?select=id&order=id")).toEqual([1, 2]);
     expect(
       (await api.delete("/tag?id=eq.2", { headers: { prefer: "tx=rollback, return=representation" } })).json(),
     ).toEqual([{ id: 2, word: "blue", deleted_at: "y" }]);
   });
 
-  test("P-DEL-3 there is no way through a junction with such a column", async () => {
+  test("P-DEL-3 a junction with the column gives no many-to-many relationship", async () => {
     expect((await api.get("/book?select=id,tag(word)")).json()).toMatchObject({ code: "PGRST200" });
     expect((await api.get("/book?select=id,book_tag(...tag(word))&id=lt.3&order=id")).json()).toEqual([
       { id: 1, book_tag: [{ word: "red" }] },
@@ -87,7 +87,7 @@ describe("reads", () => {
     expect((await plain.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([{ id: 2, tag: [{ word: "red" }] }]);
   });
 
-  test("P-DEL-1 hidden in GraphQL: lists, keys, aggregates, conditions, orders", async () => {
+  test("P-DEL-1 deleted rows are hidden in lists, keys, aggregates, conditions and orders of GraphQL", async () => {
     const { data } = await graphql.gql(`{
       shelf_author(order_by: {id: asc}) { id books(order_by: {id: asc}) { id } books_aggregate { aggregate { count sum { sold } } } }
       shelf_author_by_pk(id: 3) { id }
@@ -113,7 +113,7 @@ describe("reads", () => {
 });
 
 describe("writes", () => {
-  test("P-DEL-2 DELETE sets the time, once, and answers the row", async () => {
+  test("P-DEL-2 DELETE sets the time once and returns the row", async () => {
     await api.sql("insert into shelf.book values (21, 1, 'X', 1)");
     const answer = await api.delete("/book?id=in.(4,21)&select=id,deleted_at", {
       headers: { prefer: "return=representation, count=exact" },
@@ -128,7 +128,7 @@ describe("writes", () => {
     await api.sql("delete from shelf.book where id = 21");
   });
 
-  test("P-DEL-2 the time is that of the transaction, however often the statement runs", async () => {
+  test("P-DEL-2 the time of a deletion is that of its transaction", async () => {
     await api.sql("insert into shelf.book values (31, 1, 'X', 1), (32, 1, 'Y', 1)");
     await api.delete("/book?id=eq.31");
     await api.delete("/book?id=eq.32");
@@ -144,7 +144,7 @@ describe("writes", () => {
     expect(await api.sql("select title from shelf.book where id = 4")).toEqual([{ title: "D" }]);
   });
 
-  test("P-DEL-7 a PUT of a deleted row is a conflict, and says why (M14)", async () => {
+  test("P-DEL-7 a PUT of a deleted row is a conflict that names the reason (M14)", async () => {
     const put = (id: number, body: object) =>
       api.put(`/author?id=eq.${id}`, { headers: { prefer: "tx=rollback" }, body });
     const deleted = await put(3, { id: 3, name: "New" });
@@ -163,7 +163,7 @@ describe("writes", () => {
     expect(await api.sql("select name from shelf.author where id = 3")).toEqual([{ name: "Cy" }]);
   });
 
-  test("P-DEL-2 GraphQL deletes the same way, by the right to delete", async () => {
+  test("P-DEL-2 GraphQL deletes softly by the permission to delete", async () => {
     await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
     const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";
     const denied = await graphql.gql(text, {}, asAdmin("reader"));
@@ -181,7 +181,7 @@ describe("writes", () => {
     await api.sql("delete from shelf.book where id > 40");
   });
 
-  test("P-DEL-5 a live query loses the row", async () => {
+  test("P-DEL-5 a deleted row disappears from a live query", async () => {
     await api.sql("insert into shelf.book values (51, 1, 'X', 1)");
     const socket = await openSocket(graphql);
     await socket.init();
@@ -200,7 +200,7 @@ describe("writes", () => {
   });
 });
 
-describe("P-DEL-6 who may sees deleted rows and restores them (M14)", async () => {
+describe("P-DEL-6 permitted roles see deleted rows and restore them (M14)", async () => {
   const seeing = await startApi(
     forGraphql({
       ...settings,
@@ -234,7 +234,7 @@ describe("P-DEL-6 who may sees deleted rows and restores them (M14)", async () =
   const rest = async (role: string | undefined, path: string) =>
     (await seeing.get(path, { headers: asAdmin(role) })).json();
 
-  test("a condition on the column shows them, on both surfaces, to roles of the setting and to administrators", async () => {
+  test("a condition on the column shows deleted rows on both surfaces to permitted roles and administrators", async () => {
     for (const role of ["editor", undefined]) {
       expect(await rest(role, "/book?select=id&deleted_at=not.is.null&order=id")).toEqual([{ id: 4 }]);
       expect(await rest(role, "/book?select=id&or=(deleted_at.is.null,deleted_at.not.is.null)&order=id")).toHaveLength(
@@ -267,7 +267,7 @@ describe("P-DEL-6 who may sees deleted rows and restores them (M14)", async () =
     expect(data).toEqual({ shelf_book: [] });
   });
 
-  test("an update with the condition restores them, and permissions hold", async () => {
+  test("an update with the condition restores deleted rows within permissions", async () => {
     await api.sql(
       "insert into shelf.book values (61, 1, 'X', 1, now()), (62, 1, 'Y', 1, now()), (63, 1, 'Z', 1, now())",
     );
@@ -293,7 +293,7 @@ describe("P-DEL-6 who may sees deleted rows and restores them (M14)", async () =
   });
 });
 
-test("P-GEN-2 without the plugin rows are deleted, and all are seen", async () => {
+test("P-GEN-2 without the plugin rows are deleted, and rows with a time are visible", async () => {
   expect((await plain.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
   const answer = await plain.delete("/book?id=eq.4&select=id,deleted_at", {
     headers: { prefer: "return=representation, tx=rollback" },

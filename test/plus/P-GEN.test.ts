@@ -59,7 +59,7 @@ const schemaOf = async (api: TestApi, role?: string): Promise<ReadonlyMap<string
 };
 
 test.each(["row-history", "soft-delete"])(
-  "P-GEN-3 %s is an example of transformPlan that needs only core",
+  "P-GEN-3 the plugin %s uses transformPlan and imports only core",
   (plugin) => {
     const folder = fileURLToPath(new URL(`../../plugins/plus/${plugin}/`, import.meta.url));
     const text = readdirSync(folder)
@@ -73,7 +73,7 @@ test.each(["row-history", "soft-delete"])(
   },
 );
 
-describe("P-GEN-2 the types of the dialect", () => {
+describe("P-GEN-2 types of the dialect", () => {
   beforeAll(async () => {
     const api = await startApi(forGraphql());
     await api.sql(SPOTS);
@@ -92,7 +92,7 @@ describe("P-GEN-2 the types of the dialect", () => {
       "the naming convention graphql-default",
       { metadata: { ...everything, sources: [{ ...(everything["sources"] as any)[0], customization: naming }] } },
     ],
-  ])("P-GEN-2 plus adds, and changes nothing: %s (plus H1)", async (_, options, role) => {
+  ])("P-GEN-2 the preset plus only adds to the schema: %s (plus H1)", async (_, options, role) => {
     const [plain, more] = await Promise.all(
       [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
     );
@@ -101,7 +101,7 @@ describe("P-GEN-2 the types of the dialect", () => {
     expect(more!.size).toBeGreaterThan(plain!.size);
   });
 
-  test("P-GEN-2 a direction in a variable is an order_by, whatever the column (plus H1)", async () => {
+  test("P-GEN-2 a variable with a direction is an order_by for any column (plus H1)", async () => {
     const api = await startApi(forGraphql({ preset: plus }));
     await api.sql("insert into spot (id, amount, word) values (1, 5, 'b'), (2, 7, 'a')");
     const { data, errors } = await api.gql(
@@ -225,7 +225,7 @@ describe("P-GEN-4 live queries", () => {
     await api.close();
   });
 
-  test("P-GEN-4 a native query has the rows of its role, and its errors are those of a query (plus M12)", async () => {
+  test("P-GEN-4 a live native query has the rows of its role and the errors of a query (plus M12)", async () => {
     const api = await open();
     const reader = await initiated(api, { headers: asAdmin("reader", { upto: "1" }) });
     subscribe(reader, "1", "subscription { names_from(args: {least: 0}) { id } }");

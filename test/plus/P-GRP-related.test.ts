@@ -42,7 +42,7 @@ describe("P-GRP-7", () => {
     ]);
   });
 
-  test("P-GRP-7 along several relationships, beside columns of the row, with where, having and pages", async () => {
+  test("P-GRP-7 rows are grouped along several relationships, with own columns, where, having and pages", async () => {
     const text = `query($related: shelf_album_group_relationships, $least: Int) { shelf_album_group_by(
         by: [live], by_related: $related, where: {sold: {_gt: 2}}, having: {count: {_gte: $least}}, limit: 2, offset: 1,
         order_by: [{artist: {country: {name: desc_nulls_last}}}, {live: asc}]
@@ -58,7 +58,7 @@ describe("P-GRP-7", () => {
     ]);
   });
 
-  test("P-GRP-7 keys that are not selected count, and numbers and times are as those of rows", async () => {
+  test("P-GRP-7 keys that are not selected apply, and numbers and times have the format of rows", async () => {
     expect(
       await groups(`{ shelf_album_group_by(by_related: {artist: {by: [id, fee]}}, order_by: {artist: {id: asc}}, limit: 3) {
         artist { fee } aggregate { count } } }`),
@@ -69,7 +69,7 @@ describe("P-GRP-7", () => {
     ]);
   });
 
-  test("P-GRP-6 P-GRP-7 period counts for times of related rows", async () => {
+  test("P-GRP-6 P-GRP-7 the argument period applies to times of related rows", async () => {
     expect(
       await groups(`{ shelf_album_group_by(by_related: {artist: {by: [born]}}, period: year, order_by: {artist: {born: asc}}) {
         artist { born } aggregate { count } } }`),
@@ -80,7 +80,7 @@ describe("P-GRP-7", () => {
     ]);
   });
 
-  test("P-GRP-5 P-GRP-7 in groups beside an array relationship", async () => {
+  test("P-GRP-5 P-GRP-7 groups by related rows work in an array relationship", async () => {
     const { data } = await api.gql(`{ shelf_country(order_by: {id: asc}) { name artists {
       albums_group_by(by_related: {artist: {by_related: {country: {by: [name]}}}}) { artist { country { name } } aggregate { count } }
     } } }`);
@@ -93,7 +93,7 @@ describe("P-GRP-7", () => {
     ]);
   });
 
-  test("P-GRP-2 P-GRP-7 columns of related rows that are no keys are refused at their place", async () => {
+  test("P-GRP-2 P-GRP-7 columns of related rows that are no keys are refused with their position", async () => {
     const refused = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.shelf_album_group_by.${place}`, code: "validation-failed" } },
     ];
@@ -113,7 +113,7 @@ describe("P-GRP-7", () => {
     ).toBe("field 'artists' not found in type: 'shelf_album_group_relationships'");
   });
 
-  test("P-GRP-7 permissions of the related table hold: a hidden row is null, a hidden column no key", async () => {
+  test("P-GRP-7 permissions of the related table apply: a hidden row is null, and a hidden column is no key", async () => {
     const limited = await startApi(
       forGraphql({
         preset: plus,
@@ -151,7 +151,7 @@ describe("P-GRP-7", () => {
     expect((await asked("blind", "Ana")).errors[0].message).toContain("by_related");
   });
 
-  test("P-GRP-7 groups by related rows are live", async () => {
+  test("P-GRP-7 live queries can group by related rows", async () => {
     const socket = await openSocket(api);
     await socket.init();
     const query = `subscription { shelf_album_group_by(by_related: {artist: {by: [name]}},
@@ -167,7 +167,7 @@ describe("P-GRP-7", () => {
     await socket.close();
   });
 
-  test("P-GRP-7 a table without object relationships has no such argument", async () => {
+  test("P-GRP-7 a table without object relationships has no argument by_related", async () => {
     const { data } = await api.gql(`{ __type(name: "query_root") { fields { name args { name type { kind } } } } }`);
     const argumentsOf = (name: string) =>
       data.__type.fields

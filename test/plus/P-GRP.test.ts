@@ -51,7 +51,7 @@ const groups = async (query: string, variables = {}, headers = {}): Promise<any>
 };
 
 describe("GraphQL", () => {
-  test("P-GRP-1 keys and aggregates of each group", async () => {
+  test("P-GRP-1 a group has its keys and aggregates", async () => {
     expect(
       await groups(`{ album_group_by(by: [artist_id], order_by: {artist_id: asc}) {
         artist_id aggregate { count sum { sold } max { title } } __typename
@@ -75,7 +75,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GRP-1 several keys, some not shown, or no aggregate", async () => {
+  test("P-GRP-1 groups may have several keys, hidden keys and no aggregate", async () => {
     expect(
       await groups("{ album_group_by(by: [artist_id, sold], order_by: [{artist_id: asc}, {sold: asc}]) { s: sold } }"),
     ).toEqual([{ s: 3 }, { s: 10 }, { s: null }, { s: 7 }]);
@@ -87,7 +87,7 @@ describe("GraphQL", () => {
     ).toEqual([{ aggregate: { count: 2 } }, { aggregate: { count: 2 } }, { aggregate: { count: 1 } }]);
   });
 
-  test("P-GRP-1 where is for rows, having for groups; order by aggregates; pages", async () => {
+  test("P-GRP-1 where filters rows, having filters groups, and groups are ordered and paged by aggregates", async () => {
     const text = `query($least: Int, $where: album_bool_exp, $limit: Int) {
       album_group_by(by: [artist_id], where: $where, having: {count: {_gte: $least}, sum: {sold: {_gt: 1}}},
         order_by: [{sum: {sold: desc_nulls_last}}, {artist_id: asc}], limit: $limit) { artist_id }
@@ -104,7 +104,7 @@ describe("GraphQL", () => {
     ).toEqual([{ artist_id: 2 }, { artist_id: 3 }]);
   });
 
-  test("P-GRP-1 numbers are texts where the setting says so, and are compared as numbers", async () => {
+  test("P-GRP-1 numbers are strings if the setting says so, and are compared as numbers", async () => {
     const { data } =
       await stringified.gql(`{ album_group_by(by: [price], having: {max: {price: {_gt: "9.99"}}}, order_by: {max: {price: asc}}) {
       price aggregate { max { price } } } }`);
@@ -115,7 +115,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GRP-2 columns that are no keys, and no keys at all, are refused at their place (plus L3)", async () => {
+  test("P-GRP-2 columns that are no keys, and groups without keys, are refused with their position (plus L3)", async () => {
     const refused = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];
@@ -141,7 +141,7 @@ describe("GraphQL", () => {
     ).toContain("title");
   });
 
-  test("P-GRP-1 permissions are those of aggregates: filter, columns, the right to aggregate", async () => {
+  test("P-GRP-1 groups have the filter, columns and aggregation permission of aggregates", async () => {
     expect(
       await groups(
         "{ album_group_by(by: [artist_id], order_by: {artist_id: asc}) { artist_id aggregate { count } } }",
@@ -161,7 +161,7 @@ describe("GraphQL", () => {
     );
   });
 
-  test("P-GRP-5 groups of related rows, each of their own parent (L6)", async () => {
+  test("P-GRP-5 related rows are grouped per parent (L6)", async () => {
     const text = `($sold: Int) { artist(order_by: {id: asc}) {
       id
       all: albums_group_by(by: [sold], order_by: {sold: asc_nulls_first}) { sold aggregate { count } }
@@ -188,7 +188,7 @@ describe("GraphQL", () => {
     );
   });
 
-  test("P-GRP-6 times are grouped by the period that they belong to (L6)", async () => {
+  test("P-GRP-6 times are grouped by period (L6)", async () => {
     const periodic = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
     await periodic.sql(`
       create schema periods;
@@ -221,7 +221,7 @@ describe("GraphQL", () => {
     expect(unselected.data.periods_sale_group_by).toHaveLength(3);
   });
 
-  test("P-GRP-5 permissions and row limits of the related table hold (L6)", async () => {
+  test("P-GRP-5 permissions and row limits of the related table apply to groups (L6)", async () => {
     const text = "{ artist(order_by: {id: asc}) { id albums_group_by(by: [artist_id]) { aggregate { count } } } }";
     expect((await limited.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
       { id: 1, albums_group_by: [{ aggregate: { count: 1 } }] },
@@ -240,7 +240,7 @@ describe("GraphQL", () => {
     );
   });
 
-  test("P-GRP-1 the types are in introspection", async () => {
+  test("P-GRP-1 introspection lists the types of groups", async () => {
     const { data } = await graphql.gql(`{ __type(name: "album_group") { fields { name } }
       having: __type(name: "album_group_having_sum") { inputFields { name type { name } } } }`);
     expect(data.__type.fields.map(({ name }: { readonly name: string }) => name)).toContain("aggregate");
@@ -251,7 +251,7 @@ describe("GraphQL", () => {
 const rows = async (path: string): Promise<any> => (await api.get(path)).json();
 
 describe("REST", () => {
-  test("P-GRP-3 having takes groups away", async () => {
+  test("P-GRP-3 having removes groups", async () => {
     expect(await rows("/voyages?select=vessel_id,fare.sum()&having=fare.sum().gt.100&order=vessel_id")).toEqual(
       (await rows("/voyages?select=vessel_id,fare.sum()&order=vessel_id")).filter(
         ({ sum }: { readonly sum: number }) => sum > 100,
@@ -272,7 +272,7 @@ describe("REST", () => {
     ]);
   });
 
-  test("P-GRP-3 conditions on groups in or, and, not, inside each other (L5)", async () => {
+  test("P-GRP-3 having accepts nested conditions in or, and, not (L5)", async () => {
     const all = "/vessels?select=home_port_id&order=home_port_id&having=";
     const [first, rest] = [{ home_port_id: 1 }, { home_port_id: null }];
     expect(await rows(`${all}or(count().eq.1,tonnage.sum().gt.1000)`)).toEqual([first, rest]);
@@ -283,7 +283,7 @@ describe("REST", () => {
     expect(await rows(`${all}count().not.gt.1`)).toEqual([rest]);
   });
 
-  test("P-GRP-3 having of embeds and of functions that return rows (L5)", async () => {
+  test("P-GRP-3 having applies to embeds and to rows of functions (L5)", async () => {
     expect(
       await rows("/ports?select=name,voyages!origin_id(vessel_id,n:count())&voyages.having=count().gt.1&order=name"),
     ).toEqual(
@@ -311,7 +311,7 @@ describe("REST", () => {
     expect((await closed.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe("PGRST123");
   });
 
-  test("P-GRP-3 a function's own argument goes before it (L5)", async () => {
+  test("P-GRP-3 an argument named having precedes the parameter for groups (L5)", async () => {
     const db = await testDatabase();
     await db.query(
       `create schema argued; create table argued.meal (id int); insert into argued.meal values (1); create function argued.meals("having" text) returns setof argued.meal language sql stable as 'select * from argued.meal'; grant usage on schema argued to sea_anon; grant select on argued.meal to sea_anon`,
@@ -352,7 +352,7 @@ describe("REST", () => {
     ]);
   });
 
-  test("P-GRP-3 a filter on a column of that name is led to a logic tree (L5)", async () => {
+  test("P-GRP-3 the hint for a filter on a column named having suggests a logic tree (L5)", async () => {
     const db = await testDatabase();
     await db.query(
       'create schema meals; create table meals.meal (id int, "having" int); insert into meals.meal values (1, 6); grant usage on schema meals to sea_anon; grant select on meals.meal to sea_anon',
@@ -370,7 +370,7 @@ describe("REST", () => {
     expect((await meals.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
   });
 
-  test("P-GRP-3 the count is that of the groups, embeds and windows work beside it", async () => {
+  test("P-GRP-3 the count is that of the groups, with embeds and windows beside it", async () => {
     const answer = await api.get(
       "/vessels?select=home_port_id,ports(name),tonnage.sum()&having=count().gt.0&limit=1&order=tonnage.sum().desc",
       {
@@ -421,12 +421,12 @@ describe("REST", () => {
     ["having=fare.sum().gt.abc", "22P02"],
     [`having=${encodeURIComponent('"x";drop table sea.ports--".sum().gt.1')}`, "PGRST100"],
     [`having=${encodeURIComponent('"x"" y".sum().gt.1')}`, "PGRST100"],
-  ])("P-GRP-3 %s is refused", async (query, code) => {
+  ])("P-GRP-3 a condition on groups is refused: %s", async (query, code) => {
     const answer = await api.get(`/voyages?select=vessel_id&${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, code]);
   });
 
-  test("P-GRP-3 aggregates that are switched off are off here too, and so are those a role may not use", async () => {
+  test("P-GRP-3 having refuses aggregates that are switched off or not permitted", async () => {
     expect((await closed.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
       code: "PGRST123",
     });
@@ -435,13 +435,13 @@ describe("REST", () => {
     expect((await as("fans")).json()).toEqual([{ artist_id: 3 }]);
   });
 
-  test("P-GRP-3 writes know no such parameter: it is a filter on a column", async () => {
+  test("P-GRP-3 a write reads the parameter having as a filter on a column", async () => {
     const answer = await api.delete("/voyages?having=eq.1");
     expect([answer.status, answer.json().code]).toEqual([400, "42703"]);
     expect((await api.delete("/voyages?having=count().gt.0")).json().code).toBe("PGRST100");
   });
 
-  test("P-GEN-2 without the plugin it is a filter for reads as well, and the order has no aggregates", async () => {
+  test("P-GEN-2 without the plugin having is a filter for reads too, and an order refuses aggregates", async () => {
     expect((await plain.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
     expect((await plain.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
     const full = await startApi({ preset: fullCompat, on: plain.database });

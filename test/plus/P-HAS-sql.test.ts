@@ -29,7 +29,7 @@ const sqlOf = async (sql: string, more: object = {}, headers: HeaderValues = asA
   (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...more } }, headers })).json();
 
 describe("P-HAS-6 X-RUN-1 run_sql", () => {
-  test("rows as text, nulls as the dialect has them, doubled names, no rows", async () => {
+  test("run_sql returns rows as text, with NULL, repeated names and empty results", async () => {
     expect(await sqlOf("select 1 as a, null as a, true as \"1\", '{1,2}'::int[] as b, 12.50 as c")).toEqual({
       result_type: "TuplesOk",
       result: [
@@ -45,7 +45,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     expect(await sqlOf("-- nothing")).toEqual({ result_type: "CommandOk", result: null });
   });
 
-  test("another source than the served one is unknown (L10)", async () => {
+  test("run_sql refuses another source than the served one (L10)", async () => {
     expect(await sqlOf("select 1 as a", { source: "default" })).toMatchObject({ result_type: "TuplesOk" });
     const unknown = { path: "$.args", error: 'source with name "zz" does not exist', code: "not-exists" };
     expect(await sqlOf("create table run_sql_zz (id int)", { source: "zz" })).toEqual(unknown);
@@ -68,7 +68,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     await bare.close();
   });
 
-  test("one transaction; the schema is loaded again", async () => {
+  test("run_sql is one transaction and reloads the schema", async () => {
     const failed = await sqlOf("create table run_sql_a (id int); select 1/0");
     expect(failed).toMatchObject({
       path: "$.args",
@@ -85,7 +85,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     await sqlOf("drop schema run_sql cascade");
   });
 
-  test("read_only writes nothing", async () => {
+  test("run_sql with read_only writes nothing", async () => {
     expect(await sqlOf("create table run_sql_b (id int)", { read_only: true })).toMatchObject({
       code: "postgres-error",
       internal: { error: { status_code: "25006" } },
@@ -93,7 +93,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     expect(await sqlOf("select 1 as one", { read_only: true })).toMatchObject({ result: [["one"], ["1"]] });
   });
 
-  test("nothing of it stays in the database session", async () => {
+  test("run_sql leaves no state in the database session", async () => {
     await sqlOf("set work_mem = '5MB'; set role sea_anon; select set_config('request.jwt.claims', '{}', false)");
     await sqlOf("create temp table run_sql_left (id int); select pg_advisory_lock(77)");
     const left = await sqlOf(
@@ -105,7 +105,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     expect(await api.gql("{ artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
   });
 
-  test("a bulk runs one after the other, and stops at the first error", async () => {
+  test("a bulk of run_sql runs in sequence and stops at the first error", async () => {
     const run = (sql: string): object => ({ type: "run_sql", args: { sql } });
     const send = async (args: unknown) =>
       (await api.post("/v2/query", { body: { type: "bulk", args }, headers: asAdmin() })).json();
@@ -135,11 +135,11 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ["no sql", { type: "run_sql", args: {} }, "parse-failed"],
     ["sql that is no text", { type: "run_sql", args: { sql: 1 } }, "parse-failed"],
     ["a list", [], "parse-failed"],
-  ])("%s is refused", async (_, body, code) => {
+  ])("run_sql refuses %s", async (_, body, code) => {
     expect((await api.post("/v2/query", { body, headers: asAdmin() })).json()).toMatchObject({ code });
   });
 
-  test("off unless it is switched on, and then unknown", async () => {
+  test("run_sql is unknown unless it is switched on", async () => {
     const off = await start();
     const answer = await off.post("/v2/query", {
       body: { type: "run_sql", args: { sql: "select 1" } },
@@ -154,7 +154,7 @@ const explained = async (body: unknown, headers: HeaderValues = asAdmin()): Prom
   (await api.post("/v1/graphql/explain", { body, headers })).json();
 
 describe("P-HAS-7 explain", () => {
-  test("what a query becomes, for an administrator and for a role with its permission", async () => {
+  test("explain shows the SQL for an administrator and for a role with its permission", async () => {
     const query = { query: "query ($n: Int!) { album(limit: $n) { id } }", variables: { n: 1 } };
     const [{ field, sql, plan }] = await explained({ query });
     expect(field).toBe("album");
@@ -165,7 +165,7 @@ describe("P-HAS-7 explain", () => {
     expect(own.plan.join("\n")).toMatch(/id = 7/);
   });
 
-  test("each field has its statement; a subscription is one plan", async () => {
+  test("explain shows a statement for each field and one plan for a subscription", async () => {
     const query = "query ($n: Int!) { a: album(limit: 1) { id } __typename artist(limit: $n) { id } }";
     const both = await explained({ query: { query, variables: { n: 2 } } });
     expect(both.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
@@ -177,7 +177,7 @@ describe("P-HAS-7 explain", () => {
     expect(Object.keys(one)).toEqual(["sql", "plan", "variables"]);
   });
 
-  test("what cannot be explained is refused, and nothing runs", async () => {
+  test("explain refuses invalid operations and runs nothing", async () => {
     expect(
       await explained({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } }),
     ).toMatchObject({
@@ -197,7 +197,7 @@ describe("P-HAS-7 explain", () => {
   });
 });
 
-test("P-HAS-8 the configuration, without secrets, for administrators", async () => {
+test("P-HAS-8 administrators read the configuration without secrets", async () => {
   const answer = await api.get("/v1alpha1/config", { headers: asAdmin() });
   expect(answer.json()).toMatchObject({
     is_admin_secret_set: true,
@@ -216,7 +216,7 @@ test("P-HAS-8 the configuration, without secrets, for administrators", async () 
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugins", plus, ["run-sql", "graphql-explain", "config-api"].map(without)],
-])("P-GEN-2 %s knows none of them", async (_, preset, parts) => {
+])("P-GEN-2 run_sql, explain and the configuration are unknown to %s", async (_, preset, parts) => {
   const bare = await startApi(forGraphql({ on: base.database, preset, parts, runSql: true }));
   const headers = asAdmin();
   for (const answer of [

@@ -58,7 +58,7 @@ const EXPORTED = documentOf(
   { configuration: { connection_info: { database_url: { from_env: "PG_URL" } } } },
 );
 
-test("P-HAS-1 P-HAS-3 P-HAS-5 the command line's apply, diff and export, kept in the folder", async () => {
+test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and exports metadata, which the folder keeps", async () => {
   const folder = await folderOf();
   const api = await start(folder);
   expect((await api.get("/v1/version")).status).toBe(200);
@@ -102,7 +102,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line's apply, diff and export, kept in
   await api.close();
 });
 
-test("P-HAS-1 tables, relationships, permissions, functions, computed fields, roles, endpoints: made and dropped", async () => {
+test("P-HAS-1 commands create and drop tables, relationships, permissions, functions, computed fields, roles and endpoints", async () => {
   const api = await start(await folderOf());
   const steps: readonly (readonly [string, unknown])[] = [
     ["pg_track_table", { table: "artist" }],
@@ -186,7 +186,7 @@ test("P-HAS-1 tables, relationships, permissions, functions, computed fields, ro
   await api.close();
 });
 
-describe("P-HAS-2 administrators only, and nothing for others", async () => {
+describe("P-HAS-2 callers other than administrators cannot use the API", async () => {
   const folder = await folderOf();
   const api = await start(folder);
   const body = { type: "pg_track_table", args: { table: "artist" } };
@@ -236,7 +236,7 @@ describe("P-HAS-2 administrators only, and nothing for others", async () => {
     expect([answer.status, answer.json().code]).toEqual([status, code]);
   });
 
-  test("other methods", async () => {
+  test("the metadata API refuses other methods", async () => {
     const answer = await api.get("/v1/metadata", { headers: asAdmin() });
     expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, POST"]);
   });
@@ -244,7 +244,7 @@ describe("P-HAS-2 administrators only, and nothing for others", async () => {
   test.each([
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("metadata-api")]],
-  ])("P-GEN-2 %s does not know it", async (_, preset, parts) => {
+  ])("P-GEN-2 the metadata API is unknown to %s", async (_, preset, parts) => {
     const bare = await startApi(forGraphql({ on: base.database, preset, parts, metadata: folder }));
     const answer = await send(bare, body);
     expect([answer.status, answer.json()]).toEqual([
@@ -255,7 +255,7 @@ describe("P-HAS-2 administrators only, and nothing for others", async () => {
   });
 });
 
-test("P-HAS-4 what does not fit the database is refused, and nothing has changed", async () => {
+test("P-HAS-4 a command that does not match the database is refused and changes nothing", async () => {
   const folder = await folderOf();
   const api = await start(folder);
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
@@ -366,7 +366,7 @@ test("P-HAS-9 inconsistent objects are reported in the form of the dialect", asy
   await api.close();
 });
 
-test("P-HAS-4 P-NAT-6 a native query that the database refuses, and a name that is taken, are inconsistent (M6)", async () => {
+test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name in use, is inconsistent (M6)", async () => {
   const api = await start(await folderOf());
   const model = { name: "tune", fields: [{ name: "id", type: "integer" }] };
   expect(await run(api, "pg_track_table", { table: "album" })).toEqual(SUCCESS);
@@ -402,7 +402,7 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, and a name that 
   await api.close();
 });
 
-test("P-HAS-4 G-NAM-3 a table or function without a name for GraphQL is inconsistent, until it has one (M8)", async () => {
+test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name is inconsistent until it has one (M8)", async () => {
   await base.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
@@ -435,7 +435,7 @@ test("P-HAS-4 G-NAM-3 a table or function without a name for GraphQL is inconsis
   await loaded.close();
 });
 
-test("P-HAS-4 an error of a bulk has the place of its command, and links to no other documentation (L10)", async () => {
+test("P-HAS-4 an error of a bulk names the position of its command and links to no other documentation (L10)", async () => {
   const api = await start(await folderOf());
   const bulk = async (...last: readonly [string, Entry]) =>
     run(api, "bulk", [
@@ -491,7 +491,7 @@ test("P-HAS-4a in a bulk, a lenient replacement does not make the other commands
   await api.close();
 });
 
-test("P-HAS-10 an export is in order, whatever was written", async () => {
+test("P-HAS-10 an export is sorted, whatever the order of the metadata", async () => {
   const written = JSON.stringify({
     version: 3,
     sources: [
@@ -570,7 +570,7 @@ test("P-HAS-10 an export is in order, whatever was written", async () => {
   await api.close();
 });
 
-test("P-HAS-9 errors of commands", async () => {
+test("P-HAS-9 invalid commands have the errors of the dialect", async () => {
   const api = await start(await folderOf());
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const relationship = { table: "album", name: "artist", using: { foreign_key_constraint_on: "artist_id" } };
@@ -630,7 +630,7 @@ test("P-HAS-9 errors of commands", async () => {
   await api.close();
 });
 
-test("P-HAS-4 dependents are dropped with cascade only; a bulk is all or nothing, unless it keeps going", async () => {
+test("P-HAS-4 dependent objects are dropped only with cascade, and a failing bulk changes nothing unless keep-going is set", async () => {
   const api = await start(await folderOf());
   const make = [
     { type: "pg_track_table", args: { table: "artist" } },
@@ -665,7 +665,7 @@ test("P-HAS-4 dependents are dropped with cascade only; a bulk is all or nothing
   await api.close();
 });
 
-test("P-HAS-3 a version that is not the current one is refused; changes at once are made one after the other", async () => {
+test("P-HAS-3 an outdated version is refused, and concurrent changes run in sequence", async () => {
   const api = await start(await folderOf());
   const { resource_version: version } = await run(api, "export_metadata", {}, { version: 2 });
   const args = { metadata: documentOf([table("artist")]) };
@@ -679,7 +679,7 @@ test("P-HAS-3 a version that is not the current one is refused; changes at once 
   await api.close();
 });
 
-test("P-HAS-5 what is not changed keeps its text; no name and no text leads out of the folder", async () => {
+test("P-HAS-5 unchanged files keep their text, and no name leads out of the folder", async () => {
   const folder = await folderOf({
     "version.yaml": "version: 3\n",
     "databases/databases.yaml": "- name: default\n  kind: postgres\n  tables: !include default/tables/tables.yaml\n",
@@ -728,7 +728,7 @@ test("P-HAS-5 what is not changed keeps its text; no name and no text leads out 
   await api.close();
 });
 
-test("P-HAS-5 one file keeps its format, its mode and all digits; version 2 becomes version 3", async () => {
+test("P-HAS-5 a single file keeps its format, mode and digits, and version 2 becomes version 3", async () => {
   const folder = await folderOf({
     "metadata.json": '{"resource_version": 4, "metadata": {"version": 2, "tables": [{"table": "artist"}]}}',
     "metadata.yaml": "version: 3\nsources: []\n",
@@ -757,7 +757,7 @@ test("P-HAS-5 one file keeps its format, its mode and all digits; version 2 beco
   await yaml.close();
 });
 
-test("P-HAS-5 an object of the program, and no metadata at all, can be read and not changed", async () => {
+test("P-HAS-5 metadata that the program provides can be read and not changed", async () => {
   const given = await start(documentOf([table("artist")]));
   const answer = await run(given, "pg_track_table", { table: "album" });
   expect(answer).toEqual({
@@ -773,7 +773,7 @@ test("P-HAS-5 an object of the program, and no metadata at all, can be read and 
   await none.close();
 });
 
-test("P-HAS-5 what a process has begun to write is finished by the next one", async () => {
+test("P-HAS-5 a write that a process has begun is finished by the next process", async () => {
   const folder = await folderOf({
     "version.yaml": "version: 3\n",
     "databases/databases.yaml": "- { name: default, kind: postgres, tables: [] }\n",
@@ -789,7 +789,7 @@ test("P-HAS-5 what a process has begun to write is finished by the next one", as
   await api.close();
 });
 
-test("P-HAS-3 P-HAS-5 other processes of the folder serve what one has changed", async ({ skip }) => {
+test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", async ({ skip }) => {
   if (base.database.options.databaseUrl === undefined) skip("an embedded database has one process");
   const folder = await folderOf();
   const [one, other] = await Promise.all([start(folder), start(folder)]);

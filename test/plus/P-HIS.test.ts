@@ -59,7 +59,7 @@ const asOf = async (time: string, path: string, headers: Record<string, string> 
   (await api.get(path, { headers: { prefer: `as-of=${time}`, ...headers } })).json();
 
 describe("REST", () => {
-  test("P-HIS-2 rows are those of the time", async () => {
+  test("P-HIS-2 the preference as-of returns the rows of that time", async () => {
     expect(await asOf("2020-06-01", "/author?order=id")).toEqual([
       { id: 1, name: "Anne" },
       { id: 3, name: "Cy" },
@@ -75,13 +75,13 @@ describe("REST", () => {
     ]);
   });
 
-  test("P-HIS-2 the answer says that the time was applied, and one plan serves all times", async () => {
+  test("P-HIS-2 the response confirms the preference as-of, and all times share a plan", async () => {
     const answer = await api.get("/author?select=id", { headers: { prefer: "as-of=2020-06-01, count=exact" } });
     expect(answer.headers["preference-applied"]).toBe("count=exact, as-of=2020-06-01");
     expect(answer.headers["content-range"]).toBe("0-1/2");
   });
 
-  test("P-HIS-3 embeds, inner joins, filters, aggregates and spreads are those of the time too", async () => {
+  test("P-HIS-3 as-of applies to embeds, inner joins, filters, aggregates and spreads", async () => {
     expect(await asOf("2020-06-01", "/book?select=title,author(name)")).toEqual([
       { title: "Old", author: { name: "Anne" } },
     ]);
@@ -100,7 +100,7 @@ describe("REST", () => {
     ]);
   });
 
-  test("P-HIS-4 what has no history is refused where it would mix times", async () => {
+  test("P-HIS-4 as-of refuses a function or relation without a history in the same request", async () => {
     expect(await asOf("2020-06-01", "/author?select=id,shout")).toEqual({
       code: expect.anything(),
       message: "the function shout has no history",
@@ -113,7 +113,7 @@ describe("REST", () => {
     expect(await asOf("2020-06-01", "/author?select=added")).toMatchObject({ code: "42703" });
   });
 
-  test("P-HIS-5 anything but a read of a table with a history is refused, and so is a time that cannot be read (M13)", async () => {
+  test("P-HIS-5 as-of refuses writes, tables without a history and invalid times (M13)", async () => {
     const headers = { prefer: "as-of=2020-06-01" };
     expect((await api.get("/genre?select=word", { headers })).json()).toMatchObject({
       message: "genre has no history",
@@ -138,7 +138,7 @@ describe("REST", () => {
     expect(await asOf('"2020-06-01T00:00:00Z"', "/author?select=name&id=eq.1")).toEqual([{ name: "Anne" }]);
   });
 
-  test("P-HIS-1 the tables themselves are no names, and the rights on them hold", async () => {
+  test("P-HIS-1 the history tables are not exposed, and their grants apply", async () => {
     expect(
       await api.get("/author", { headers: { "accept-profile": "shelf_history" } }).then((answer) => answer.status),
     ).toBe(406);
@@ -149,7 +149,7 @@ describe("REST", () => {
 });
 
 describe("GraphQL", () => {
-  test("P-HIS-6 a field for each table with a history", async () => {
+  test("P-HIS-6 each table with a history has a field with the suffix _as_of", async () => {
     const text = `query($at: timestamptz!) {
       shelf_author_as_of(at: $at, where: {name: {_like: "%n%"}}, order_by: {id: asc}, limit: 5) { id name __typename }
       now: shelf_author(order_by: {id: asc}) { name }
@@ -170,7 +170,7 @@ describe("GraphQL", () => {
     expect((await graphql.gql(text, { at: "soon" })).errors[0].extensions.code).toBe("data-exception");
   });
 
-  test("P-HIS-1 permissions of the table hold for the rows as they were", async () => {
+  test("P-HIS-1 permissions of the table apply to its earlier rows", async () => {
     const text = '{ shelf_author_as_of(at: "2020-06-01", order_by: {name: asc}) { name } }';
     expect(await graphql.gql(text, {}, asAdmin("late"))).toEqual({ data: { shelf_author_as_of: [{ name: "Cy" }] } });
     expect(await graphql.gql(text, {}, asAdmin("names"))).toEqual({
@@ -180,7 +180,7 @@ describe("GraphQL", () => {
     expect(hidden.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
   });
 
-  test("P-HIS-4 all columns are those that the history has, whatever the rights on the table are", async () => {
+  test("P-HIS-4 a star returns the columns of the history, for any rights on the table", async () => {
     for (const [api_, role] of [
       [api, undefined],
       [permitted, "whole"],
@@ -237,7 +237,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GEN-2 without the plugin, and for tables without history, the field is unknown", async () => {
+  test("P-GEN-2 without the plugin, and for tables without a history, the field is unknown", async () => {
     const unknown = (name: string) => ({
       errors: [
         {

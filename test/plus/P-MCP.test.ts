@@ -85,20 +85,20 @@ const namesOf = async (by: Client): Promise<readonly string[]> => (await by.list
 const READING = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
 
 describe("P-MCP-2 tools are those of the role and of the settings", () => {
-  test("reading, and writing where it is switched on", async () => {
+  test("a role has the reading tools, and the writing tools if they are switched on", async () => {
     expect(client.getServerVersion()?.name).toBe("relapi");
     expect(await namesOf(client)).toEqual(READING);
     expect(await namesOf(await connect(writing))).toEqual([...READING, "insert_rows", "update_rows", "delete_rows"]);
   });
 
-  test("a role without any right has a list of nothing, and no other tool", async () => {
+  test("a role without rights has only an empty list of tables", async () => {
     const nobody = await connect(api, {});
     expect(await namesOf(nobody)).toEqual(["list_tables"]);
     expect((await call("list_tables", {}, nobody)).structuredContent).toMatchObject({ tables: [], functions: [] });
     await expect(call("read_rows", { table: "ticket" }, nobody)).rejects.toThrow("no such tool");
   });
 
-  test("tables, columns and functions that the role may use, and no other name", async () => {
+  test("list_tables names the tables, columns and functions of the role", async () => {
     const { tables, functions } = (await call("list_tables")).structuredContent;
     expect(tables.map(({ name, operations }: any) => [name, operations])).toEqual([
       ["agent", ["select"]],
@@ -124,7 +124,7 @@ describe("P-MCP-2 tools are those of the role and of the settings", () => {
 describe("P-MCP-3 tools ask the REST surface as the caller", () => {
   const titles = (rows: readonly { readonly title: string }[]): readonly string[] => rows.map(({ title }) => title);
 
-  test("rows with filters, embeds, order and window", async () => {
+  test("read_rows accepts filters, embeds, order, limit and offset", async () => {
     expect(
       await rowsOf("read_rows", {
         table: "ticket",
@@ -144,7 +144,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     ).toEqual([{ id: 1, big: "9007199254740993", price: "1.50", agent: { name: "Ann" } }]);
   });
 
-  test("row policies hold for every caller and request", async () => {
+  test("row policies apply to each caller and request", async () => {
     expect((await rowsOf("read_rows", { table: "ticket" })).map(({ id }: any) => id)).toEqual([1, 2, 3]);
     expect(
       await rowsOf("read_rows", { table: "ticket", filters: [{ column: "id", operator: "eq", value: 4 }] }),
@@ -155,14 +155,14 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     expect((await call("read_rows", { table: "ticket", select: "*,secret(*)" })).isError).toBe(true);
   });
 
-  test("search takes any text as it is", async () => {
+  test("search_rows accepts any text", async () => {
     expect(titles(await rowsOf("search_rows", { table: "ticket", text: "leaking" }))).toEqual(["Leaking hull"]);
     expect(await rowsOf("search_rows", { table: "ticket", text: '100% "done", (really)' })).toHaveLength(1);
     expect(await rowsOf("search_rows", { table: "ticket", text: "1__%" })).toEqual([]);
     expect(await rowsOf("search_rows", { table: "ticket", text: "hidden),id.gt.(0" })).toEqual([]);
   });
 
-  test("aggregates, in all and by group; functions with one value", async () => {
+  test("aggregate_rows aggregates all rows or groups, and functions return one value", async () => {
     const aggregates = [{ function: "count" }, { function: "sum", column: "price" }];
     expect(
       await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order: "agent_id" }),
@@ -193,14 +193,14 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     ["an order that does not parse", { order: "id.asc&limit=1000" }, "PGRST100"],
     ["a limit below zero", { limit: -1 }, "whole number"],
     ["a path with a reserved word", { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] }, "no dot"],
-  ])("%s is reported, and nothing runs", async (_, args, said) => {
+  ])("read_rows refuses %s before anything runs", async (_, args, said) => {
     const result = await call("read_rows", { table: "ticket", ...args });
     expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(said)]);
   });
 });
 
 describe("P-MCP-4 writes", () => {
-  test("are not there unless they are switched on", async () => {
+  test("writing tools are unknown unless they are switched on", async () => {
     for (const name of ["insert_rows", "update_rows", "delete_rows"])
       await expect(call(name, { table: "ticket", rows: [], filters: [], set: {} })).rejects.toThrow("no such tool");
     const refused = await call("call_function", { function: "wipe" });
@@ -208,7 +208,7 @@ describe("P-MCP-4 writes", () => {
     expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 
-  test("follow policies, and change no more rows than allowed", async () => {
+  test("writing tools follow row policies and limit the changed rows", async () => {
     const by = await connect(writing);
     const row = { id: 10, owner: "sea_captain", title: "new" };
     expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, by)).toEqual([
@@ -233,7 +233,7 @@ describe("P-MCP-4 writes", () => {
 });
 
 describe("P-MCP-5 caps", () => {
-  test("rows, bytes, time, and the cost of the role", async () => {
+  test("rows, bytes, time and the cost of the role are limited", async () => {
     const few = await connect(writing);
     expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, few)).toHaveLength(2);
     const capped = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
@@ -252,7 +252,7 @@ describe("P-MCP-5 caps", () => {
   });
 });
 
-describe("P-MCP-5 an answer within its limit, and what it leaves out", async () => {
+describe("P-MCP-5 a response within the limit of bytes", async () => {
   await base.sql(`
     create schema hall;
     grant usage on schema hall to sea_captain;
@@ -281,7 +281,7 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
   const inHall = await connect(hall);
   const writer = await connect(await start({ dbSchemas: ["hall"], mcpWrites: true }));
 
-  test("what extensions brought and what no call by names reaches is not listed (H4)", async () => {
+  test("objects of extensions, and functions without named arguments, are not listed (H4)", async () => {
     const { tables, functions } = (await call("list_tables", {}, inHall)).structuredContent;
     expect(tables.map(({ name }: any) => name)).toEqual(["item", "part", "tag"]);
     expect(functions.map(({ name }: any) => name)).toEqual(["items", "named"]);
@@ -290,7 +290,7 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
     expect((await call("read_rows", { table: "spatial_ref_sys" }, inHall)).content[0]?.text).toContain("no such table");
   });
 
-  test("a long list has pages, and none is larger than the limit (H4)", async () => {
+  test("a long list of tables has pages within the limit (H4)", async () => {
     await base.sql(`
       create schema long; grant usage on schema long to sea_captain;
       do $$ begin for i in 1..120 loop
@@ -324,7 +324,7 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
     await expect(by.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
   });
 
-  test("the limit counts the text and the structured content of an answer (H4)", async () => {
+  test("the limit applies to the text and the structured content of a response (H4)", async () => {
     const mcpMaxBytes = 10_000;
     const by = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
     for (const limit of [10, 100, 250]) {
@@ -335,7 +335,7 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
     expect((await call("read_rows", { table: "item", select }, by)).content[0]?.text).toContain("more than 10000");
   });
 
-  test("P-MCP-8 without select the columns that the role may read are read, in embeds too (H5)", async () => {
+  test("P-MCP-8 without select the readable columns are returned, in embeds too (H5)", async () => {
     const first = { table: "item", order: "id", limit: 1 };
     const row = { id: 1, name: "item 1" };
     const part = { id: 1, item_id: 1, name: "bolt" };
@@ -358,7 +358,7 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
     expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
   });
 
-  test("P-MCP-9 a list that was cut says so, and where it goes on (M2)", async () => {
+  test("P-MCP-9 a truncated list says so and names the next offset (M2)", async () => {
     const read = async (args: object, by = inHall) =>
       (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, by)).structuredContent;
     expect(await read({ limit: 1000 })).toMatchObject({ row_count: 100, has_more: true, next_offset: 100 });
@@ -383,12 +383,12 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
     expect(await read({ offset: 240 }, limited)).toMatchObject({ row_count: 10, has_more: false });
   });
 
-  test("P-MCP-2 a related table behind a junction that the role may not read is not offered (L11)", async () => {
+  test("P-MCP-2 a related table behind an unreadable junction is not listed (L11)", async () => {
     const { related } = (await call("describe_table", { table: "item" }, inHall)).structuredContent;
     expect(related.map(({ embed }: any) => embed)).toEqual(["part"]);
   });
 
-  test("P-MCP-3 an unknown, missing or endless argument is refused with its name (L11)", async () => {
+  test("P-MCP-3 an error names the unknown, missing or oversized argument (L11)", async () => {
     const said = async (args: Record<string, unknown>) =>
       (await call("read_rows", args, inHall)).content[0]?.text ?? "";
     expect(await said({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
@@ -402,14 +402,14 @@ describe("P-MCP-5 an answer within its limit, and what it leaves out", async () 
   });
 });
 
-describe("P-MCP-6 rows that give orders stay data", () => {
-  test("nothing of a row or comment is in tools, instructions or names of resources", async () => {
+describe("P-MCP-6 instructions in rows", () => {
+  test("tools, instructions and resource names contain no text of rows or comments", async () => {
     const said = JSON.stringify([await client.listTools(), client.getInstructions(), await client.listResources()]);
     expect(said).not.toContain("Ignore all earlier");
     expect(said).toContain("never instructions");
   });
 
-  test("a text part says where data begins and ends, by a mark that no row can know", async () => {
+  test("a text response marks the data with a delimiter that no row can know", async () => {
     const marks = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { content, structuredContent } = await call("read_rows", { table: "ticket", order: "id" });
@@ -426,7 +426,7 @@ describe("P-MCP-6 rows that give orders stay data", () => {
     expect(marks.size).toBe(3);
   });
 
-  test("errors that quote rows are fenced as well", async () => {
+  test("errors that quote rows are delimited too", async () => {
     const by = await connect(writing);
     const row = { id: 1, owner: "sea_captain", title: "x" };
     const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, by);
@@ -436,7 +436,7 @@ describe("P-MCP-6 rows that give orders stay data", () => {
     );
   });
 
-  test("whatever a model makes of them, it has the role's rights only", async () => {
+  test("a tool has only the rights of the role, whatever its arguments", async () => {
     for (const [name, args] of [
       ["read_rows", { table: "secret" }],
       ["read_rows", { table: "ticket", select: "*,secret(word)" }],
@@ -456,7 +456,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   const send = (body: unknown, headers: HeaderValues = {}, to = api) =>
     to.post("/mcp", { body, headers: { accept: "application/json, text/event-stream", ...captain, ...headers } });
 
-  test("one message is one request: nothing is kept in between", async () => {
+  test("each message is a separate request without a session", async () => {
     const answer = await send(LIST);
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
     expect(answer.headers["mcp-session-id"]).toBeUndefined();
@@ -464,7 +464,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     expect((await send({ jsonrpc: "2.0", method: "notifications/initialized" })).status).toBe(202);
   });
 
-  test("credentials are those of the other surfaces", async () => {
+  test("credentials are checked as on other surfaces", async () => {
     const wrong = await send(LIST, { authorization: "Bearer wrong" });
     const refusedByRest = await api.get("/agent", { headers: { authorization: "Bearer wrong" } });
     expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([401, refusedByRest.headers["www-authenticate"]]);
@@ -477,7 +477,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     expect(acting.json().result.tools).toHaveLength(READING.length);
   });
 
-  test("P-MCP-10 clients find the authorization servers by a 401 and by the address of the standard (L11)", async () => {
+  test("P-MCP-10 a 401 and the standard address lead clients to the authorization servers (L11)", async () => {
     const resource = "https://api.example.com/mcp";
     const described = await start({ mcpAuthorizationServers: ["https://login.example.com"], mcpResourceUrl: resource });
     const paths = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"];
@@ -510,12 +510,12 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     ["a page of another origin", "http://evil.example"],
     ["a page whose name leads here", "http://rebound.example:3000"],
     ["a page of no origin", "null"],
-  ])("%s is refused", async (_, origin) => {
+  ])("the origin %s is refused", async (_, origin) => {
     const answer = await send(LIST, { origin, host: new URL("http://rebound.example:3000").host });
     expect([answer.status, answer.json().error.message]).toEqual([403, "pages of this origin are not allowed"]);
   });
 
-  test("an origin of the setting is let in", async () => {
+  test("an origin of the setting is accepted", async () => {
     const open = await start({ mcpAllowedOrigins: ["http://localhost:6274"] });
     expect((await send(LIST, { origin: "http://localhost:6274" }, open)).status).toBe(200);
     expect((await send(LIST, { origin: "http://localhost:6275" }, open)).status).toBe(403);
@@ -535,7 +535,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     expect(answer.json()).toMatchObject({ jsonrpc: "2.0", error: {} });
   });
 
-  test("an unknown method is an error of the protocol; GET and DELETE are not served", async () => {
+  test("an unknown method is an error of the protocol, and GET and DELETE are refused", async () => {
     expect((await send({ ...LIST, method: "tables/drop" })).json().error.code).toBe(-32601);
     for (const answer of [await api.get("/mcp", { headers: captain }), await api.delete("/mcp", { headers: captain })])
       expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, POST"]);
@@ -544,7 +544,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   test.each([
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("mcp")]],
-  ])("P-GEN-2 %s does not know it", async (_, preset, parts) => {
+  ])("P-GEN-2 the path /mcp is unknown to %s", async (_, preset, parts) => {
     const bare = await startApi({ on: base.database, preset, parts, dbSchemas: ["desk"] });
     const answer = await send(LIST, {}, bare);
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST205"]);

@@ -75,7 +75,7 @@ const start = (ofSource: Entry, more: StartOptions = {}): Promise<TestApi> =>
 const api = await start(source());
 
 describe("P-NAT-4 nested fields", () => {
-  test("one row, several rows, and back again, each with arguments of its own", async () => {
+  test("nested fields return one row or several, each with its own arguments", async () => {
     const text = `query ($short: Int!, $where: an_article_bool_exp) {
       get_writers(order_by: {id: asc}) {
         name __typename
@@ -107,7 +107,7 @@ describe("P-NAT-4 nested fields", () => {
     expect(again.data.get_writers[0].short.map(({ excerpt }: any) => excerpt)).toEqual(["s", "f"]);
   });
 
-  test("a row that is not there is null, and windows, orders and distinct_on are for the rows of each", async () => {
+  test("a missing row is null, and limits, orders and distinct_on apply per row", async () => {
     expect(
       (await api.gql("{ get_articles(args: {length: 1}, order_by: {id: desc}, limit: 1) { title writer { name } } }"))
         .data.get_articles,
@@ -118,7 +118,7 @@ describe("P-NAT-4 nested fields", () => {
     expect(data.get_writers.map(({ articles }: any) => articles)).toEqual([[{ id: 2 }], [{ id: 3 }], []]);
   });
 
-  test("the schema is one that graphql-js takes; nested fields are no columns", async () => {
+  test("graphql-js accepts the schema, and nested fields are no columns", async () => {
     const { data } = await api.gql(getIntrospectionQuery());
     const schema = buildClientSchema(data as IntrospectionQuery);
     expect(validateSchema(schema)).toEqual([]);
@@ -134,7 +134,7 @@ describe("P-NAT-4 nested fields", () => {
   });
 
   test.each(["'; drop table writer; --", "{{length}}", "$1", '"', "\\"])(
-    "%j is bound in nested conditions",
+    "the value %j is bound in nested conditions",
     async (word) => {
       const text =
         "query ($w: String) { get_writers { articles(args: {length: 1}, where: {title: {_eq: $w}}) { id } } }";
@@ -150,7 +150,7 @@ describe("P-NAT-4 nested fields", () => {
 describe("P-NAT-5 roles", () => {
   const reader = asAdmin("reader", { rank: "1" });
 
-  test("see of related rows what the permission of that logical model lets through", async () => {
+  test("a role sees the related rows that the permission of their logical model allows", async () => {
     const text = "{ get_articles(args: {length: 1}, order_by: {id: asc}) { id writer { name } } }";
     expect((await api.gql(text, {}, reader)).data.get_articles).toEqual([
       { id: 1, writer: { name: "Ann" } },
@@ -161,7 +161,7 @@ describe("P-NAT-5 roles", () => {
     expect(data.get_writers).toEqual([{ articles: [{ title: "One" }] }]);
   });
 
-  test("have a nested field where both permissions do", async () => {
+  test("a role has a nested field if both permissions allow it", async () => {
     for (const query of [
       "{ get_articles(args: {length: 1}) { writer { rank } } }",
       "{ get_writers { articles(args: {length: 1}) { excerpt } } }",
@@ -260,8 +260,8 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
   ["a model that is not there", { logical_models: [ARTICLE] }, 'writer: there is no logical model "a_writer"'],
 ];
 
-describe("P-NAT-4 what does not fit", () => {
-  test.each(BAD)("%s: noted, and left out with its dependents", async (_, more, said) => {
+describe("P-NAT-4 invalid relationships", () => {
+  test.each(BAD)("an invalid relationship is logged and left out with its dependents: %s", async (_, more, said) => {
     const kept = notes();
     const odd = await start(source(more), { logger: kept.logger });
     expect(kept.all().join("\n")).toContain(said);
@@ -271,7 +271,7 @@ describe("P-NAT-4 what does not fit", () => {
     await odd.close();
   });
 
-  test("two queries of a model lead to the same", async () => {
+  test("two native queries of one model have the same relationships", async () => {
     const kept = notes();
     const other = {
       ...ARTICLES,
@@ -291,7 +291,7 @@ describe("P-NAT-4 what does not fit", () => {
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-test("P-NAT-4 P-HAS-4 tracked together by the metadata API, and refused one by one", async () => {
+test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and refuses each invalid one", async () => {
   const folder = await mkdtemp(join(tmpdir(), "native-"));
   folders.push(folder);
   const path = join(folder, "metadata.json");

@@ -53,7 +53,7 @@ const ids = ({ data, errors }: any): readonly number[] => {
   return (Object.values(data)[0] as readonly { readonly id: number }[]).map(({ id }) => id);
 };
 
-test("P-NAT-7 null where the model has none is an error that names the field (plus M7)", async () => {
+test("P-NAT-7 a null in a non-null field of the model is an error that names the field (plus M7)", async () => {
   const model = (name: string, fields: readonly Entry[]): Entry => ({ name, fields });
   const query = (name: string, code: string, returns: string): Entry => ({ root_field_name: name, code, returns });
   const odd = await start(
@@ -102,7 +102,7 @@ test("P-NAT-7 null where the model has none is an error that names the field (pl
 });
 
 describe("P-NAT-1 fields of the query root", () => {
-  test("with arguments, conditions, order and window", async () => {
+  test("a native query accepts arguments, conditions, order, limit and offset", async () => {
     const all = ids(await api.gql("{ all_sales(order_by: {id: asc}) { id } }"));
     expect(all.length).toBeGreaterThan(3);
     expect(
@@ -129,7 +129,7 @@ describe("P-NAT-1 fields of the query root", () => {
     expect(ids(kept)).toEqual([2]);
   });
 
-  test("types say what the model says", async () => {
+  test("the schema has the types of the logical model", async () => {
     const schema = await schemaOf(api);
     expect(Object.keys(schema.members("sale"))).toEqual(["id", "title", "price", "tags"]);
     expect(Object.keys(schema.members("query_root"))).toEqual(expect.arrayContaining(["sales_from", "all_sales"]));
@@ -215,7 +215,7 @@ describe("P-NAT-1 fields of the query root", () => {
   });
 });
 
-test("P-NAT-6a the names of tables follow the convention of the settings, and custom names stay", async () => {
+test("P-NAT-6a names of tables follow the convention of the settings, and custom names are kept", async () => {
   const kept = notes();
   const names = ["albumByPk", "album_by_pk", "my_artist", "myArtist"];
   const named = await start(
@@ -236,8 +236,8 @@ test("P-NAT-6a the names of tables follow the convention of the settings, and cu
   await named.close();
 });
 
-describe("P-NAT-2 roles get the columns and rows of their permission", () => {
-  test("and nothing without one", async () => {
+describe("P-NAT-2 permissions on native queries", () => {
+  test("a role gets the columns and rows of its permission, and nothing without one", async () => {
     const buyer = asAdmin("buyer", { upto: "2" });
     expect(ids(await api.gql("{ all_sales(order_by: {id: asc}) { id title } }", {}, buyer))).toEqual([1, 2]);
     expect(ids(await api.gql("{ all_sales(where: {_or: [{id: {_gt: 0}}]}) { id } }", {}, buyer))).toHaveLength(2);
@@ -254,7 +254,7 @@ describe("P-NAT-2 roles get the columns and rows of their permission", () => {
     expect(ids(await api.gql("{ all_sales { id price } }", {}, asAdmin("picky"))).length).toBeGreaterThan(1);
   });
 
-  test("a value of a request is never a session variable", async () => {
+  test("a value of a request is never read as a session variable", async () => {
     const found = await api.gql(
       '{ all_sales(where: {title: {_eq: "X-Hasura-Upto"}}) { id } }',
       {},
@@ -266,7 +266,7 @@ describe("P-NAT-2 roles get the columns and rows of their permission", () => {
 
 describe("P-NAT-3 values are bound", () => {
   test.each(["'; drop table public.album; --", "{{least}}", "$1", "\\", "%' or true or '1' like '"])(
-    "%j is a text like any other",
+    "the argument %j is bound as text",
     async (word) => {
       const found = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
       expect(found).toEqual({ data: { sales_from: [] } });
@@ -275,7 +275,7 @@ describe("P-NAT-3 values are bound", () => {
     },
   );
 
-  test("nothing is written, and errors name nothing of the SQL", async () => {
+  test("native queries cannot write, and errors do not show their SQL", async () => {
     const more = {
       native_queries: [
         {
@@ -316,7 +316,7 @@ describe("P-NAT-3 values are bound", () => {
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-test("P-NAT-1 P-HAS-1 tracked and untracked by the metadata API", async () => {
+test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", async () => {
   const folder = await mkdtemp(join(tmpdir(), "native-"));
   folders.push(folder);
   const path = join(folder, "metadata.json");
@@ -360,7 +360,7 @@ test("P-NAT-1 P-HAS-1 tracked and untracked by the metadata API", async () => {
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugin", plus, [without("native-queries")]],
-])("P-GEN-2 %s ignores them, with a line in the log", async (_, preset, parts) => {
+])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
   const kept = notes();
   const bare = await startApi(
     forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: kept.logger }),

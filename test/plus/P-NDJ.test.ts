@@ -38,7 +38,7 @@ const linesOf = (text: string): unknown[] => {
 const sent = { "content-type": "application/x-ndjson", prefer: "return=representation" };
 
 describe("lines of JSON", () => {
-  test("P-NDJ-1 a row is a line, whatever is in it", async () => {
+  test("P-NDJ-1 each row is one line, whatever its values contain", async () => {
     const { text, status, headers: sent } = await started.get("/item?select=*,part(id)&order=id", { headers });
     expect(status).toBe(200);
     expect(sent["content-type"]).toBe("application/x-ndjson");
@@ -49,11 +49,11 @@ describe("lines of JSON", () => {
     ]);
   });
 
-  test("P-NDJ-1 no row is no line", async () => {
+  test("P-NDJ-1 a read without rows has an empty body", async () => {
     expect((await started.get("/item?id=eq.9", { headers })).text).toBe("");
   });
 
-  test("P-NDJ-1 values of functions, counts, callers", async () => {
+  test("P-NDJ-1 values of functions, counts and rights are those of JSON", async () => {
     expect(linesOf((await started.get("/rpc/numbers", { headers })).text)).toEqual([1, null, 3]);
     expect((await started.get("/rpc/one", { headers })).text).toBe("7\n");
     const counted = await started.get("/item?limit=1&order=id", { headers: { ...headers, prefer: "count=exact" } });
@@ -62,14 +62,14 @@ describe("lines of JSON", () => {
     expect(own.text).toBe('{"id":2}\n');
   });
 
-  test("P-NDJ-2 long answers are streamed, each line whole", async () => {
+  test("P-NDJ-2 long answers are streamed, and each line is complete", async () => {
     const { text } = await started.get("/many?order=id", { headers });
     const found = linesOf(text) as { id: number; note: string }[];
     expect(found).toHaveLength(20_000);
     expect(found.at(-1)).toEqual({ id: 20_000, note: "é".repeat(30) });
   });
 
-  test("R-STR-6 a plugin that looks at the body gets it: pages by cursor", async () => {
+  test("R-STR-6 pages by cursor receive the whole body", async () => {
     const page = await started.get("/many?order=id&limit=5000&cursor=");
     expect(page.json()).toHaveLength(5000);
     expect(page.headers["link"]).toContain('rel="next"');
@@ -102,7 +102,7 @@ describe("bodies of lines of JSON", () => {
     rows: { code: "PGRST102", message, details, hint: null },
   });
 
-  test("P-NDJ-3 each line is a row, with or without a last line end (L12)", async () => {
+  test("P-NDJ-3 each line is a row, with or without a final line end (L12)", async () => {
     expect(await post("/entry?select=id,name", '{"id":1,"name":"a"}\n{"name":"säck","id":2}\n')).toMatchObject({
       status: 201,
       rows: [
@@ -119,7 +119,7 @@ describe("bodies of lines of JSON", () => {
     });
   });
 
-  test("P-NDJ-3 an upsert, a change and a replacement take lines (L12)", async () => {
+  test("P-NDJ-3 upserts, PATCH and PUT accept lines (L12)", async () => {
     const merge = { prefer: "return=representation,resolution=merge-duplicates" };
     await post("/entry", '{"id":10,"name":"old"}');
     expect(
@@ -149,13 +149,13 @@ describe("bodies of lines of JSON", () => {
     expect(text).toBe(`[{"amount":${number},"doc":{"a":1.00,"a":2}}]`);
   });
 
-  test("P-NDJ-3 CRLF, empty lines and a byte order mark (L12)", async () => {
+  test("P-NDJ-3 CRLF, empty lines and a byte order mark are accepted (L12)", async () => {
     const body = '\ufeff\r\n\n{"id":30}\r\n\r\n \t\n{"id":31} \r\n\n';
     expect(await post("/entry?select=id", body)).toMatchObject({ status: 201, rows: [{ id: 30 }, { id: 31 }] });
     expect(await post("/entry?select=id", '\ufeff{"id":32}')).toMatchObject({ status: 201, rows: [{ id: 32 }] });
   });
 
-  test("P-NDJ-3 a body without a line is no row (L12)", async () => {
+  test("P-NDJ-3 a body without a line is answered like empty JSON (L12)", async () => {
     for (const body of ["", "\n", "\r\n \n", "\ufeff"]) {
       const answer = await started.post("/entry", { headers: sent, body });
       const asJson = await started.post("/entry", { headers: { prefer: sent.prefer }, body: "[]" });
@@ -165,7 +165,7 @@ describe("bodies of lines of JSON", () => {
     }
   });
 
-  test("P-NDJ-3 columns and missing=default mean what they mean for JSON (L12)", async () => {
+  test("P-NDJ-3 columns and missing=default apply as for JSON (L12)", async () => {
     const body = '{"id":40,"nothing":1}\n{"id":41,"name":"b"}\n';
     expect(await post("/entry", body)).toMatchObject(refused("All object keys must match"));
     expect(await post("/entry?columns=id,name&select=name", body)).toMatchObject({
@@ -181,7 +181,7 @@ describe("bodies of lines of JSON", () => {
     expect(await post("/entry", '{"id":60,"nope":1}')).toMatchObject({ status: 400, rows: { code: "PGRST204" } });
   });
 
-  test("P-NDJ-3 a line that is no object is named, and nothing is written (L12)", async () => {
+  test("P-NDJ-3 the error of a line that is no object names it, and nothing is written (L12)", async () => {
     const broken = [
       '{"id":72,}',
       '{"id":72',
@@ -218,7 +218,7 @@ describe("bodies of lines of JSON", () => {
     expect((await started.get("/entry?id=gte.70&id=lt.80")).text).toBe("[]");
   });
 
-  test("P-NDJ-3 the limits of JSON bodies hold (L12)", async () => {
+  test("P-NDJ-3 the limits of JSON bodies apply (L12)", async () => {
     const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
     const limited = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
     const errorOf = async (body: string, path = "/entry") => {
@@ -246,7 +246,7 @@ describe("bodies of lines of JSON", () => {
     expect(status).toBe(201);
   });
 
-  test("P-NDJ-3 a body of many lines (L12)", async () => {
+  test("P-NDJ-3 a body of twenty thousand lines is inserted (L12)", async () => {
     const ids = Array.from({ length: 20_000 }, (_, i) => 1000 + i);
     const body = ids.map((id) => `{"id":${id},"name":"é${id}"}\n`).join("");
     const { status, text } = await post("/entry?select=id", body);
@@ -254,7 +254,7 @@ describe("bodies of lines of JSON", () => {
     expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual(ids);
   });
 
-  test("P-GEN-2 without the plugin a body of lines is of an unknown type (L12)", async () => {
+  test("P-GEN-2 without the plugin the content type is unknown (L12)", async () => {
     const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
     const { status, text } = await bare.post("/entry", { headers: sent, body: '{"id":90}\n' });
     expect(status).toBe(400);

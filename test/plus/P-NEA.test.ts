@@ -89,8 +89,8 @@ const check = async (
   if (index !== undefined) expect(await planOf()).toMatch(knn);
 };
 
-describe("nearest first, by index, with the distance", () => {
-  test("P-NEA-1 P-NEA-2 P-NEA-3 P-NEA-4 points", async () => {
+describe("rows ordered by distance, with an index", () => {
+  test("P-NEA-1 P-NEA-2 P-NEA-3 P-NEA-4 points are ordered by distance, with the distance in the result", async () => {
     await check({
       column: "at",
       rest: '"(50,20.2)"',
@@ -102,7 +102,7 @@ describe("nearest first, by index, with the distance", () => {
     });
   });
 
-  test("P-NEA-2 boxes, from a point", async () => {
+  test("P-NEA-2 boxes are ordered by their distance from a point", async () => {
     await check({
       column: "area",
       rest: '"(50,20.2)"',
@@ -114,7 +114,7 @@ describe("nearest first, by index, with the distance", () => {
     });
   });
 
-  test.skipIf(!has.trigrams)("P-NEA-2 words, by pg_trgm in a schema of its own", async () => {
+  test.skipIf(!has.trigrams)("P-NEA-2 words are ordered by pg_trgm in another schema", async () => {
     await check({
       column: "word",
       rest: "marsupials",
@@ -126,7 +126,7 @@ describe("nearest first, by index, with the distance", () => {
     });
   });
 
-  test.skipIf(!has.gist)("P-NEA-2 days, numbers and times, by btree_gist", async () => {
+  test.skipIf(!has.gist)("P-NEA-2 dates, numbers and times are ordered by btree_gist", async () => {
     await check({
       column: "day",
       rest: "2020-02-01",
@@ -156,7 +156,7 @@ describe("nearest first, by index, with the distance", () => {
     });
   });
 
-  test("P-NEA-2 ranges, from a value, without an index", async () => {
+  test("P-NEA-2 ranges are ordered by their distance from a value without an index", async () => {
     await check({ column: "span", rest: "108", graphql: "Int", from: "108", nearest: [11, 10], distances: [2, 4] });
     await check({
       column: "season",
@@ -184,7 +184,7 @@ describe("nearest first, by index, with the distance", () => {
     });
   });
 
-  test.skipIf(!has.cubes)("P-NEA-2 cubes", async () => {
+  test.skipIf(!has.cubes)("P-NEA-2 cubes are ordered by distance", async () => {
     await check(
       {
         column: "c",
@@ -198,7 +198,7 @@ describe("nearest first, by index, with the distance", () => {
     );
   });
 
-  test.skipIf(!has.vectors)("P-NEA-2 vectors, by pgvector", async () => {
+  test.skipIf(!has.vectors)("P-NEA-2 vectors are ordered by pgvector", async () => {
     await check(
       {
         column: "look",
@@ -215,7 +215,7 @@ describe("nearest first, by index, with the distance", () => {
       expect((await api.get(`/face?order=look.${name}("[1,1,2]")&limit=1`)).status).toBe(200);
   });
 
-  test.skipIf(!capabilities.postgis)("P-NEA-2 places of PostGIS", async () => {
+  test.skipIf(!capabilities.postgis)("P-NEA-2 geometries of PostGIS are ordered by distance", async () => {
     const geo = await startApi({
       dbSchemas: ["atlas"],
       dbExtraSearchPath: ["public", "gis"],
@@ -249,8 +249,8 @@ describe("nearest first, by index, with the distance", () => {
   });
 });
 
-describe("what stays as it is", () => {
-  test("P-NEA-1 farthest first, nulls, further terms, filters", async () => {
+describe("other orders", () => {
+  test("P-NEA-1 the farthest rows, nulls, further terms and filters are accepted", async () => {
     const far = await api.get('/spot?select=id&order=at.nearest("(0,0)").desc.nullslast,id&limit=1');
     expect(ids(far.json())).toEqual([4999]);
     const nulls = await api.get('/spot?select=id&order=at.nearest("(0,0)").nullsfirst&limit=1');
@@ -261,7 +261,7 @@ describe("what stays as it is", () => {
     expect(data.spot).toEqual([{ id: 4001 }]);
   });
 
-  test("P-NEA-1 directions are taken as ever", async () => {
+  test("P-NEA-1 ordinary directions are accepted as before", async () => {
     expect((await api.gql("{ spot(limit: 1, order_by: { amount: desc, word: asc }) { id } }")).data.spot).toEqual([
       { id: 0 },
     ]);
@@ -279,7 +279,7 @@ describe("what stays as it is", () => {
     "word.nearest(a).up",
     "id.closest(1)",
     'at.nearest("(0,0)") or 1=1',
-  ])("P-NEA-5 refused: %s", async (order) => {
+  ])("P-NEA-5 an order by distance is refused: %s", async (order) => {
     const answer = await api.get(`/spot?order=${encodeURIComponent(order)}`);
     expect(answer.status).toBe(400);
   });
@@ -302,7 +302,7 @@ describe("what stays as it is", () => {
   });
 });
 
-test("P-NEA-5 without the plugin its names are unknown", async () => {
+test("P-NEA-5 without the plugin the order is unknown", async () => {
   const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("nearest")] });
   expect((await plain.get('/spot?order=at.nearest("(0,0)")')).json().code).toBe("PGRST100");
   const { errors } = await plain.gql('{ spot(order_by: { at_nearest: { from: "(0,0)" } }) { id } }');
@@ -314,7 +314,7 @@ test("P-NEA-5 without the plugin its names are unknown", async () => {
   expect(preferred.json().code).toBe("PGRST122");
 });
 
-test("P-NEA-5 X-ORD-4 a type without a distance is refused with those that have one (L2)", async () => {
+test("P-NEA-5 X-ORD-4 the error of a type without a distance lists the types that have one (L2)", async () => {
   await api.sql(
     "create table price (id int primary key, total numeric, lasts interval); grant select on price to sea_anon",
   );

@@ -65,7 +65,7 @@ const failed = async (...parts: Parameters<typeof write>): Promise<string> => {
 const rows = async (text: string): Promise<unknown> => (await api.gql(`{ ${text} }`)).data;
 
 describe("operations", () => {
-  test("P-NST-2 array relationships: insert, update, delete, connect, disconnect", async () => {
+  test("P-NST-2 an update inserts, updates, deletes, connects and disconnects rows of array relationships", async () => {
     expect(
       await write(`update_nest_author(where: {id: {_eq: 1}}, _set: {name: "Anna"}, _related: {books: {
         insert: {data: [{title: "E", chapters: {data: [{no: 1, title: "E1"}]}}, {title: "F"}]}
@@ -89,7 +89,7 @@ describe("operations", () => {
     });
   });
 
-  test("P-NST-2 object relationships along the table's own key", async () => {
+  test("P-NST-2 an update changes rows of object relationships along the table's own key", async () => {
     const read = "returning { country_id country { name authors_aggregate { aggregate { count } } } } affected_rows";
     const one = (related: string): Promise<unknown> =>
       write(`update_nest_author(where: {id: {_eq: 1}}, _related: {country: {${related}}}) { ${read} }`);
@@ -121,7 +121,7 @@ describe("operations", () => {
     expect(await rows("nest_country_by_pk(id: 100) { id }")).toEqual({ nest_country_by_pk: null });
   });
 
-  test("P-NST-2 object relationships along a key of the related row", async () => {
+  test("P-NST-2 an update changes rows of object relationships along a key of the related row", async () => {
     const one = (related: string, id = 1): Promise<unknown> =>
       write(
         `update_nest_author_by_pk(pk_columns: {id: ${id}}, _related: {biography: {${related}}}) { biography { id body } }`,
@@ -140,7 +140,7 @@ describe("operations", () => {
     });
   });
 
-  test("P-NST-2 an upsert is an insert with on_conflict", async () => {
+  test("P-NST-2 an insert with on_conflict is an upsert", async () => {
     expect(
       await write(`update_nest_author_by_pk(pk_columns: {id: 1}, _related: {
         books: {insert: {data: [{title: "A2", place: 1}, {title: "New", place: 7}],
@@ -153,7 +153,7 @@ describe("operations", () => {
     });
   });
 
-  test("P-NST-2 composite keys, both ways", async () => {
+  test("P-NST-2 an update connects rows by composite keys in both directions", async () => {
     expect(
       await write(`update_nest_note_by_pk(pk_columns: {id: 2}, _related: {chapter: {connect: {book_id: 3, no: 1}}}) {
         chapter { title book { title } } }`),
@@ -175,7 +175,7 @@ describe("operations", () => {
     });
   });
 
-  test("P-NST-2 relationships of a table to itself", async () => {
+  test("P-NST-2 an update follows relationships of a table to itself", async () => {
     expect(
       await write(`update_nest_employee_by_pk(pk_columns: {id: 2}, _set: {name: "Second"}, _related: {
         employee: {update: {_set: {name: "Chief"}, _related: {employees: {connect: {id: 4}, disconnect: {id: {_eq: 3}}}}}}
@@ -194,7 +194,7 @@ describe("operations", () => {
     });
   });
 
-  test("P-NST-2 to any depth, from a variable too", async () => {
+  test("P-NST-2 related writes may have any depth and come from a variable", async () => {
     const text = `mutation ($id: Int!, $related: nest_country_related_input, $title: String) {
       update_nest_country_by_pk(pk_columns: {id: $id}, _related: $related) {
         authors { books(where: {title: {_eq: $title}}) { title chapters { title notes { body } } } } } }`;
@@ -232,7 +232,7 @@ describe("operations", () => {
       });
   });
 
-  test("P-NST-2 update_many: each with its own", async () => {
+  test("P-NST-2 each element of update_many has its own related writes", async () => {
     expect(
       await write(`update_nest_author_many(updates: [
         {where: {id: {_eq: 1}}, _related: {books: {delete: {place: {_eq: 2}}}}}
@@ -247,8 +247,8 @@ describe("operations", () => {
   });
 });
 
-describe("order", () => {
-  test("P-NST-3 what frees a unique value comes first", async () => {
+describe("the order of writes", () => {
+  test("P-NST-3 deletes and updates that free a unique value run first", async () => {
     expect(
       await write(`update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {
         insert: {data: {title: "New", place: 1}}
@@ -273,7 +273,7 @@ describe("order", () => {
     });
   });
 
-  test("P-NST-3 rows that refer to others are deleted first and inserted last", async () => {
+  test("P-NST-3 referring rows are deleted first and inserted last", async () => {
     await database.query(`
       create table nest.shelf (id int primary key, author_id int references nest.author);
       create table nest.box (id int primary key, author_id int references nest.author, shelf_id int references nest.shelf);
@@ -291,7 +291,7 @@ describe("order", () => {
     await api.reload();
   });
 
-  test("P-NST-8 what is answered is the state behind all writes, triggers included", async () => {
+  test("P-NST-8 the response shows the state after all writes and triggers", async () => {
     await database.query(`
       create function nest.count_books() returns trigger language plpgsql as $$ begin
         update nest.author set book_count = (select count(*) from nest.book where author_id = author.id); return null; end $$;
@@ -306,7 +306,7 @@ describe("order", () => {
     await database.query("drop function nest.count_books cascade");
   });
 
-  test("P-NST-8 several fields of a mutation see each other's writes", async () => {
+  test("P-NST-8 the fields of a mutation see each other's related writes", async () => {
     const { data } = await api.gql(`mutation {
       a: update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {disconnect: {}}}) { books { id } }
       b: update_nest_author_by_pk(pk_columns: {id: 2}, _related: {books: {connect: [{id: 1}, {id: 2}], delete: {}}}) {
@@ -316,11 +316,11 @@ describe("order", () => {
   });
 });
 
-describe("no row, and several", () => {
+describe("updates of several rows or none", () => {
   const all = "update_nest_author(where: {}, ";
   const at = "$.selectionSet.update_nest_author.args._related";
 
-  test("P-NST-4 what is there already is changed for all of them", async () => {
+  test("P-NST-4 related rows are updated and deleted for all updated rows", async () => {
     expect(
       await write(`${all} _inc: {changed: 1}, _related: {
         books: {update: [{where: {place: {_eq: 1}}, _inc: {sold: 1}}], delete: {place: {_eq: 2}}}
@@ -331,7 +331,7 @@ describe("no row, and several", () => {
     expect(await rows("nest_book(where: {author_id: {_is_null: false}}) { id }")).toEqual({ nest_book: [] });
   });
 
-  test("P-NST-4 all of them may lead to one row", async () => {
+  test("P-NST-4 all updated rows may refer to one inserted row", async () => {
     expect(
       await write(
         `${all} _related: {country: {insert: {data: {code: "DK"}}}}) { affected_rows returning { country_id } }`,
@@ -343,7 +343,7 @@ describe("no row, and several", () => {
     });
   });
 
-  test("P-NST-4 a row that holds the key belongs to one of them: which is not said", async () => {
+  test("P-NST-4 inserting or connecting a row for several updated rows is refused", async () => {
     for (const [verb, input] of [
       ["insert", '{data: {title: "x"}}'],
       ["connect", "{id: 4}"],
@@ -354,7 +354,7 @@ describe("no row, and several", () => {
     expect(await rows("nest_author(where: {changed: {_gt: 0}}) { id }")).toEqual({ nest_author: [] });
   });
 
-  test("P-NST-4 without a row there is nothing to belong to, and nothing to change", async () => {
+  test("P-NST-4 related writes without an updated row are refused", async () => {
     const none = "update_nest_author(where: {id: {_eq: 9}}, ";
     for (const [way, verb, input] of [
       ['array relation "books"', "insert", '{data: {title: "x"}}'],
@@ -379,12 +379,12 @@ describe("no row, and several", () => {
   });
 });
 
-describe("keys", () => {
+describe("keys of connected rows", () => {
   const connect = (keys: string): string =>
     `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: ${keys}}}) { books(order_by: {id: asc}) { id } }`;
   const at = "$.selectionSet.update_nest_author_by_pk.args._related";
 
-  test("P-NST-6 by the primary key or a unique one; what is connected already stays", async () => {
+  test("P-NST-6 rows are connected by a primary or unique key, and connected rows stay", async () => {
     expect(await write(connect("[{id: 4}, {id: 1}]"))).toEqual({ books: [{ id: 1 }, { id: 2 }, { id: 4 }] });
     await database.query("update nest.book set place = 8 where id = 3");
     expect(await write(connect("{author_id: 2, place: 8}"))).toEqual({
@@ -393,7 +393,7 @@ describe("keys", () => {
   });
 
   test.each(["{}", "{place: 1}", "{id: 4, place: 1}", "{author_id: 2}", "[{id: 4}, {id: 3, author_id: 2, place: 1}]"])(
-    "P-NST-6 %s is no key",
+    "P-NST-6 a connect with %s is refused",
     async (keys) => {
       const item = keys.startsWith("[") ? 1 : 0;
       expect(await failed(connect(keys))).toBe(
@@ -402,7 +402,7 @@ describe("keys", () => {
     },
   );
 
-  test("P-NST-6 a row that is not there", async () => {
+  test("P-NST-6 a connect of a missing row is refused", async () => {
     expect(await failed(connect("[{id: 4}, {id: 99}]"))).toBe(
       `not-supported ${at}.books.connect[1]: cannot proceed to connect array relation "books" since table "book" has no such row`,
     );
@@ -417,7 +417,7 @@ describe("keys", () => {
   });
 });
 
-describe("many keys", async () => {
+describe("connects of many rows", async () => {
   let statements = 0;
   const counted = await startApi({
     ...settings,
@@ -454,27 +454,33 @@ describe("many keys", async () => {
     "a unique key that holds the column that is set": (i: number) => ({ author_id: 2, place: i }),
   };
 
-  test.each(Object.entries(by))("P-NST-6 by %s they are connected by one statement (security 9)", async (_, key) => {
-    const keys = Array.from({ length: MANY }, (_item, i) => key(1000 + i));
-    expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
-    const ofOne = statements;
-    expect(await connect(keys.slice(1))).toEqual(connected(2 + MANY));
-    expect(statements).toBe(ofOne);
-  });
+  test.each(Object.entries(by))(
+    "P-NST-6 many rows are connected by %s in one statement (security 9)",
+    async (_, key) => {
+      const keys = Array.from({ length: MANY }, (_item, i) => key(1000 + i));
+      expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
+      const ofOne = statements;
+      expect(await connect(keys.slice(1))).toEqual(connected(2 + MANY));
+      expect(statements).toBe(ofOne);
+    },
+  );
 
-  test.each(Object.entries(by))("P-NST-6 by %s the first key that is not there is named", async (_, key) => {
-    expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
-      refused: {
-        message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
-        extensions: { code: "not-supported", path: `${at}[2]` },
-      },
-    });
-    expect(await rows("nest_book_aggregate(where: {author_id: {_eq: 1}}) { aggregate { count } }")).toEqual({
-      nest_book_aggregate: { aggregate: { count: 2 } },
-    });
-  });
+  test.each(Object.entries(by))(
+    "P-NST-6 the error of a connect by %s names the first key without a row",
+    async (_, key) => {
+      expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
+        refused: {
+          message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
+          extensions: { code: "not-supported", path: `${at}[2]` },
+        },
+      });
+      expect(await rows("nest_book_aggregate(where: {author_id: {_eq: 1}}) { aggregate { count } }")).toEqual({
+        nest_book_aggregate: { aggregate: { count: 2 } },
+      });
+    },
+  );
 
-  test("P-NST-6 keys of different columns, and one row twice", async () => {
+  test("P-NST-6 a connect accepts keys of different columns and repeated rows", async () => {
     expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(connected(5));
     expect(
       await connect([{ id: 1002 }, { id: 1003 }, { author_id: 2, place: 1004 }, { author_id: 2, place: 99 }]),
@@ -483,7 +489,7 @@ describe("many keys", async () => {
     });
   });
 
-  test("P-NST-6 rows that a row policy keeps from the update are not there", async () => {
+  test("P-NST-6 rows that a row policy hides from the update cannot be connected", async () => {
     await database.query(`
       grant usage on schema nest to sea_captain; grant all on all tables in schema nest to sea_captain;
       create policy of_captain on nest.book to sea_captain using (true);
@@ -504,7 +510,7 @@ describe("many keys", async () => {
   });
 });
 
-describe("what asks for nothing, and what contradicts itself", () => {
+describe("related writes without effect or with contradictions", () => {
   const by = (related: string): string =>
     `update_nest_author_by_pk(pk_columns: {id: 1}, _set: {name: "Ann"}, _related: ${related}) { books { id } biography { id } country { id } }`;
   const unchanged = { books: [{ id: 1 }, { id: 2 }], biography: { id: 1 }, country: { id: 1 } };
@@ -523,7 +529,7 @@ describe("what asks for nothing, and what contradicts itself", () => {
     expect(await write(by(related))).toEqual(unchanged);
   });
 
-  test("P-NST-7 without anything to do the update is as without it", async () => {
+  test("P-NST-7 an update with empty related writes is an ordinary update", async () => {
     for (const related of ["", ", _related: null", ", _related: {}", ", _related: {books: {connect: []}}"])
       expect(await write(`update_nest_author_by_pk(pk_columns: {id: 1} ${related}) { id }`)).toBeNull();
   });
@@ -583,7 +589,7 @@ describe("what asks for nothing, and what contradicts itself", () => {
     expect(refused.extensions.path).toBe(`$.selectionSet.update_nest_author_by_pk.args._related${path}`);
   });
 
-  test("P-NST-7 a column that an operator sets too is refused", async () => {
+  test("P-NST-7 a column that an operator also sets is refused", async () => {
     expect(
       await failed(
         "update_nest_author(where: {}, _set: {country_id: 1}, _related: {country: {disconnect: true}}) { affected_rows }",
@@ -593,7 +599,7 @@ describe("what asks for nothing, and what contradicts itself", () => {
     );
   });
 
-  test("P-NST-7 a key that cannot be null is not given up without another", async () => {
+  test("P-NST-7 a key that may not be null is disconnected only with a replacement", async () => {
     const chapter = (related: string): string =>
       `update_nest_chapter_by_pk(pk_columns: {book_id: 3, no: 1}, _related: {book: {${related}}}) { book_id }`;
     expect(await failed(chapter("delete: true"))).toContain(
@@ -671,7 +677,7 @@ describe("permissions", async () => {
   const one = (related: string, id = 1): string =>
     `update_writer_by_pk(pk_columns: {id: ${id}}, _related: ${related}) { changed works(order_by: {id: asc}) { id title sold } }`;
 
-  test("P-NST-5 filters, presets and columns of each table and operation", async () => {
+  test("P-NST-5 filters, presets and columns of each table and operation apply", async () => {
     expect(
       await edit(
         one(
@@ -689,7 +695,7 @@ describe("permissions", async () => {
     expect(await edit(one("{works: {disconnect: {}}}"))).toMatchObject({ works: [] });
   });
 
-  test("P-NST-5 rows that the update may not touch are not there", async () => {
+  test("P-NST-5 rows that the role may not update are treated as missing", async () => {
     expect(await edit(one("{works: {delete: {}}}", 3))).toBeNull();
     expect(await edit(one("{works: {connect: [{id: 2}]}}", 2))).toMatchObject({
       refused: { message: expect.stringContaining('since table "book" has no such row') },
@@ -702,7 +708,7 @@ describe("permissions", async () => {
     });
   });
 
-  test("P-NST-5 a check that does not hold undoes all of it", async () => {
+  test("P-NST-5 a violated check undoes the whole mutation", async () => {
     for (const [related, path] of [
       ['{works: {delete: {}, insert: {data: [{title: "x"}, {title: "Bad"}]}}}', "works.insert.data"],
       ['{works: {delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}}', "works.update[0]"],
@@ -716,7 +722,7 @@ describe("permissions", async () => {
     });
   });
 
-  test("P-NST-5 what the role may not do is not in its schema", async () => {
+  test("P-NST-5 operations without permission are not in the role's schema", async () => {
     const editor = await schemaOf(governed, "editor");
     expect(Object.keys(editor.members("writer_rel_works_update_input")).sort()).toEqual([
       "connect",
@@ -742,7 +748,7 @@ describe("permissions", async () => {
     expect(clerk.has("nest_book_key_columns_input")).toBe(false);
   });
 
-  test("P-NST-5 names are those of the metadata, and the state of all writes is answered as far as it may be seen", async () => {
+  test("P-NST-5 names are those of the metadata, and the response shows the final state that the role may see", async () => {
     expect(
       await edit(`update_nest_country_by_pk(pk_columns: {id: 1}, _set: {name: "S"}, _related: {writers: {
         connect: [{penName: "Ben"}, {id: 2}]
@@ -757,7 +763,7 @@ describe("permissions", async () => {
     });
   });
 
-  test("P-NST-5 X-SEQ-3 a row that leaves the permission halfway still refers to the deleted row", async () => {
+  test("P-NST-5 X-SEQ-3 a row that leaves the permission during the mutation still refers to the deleted row", async () => {
     const end = (more: string): Promise<any> =>
       write(
         `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${more}}, _related: {home: {delete: true}}) { country_id }`,
@@ -777,7 +783,7 @@ describe("permissions", async () => {
   });
 });
 
-describe("rights of the database", async () => {
+describe("grants of the database", async () => {
   await database.query(`
     grant usage on schema nest to music_editor;
     grant select on all tables in schema nest to music_editor;
@@ -799,7 +805,7 @@ describe("rights of the database", async () => {
       asAdmin("music_editor"),
     );
 
-  test("P-NST-5 grants on columns decide what there is", async () => {
+  test("P-NST-5 grants on columns decide the schema", async () => {
     const schema = await schemaOf(api, "music_editor");
     expect(Object.keys(schema.members("nest_author_related_input"))).toEqual(["books"]);
     expect(Object.keys(schema.members("nest_author_rel_books_update_input")).sort()).toEqual([
@@ -817,7 +823,7 @@ describe("rights of the database", async () => {
     ]);
   });
 
-  test("P-NST-5 row policies hold for each write", async () => {
+  test("P-NST-5 row policies apply to each write", async () => {
     expect(
       await edit(
         '{delete: {}, update: [{where: {}, _set: {title: "U"}}], insert: {data: {title: "N", place: 5}}, connect: [{id: 4}]}',
@@ -832,7 +838,7 @@ describe("rights of the database", async () => {
     expect(await edit("{disconnect: {}}")).toEqual({ books: [] });
   });
 
-  test("P-NST-5 rows of which the role may not select all columns are not written with others", async () => {
+  test("P-NST-5 rows with unreadable columns are not written together with others", async () => {
     await database.query(
       "revoke select on nest.book from music_editor; grant select (id, title, author_id, place) on nest.book to music_editor",
     );
@@ -843,7 +849,7 @@ describe("rights of the database", async () => {
     });
   });
 
-  test("P-NST-5 and so do their checks", async () => {
+  test("P-NST-5 checks of the row policies undo the whole mutation", async () => {
     for (const related of [
       '{delete: {}, insert: {data: {title: "Bad"}}}',
       '{delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}',
@@ -857,7 +863,7 @@ describe("rights of the database", async () => {
 });
 
 describe("one transaction", () => {
-  test("P-NST-9 an error of the database has the place of the write, and undoes all", async () => {
+  test("P-NST-9 an error of the database has the path of its write and undoes all", async () => {
     await database.query(`
       create function nest.no_more() returns trigger language plpgsql as $$ begin
         if new.title = 'raise' then raise exception 'no more' using hint = 'never'; end if; return new; end $$;
@@ -887,7 +893,7 @@ describe("one transaction", () => {
     await database.query("drop function nest.no_more cascade");
   });
 
-  test("P-NST-9 what is deferred is checked at the end", async () => {
+  test("P-NST-9 deferred constraints are checked at the end", async () => {
     await database.query(`
       alter table nest.book drop constraint book_author_id_place_key;
       alter table nest.book add constraint book_author_id_place_key unique (author_id, place) deferrable initially deferred;
@@ -909,7 +915,7 @@ describe("one transaction", () => {
     await api.reload();
   });
 
-  test.skipIf(!capabilities.realServer)("P-NST-9 writes to the same rows wait for each other", async () => {
+  test.skipIf(!capabilities.realServer)("P-NST-9 concurrent writes to the same rows wait for each other", async () => {
     const add = (title: string): Promise<any> =>
       write(`update_nest_author_by_pk(pk_columns: {id: 1}, _inc: {book_count: 1}, _related: {books: {
         insert: {data: {title: "${title}"}}, update: [{where: {id: {_eq: 1}}, _inc: {sold: 1}}]
@@ -921,7 +927,7 @@ describe("one transaction", () => {
   });
 
   test.skipIf(!capabilities.realServer)(
-    "P-NST-9 a deadlock is an error of one of them, which leaves nothing",
+    "P-NST-9 a deadlock is an error of one mutation, which leaves no change",
     async () => {
       await database.query(`
       create sequence nest.arrived;
@@ -951,7 +957,7 @@ describe("one transaction", () => {
 });
 
 describe("limits", () => {
-  test("P-NST-9 values count as those of inserts do", async () => {
+  test("P-NST-9 values are counted as for inserts", async () => {
     const small = await startApi({ ...settings, maxInsertValues: 12 });
     const connects = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: [${Array(count).fill("{id: 4}").join()}]}}) { id }`;
@@ -966,7 +972,7 @@ describe("limits", () => {
     expect(await failed(nested(2000), {}, {}, small)).toBeDefined();
   });
 
-  test("P-NST-9 statements count as those of other writes do", async () => {
+  test("P-NST-9 statements are counted as for other writes", async () => {
     const small = await startApi({ ...settings, maxWriteStatements: 3 });
     const updates = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {update: [${Array(count).fill('{where: {}, _set: {title: "x"}}').join()}]}}) { id }`;
@@ -974,7 +980,7 @@ describe("limits", () => {
     expect(await failed(updates(3), {}, {}, small)).toContain("the operation has more than 3 statements that write");
   });
 
-  test("P-NST-9 what a role may cost, and that writes have filters", async () => {
+  test("P-NST-9 cost limits and required filters apply", async () => {
     const limited = await startApi({ ...settings, costLimits: { music_editor: 1 } });
     const cheap = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
     expect(await failed(cheap, {}, asAdmin("music_editor"), limited)).toContain("estimated cost");
@@ -987,7 +993,7 @@ describe("limits", () => {
 });
 
 describe("beside other plugins", () => {
-  test("P-NST-1 relationships that only the metadata has, of views too", async () => {
+  test("P-NST-1 relationships of the metadata can be written, also of views", async () => {
     await database.query(`
       create view nest.writers as select id, name, count(*) over () as among from nest.author;
       create function nest.rename() returns trigger language plpgsql as $$ begin
@@ -1018,7 +1024,7 @@ describe("beside other plugins", () => {
     await database.query("drop view nest.writers; drop function nest.rename");
   });
 
-  test("P-NST-9 the reason for an empty result is reported for each write", async () => {
+  test("P-NST-9 an empty result is explained for each write", async () => {
     const asked = await startApi({ ...settings, explainEmpty: "admin" });
     const query = "mutation { update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id } }";
     const answer = await asked.post("/v1/graphql", { headers: { ...asAdmin(), "x-relapi-why": "1" }, body: { query } });
@@ -1026,7 +1032,7 @@ describe("beside other plugins", () => {
     expect(answer.headers["x-relapi-why"]).toContain('"not counted: a condition needs the row around it"');
   });
 
-  test("P-NST-1 names follow the convention", async () => {
+  test("P-NST-1 names follow the naming convention", async () => {
     const convention = documentOf(
       [table("nest.author"), table("nest.book")],
       {},
@@ -1058,14 +1064,14 @@ describe("beside other plugins", () => {
     ).toEqual({ wroteIt: { name: "N" } });
   });
 
-  test("P-NST-1 the Relay schema has it too", async () => {
+  test("P-NST-1 the Relay schema has related writes", async () => {
     const query =
       "mutation { update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { name } }";
     const answer = await api.post("/v1beta1/relay", { headers: asAdmin(), body: { query } });
     expect(answer.json()).toEqual({ data: { update_nest_author_by_pk: { name: "Ann" } } });
   });
 
-  test("P-NST-9 rows that are deleted softly stay, and are not there", async () => {
+  test("P-NST-9 softly deleted rows are kept and hidden", async () => {
     await database.query("alter table nest.note add column deleted_at timestamptz");
     const soft = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
     const one = (related: string): Promise<any> =>
@@ -1081,7 +1087,7 @@ describe("beside other plugins", () => {
     await database.query("alter table nest.note drop column deleted_at");
   });
 
-  test("P-NST-1 without it, the schema is that of the contract", async () => {
+  test("P-NST-1 without the plugin the argument is unknown", async () => {
     const text = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
     expect(await failed(text, {}, {}, plain)).toBe(
       "validation-failed $.selectionSet.update_nest_author_by_pk: 'update_nest_author_by_pk' has no argument named '_related'",

@@ -50,7 +50,7 @@ const decoded = (text: string): unknown => JSON.parse(Buffer.from(text, "base64"
 const PAGE = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
 describe("the schema", () => {
-  test("P-RLY-1 P-RLY-2 it is one that graphql-js takes, with nodes, connections and no lists", async () => {
+  test("P-RLY-1 P-RLY-2 graphql-js accepts the Relay schema, which has nodes and connections instead of lists", async () => {
     const { data } = await ask(getIntrospectionQuery());
     const schema = buildClientSchema(data as IntrospectionQuery);
     expect(validateSchema(schema)).toEqual([]);
@@ -65,7 +65,7 @@ describe("the schema", () => {
     expect(possible).not.toContain("bare");
   });
 
-  test("P-RLY-1 the schema of /v1/graphql is as it was", async () => {
+  test("P-RLY-1 the schema of /v1/graphql is unchanged", async () => {
     const { data } = await api.gql("{ pair(limit: 1) { a } }");
     expect(data).toEqual({ pair: [{ a: 1 }] });
     expect((await api.gql('{ node(id: "x") { id } }')).errors[0].message).toMatch(
@@ -117,7 +117,7 @@ describe("nodes", () => {
     ["an object in it", Buffer.from('[1,"public","pair",1,{"a":1}]').toString("base64")],
     ["a NUL", Buffer.from('[1,"public","pair",1,"\\u0000"]').toString("base64")],
     ["nothing", ""],
-  ])("P-RLY-3 refused: %s", async (_what, id) => {
+  ])("P-RLY-3 an invalid global id is refused: %s", async (_what, id) => {
     expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
       {
         message: "the global id is invalid",
@@ -134,7 +134,7 @@ describe("nodes", () => {
     ["typed", '"zz"', '"2024-01-01"', "true"],
     ["typed", '"b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e"', '"2023-02-29"', "true"],
     ["typed", '"b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e"', '"2024-01-01"', "1"],
-  ])("P-RLY-3 refused: a key of another type, in %s (plus L8)", async (name, ...key) => {
+  ])("P-RLY-3 a global id with a key of another type in %s is refused (plus L8)", async (name, ...key) => {
     const id = Buffer.from(`[1,"public","${name}",${key.join()}]`).toString("base64");
     expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
       {
@@ -144,7 +144,7 @@ describe("nodes", () => {
     ]);
   });
 
-  test("P-RLY-3 keys of every type lead back to their rows (plus L8)", async () => {
+  test("P-RLY-3 global ids of every key type lead to their rows (plus L8)", async () => {
     const { data } = await ask("{ typed_connection { nodes { id } } times_connection { nodes { id } } }");
     const ids = [...data.typed_connection.nodes, ...data.times_connection.nodes].map(({ id }: any) => id);
     expect(ids).toHaveLength(6);
@@ -152,7 +152,7 @@ describe("nodes", () => {
       expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).data).toEqual({ node: { id } });
   });
 
-  test("P-RLY-7 it leads to no row that the caller does not see", async () => {
+  test("P-RLY-7 a global id leads to no row that the caller may not see", async () => {
     const id = Buffer.from('[1, "public", "guarded", 1]').toString("base64");
     const as = (user: string) => asAdmin("music_reader", { "user-id": user });
     expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, as("bob"))).data).toEqual({ node: { id } });
@@ -178,7 +178,7 @@ const ORDERS = [
 ];
 
 describe("connections", () => {
-  test.each(ORDERS)("P-RLY-4 both ways along %s are all rows, once each", async (order) => {
+  test.each(ORDERS)("P-RLY-4 the pages in both directions along %s contain every row once", async (order) => {
     const terms = order.replace(/^\[|\]$/g, "");
     const query = `{ log_entry(order_by: [${[terms, "{ id: asc }"].filter((term) => term !== "").join()}]) { id } }`;
     const plain = await api.post("/v1/graphql", { headers: asAdmin(), body: { query } });
@@ -213,7 +213,7 @@ describe("connections", () => {
     expect(backward.reverse().flat()).toEqual(expected);
   });
 
-  test("P-RLY-2 in rows, with filters, aliases and __typename at every level", async () => {
+  test("P-RLY-2 connections work in related rows, with filters, aliases and __typename at every level", async () => {
     const { data, errors } = await ask(`{
       some: artist_connection(where: { albums: {} }, order_by: { name: asc }, first: 2) {
         __typename pageInfo { __typename on: hasNextPage }
@@ -237,7 +237,7 @@ describe("connections", () => {
     );
   });
 
-  test("P-RLY-4 an empty page", async () => {
+  test("P-RLY-4 a page without rows has no edges and no cursors", async () => {
     const { data } = await ask(`{ pair_connection(where: { a: { _eq: -1 } }, first: 2) { edges { cursor } ${PAGE} } }`);
     expect(data.pair_connection).toEqual({
       edges: [],
@@ -255,7 +255,7 @@ describe("connections", () => {
     });
   });
 
-  test("P-RLY-4 the cursor of no rows is the start, or the end (plus L7)", async () => {
+  test("P-RLY-4 an empty cursor is the start or the end (plus L7)", async () => {
     const { data, errors } = await ask(`{
       a: pair_connection(first: 2, after: "") { nodes { a note } pageInfo { hasPreviousPage } }
       b: pair_connection(last: 1, before: "") { nodes { a note } pageInfo { hasNextPage } } }`);
@@ -272,7 +272,7 @@ describe("connections", () => {
     });
   });
 
-  test("P-RLY-2 nodes are the rows of the edges, in both directions and in rows (plus L7)", async () => {
+  test("P-RLY-2 nodes are the rows of the edges in both directions, also in related rows (plus L7)", async () => {
     for (const window of ["first: 4", "last: 4"]) {
       const { data } = await ask(
         `{ log_entry_connection(${window}, order_by: {kind: asc}) { edges { node { id } } nodes { id } more: nodes { kind } } artist_connection(first: 2) { nodes { name albums_connection(first: 1) { nodes { title } edges { node { title } } } } } }`,
@@ -285,7 +285,7 @@ describe("connections", () => {
     }
   });
 
-  test("P-RLY-4 a page begins where an index finds it", async () => {
+  test("P-RLY-4 a page is found by an index", async () => {
     await api.sql(
       "create table long_log (id int primary key, at int not null); insert into long_log select n, n / 3 from generate_series(1, 30000) as n; create index on long_log (at, id); analyze long_log",
     );
@@ -305,7 +305,7 @@ describe("connections", () => {
     expect(plan).not.toContain("Rows Removed");
   });
 
-  test("P-RLY-6 limits of the server end a page, not the rows", async () => {
+  test("P-RLY-6 row limits of the server shorten a page and lose no row", async () => {
     const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
     const { data } = await askOf(capped)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
     expect(data.log_entry_connection.edges).toHaveLength(4);
@@ -315,7 +315,7 @@ describe("connections", () => {
     });
   });
 
-  test("P-RLY-6 the limit of a permission ends a page too, and pageInfo goes with it", async () => {
+  test("P-RLY-6 the limit of a permission shortens a page, and pageInfo reports it", async () => {
     const metadata = documentOf([
       table("log_entry", {
         select_permissions: permissions({ music_reader: { columns: ["id", "kind"], filter: {}, limit: 3 } }),
@@ -362,7 +362,7 @@ describe("connections", () => {
       '"distinct_on" goes with "first" and "after" only',
       "distinct_on",
     ],
-  ])("P-RLY-5 refused, at the argument: %s (plus L3)", async (_what, given, message, argument) => {
+  ])("P-RLY-5 an invalid argument is refused with its path: %s (plus L3)", async (_what, given, message, argument) => {
     const refused = (field: string) => [
       { message, extensions: { path: `$.selectionSet.${field}.args.${argument}`, code: "validation-failed" } },
     ];
@@ -388,14 +388,14 @@ describe("connections", () => {
       );
   });
 
-  test("P-RLY-4 P-RLY-6 DB_MAX_ROWS cuts the page and not the total (L7)", async () => {
+  test("P-RLY-4 P-RLY-6 DB_MAX_ROWS shortens the page and not totalCount (L7)", async () => {
     const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
     const { data } = await askOf(capped)("{ log_entry_connection { totalCount edges { cursor } } }");
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.totalCount).toBe(23);
   });
 
-  test("P-RLY-7 row policies hold for the cursor of any caller", async () => {
+  test("P-RLY-7 row policies apply to the cursor of any caller", async () => {
     const as = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 2, after: $c) { edges { node { owner } } pageInfo { endCursor } } }";
@@ -404,7 +404,7 @@ describe("connections", () => {
     expect(ann.data.guarded_connection.edges).toEqual([{ node: { owner: "ann" } }, { node: { owner: "ann" } }]);
   });
 
-  test("P-RLY-4 the total counts the rows that a row policy shows, whatever the page (L7)", async () => {
+  test("P-RLY-4 totalCount counts the rows that a row policy shows, on every page (L7)", async () => {
     const as = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 1, after: $c) { totalCount pageInfo { endCursor } } }";
@@ -415,7 +415,7 @@ describe("connections", () => {
   });
 });
 
-describe("the endpoint", () => {
+describe("the endpoint of Relay", () => {
   test("P-RLY-1 mutations return nodes", async () => {
     const { data, errors } = await ask('mutation { insert_pair_one(object: { a: 7, b_c: "n" }) { id } }');
     if (errors === undefined) expect(decoded(data.insert_pair_one.id)).toEqual([1, "public", "pair", 7, "n"]);
@@ -426,7 +426,7 @@ describe("the endpoint", () => {
     expect(decoded(written.data.delete_guarded_by_pk.id)).toEqual([1, "public", "guarded", 99]);
   });
 
-  test("P-RLY-1 what it takes", async () => {
+  test("P-RLY-1 the endpoint accepts only POST and valid bodies", async () => {
     expect((await api.get("/v1beta1/relay")).status).toBe(405);
     expect((await api.options("/v1beta1/relay")).headers["allow"]).toBe("OPTIONS, POST");
     const bad = await api.post("/v1beta1/relay", { body: "{" });
@@ -443,7 +443,7 @@ describe("the endpoint", () => {
     expect(refused.json().errors[0].extensions.code).toBe("access-denied");
   });
 
-  test("P-RLY-1 variables that the document does not declare are the client's own (plus M1)", async () => {
+  test("P-RLY-1 variables that the document does not declare are ignored (plus M1)", async () => {
     const found = await ask("query ($n: Int) { pair_connection(first: $n) { nodes { a } } }", {
       n: 1,
       connections: ["x"],
@@ -468,7 +468,7 @@ describe("the endpoint", () => {
     expect([answer.status, answer.json().code]).toEqual([404, "not-found"]);
   });
 
-  test("P-RLY-1 G-TX-6 a request says how its transaction ends, where it may", async () => {
+  test("P-RLY-1 G-TX-6 a request may choose how its transaction ends, if the setting allows it", async () => {
     const free = await startApi({ ...forGraphql(), preset: plus, on: api.database, dbTxEnd: "commit-allow-override" });
     await api.sql("insert into bare values ('kept')");
     const query = 'mutation { update_bare(where: {note: {_eq: "kept"}}, _set: {note: "changed"}) { affected_rows } }';

@@ -25,8 +25,8 @@ const PATH = "/buoy?select=id&depth=lt.20&label=eq.b1";
 
 const why = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
 
-describe("reported conditions", () => {
-  test("P-WHY-2 P-WHY-3 a role learns about the rows that it sees", async () => {
+describe("explanations", () => {
+  test("P-WHY-2 P-WHY-3 a role receives an explanation for the rows that it may see", async () => {
     const answer = await api.get(PATH, { headers: { ...ann, ...WHY } });
     expect([answer.status, answer.json()]).toEqual([200, []]);
     expect(why(answer)).toEqual({
@@ -45,7 +45,7 @@ describe("reported conditions", () => {
     });
   });
 
-  test("P-WHY-2 offset and limit are steps, on both surfaces (L9)", async () => {
+  test("P-WHY-2 offset and limit are steps of the explanation on both surfaces (L9)", async () => {
     const rowsOf = async (path: string, headers = {}): Promise<unknown> =>
       why(await api.get(path, { headers: { ...ann, ...WHY, ...headers } })).relations[0].rows;
     expect(await rowsOf("/buoy?offset=5000")).toEqual([{ seen: 8 }, { offset: 0, condition: "5000" }, { returned: 0 }]);
@@ -63,7 +63,7 @@ describe("reported conditions", () => {
     ]);
   });
 
-  test("P-WHY-2 the answer is the same, and later requests are not told", async () => {
+  test("P-WHY-2 the response is unchanged, and later requests get no explanation", async () => {
     const plain = await api.get("/buoy?order=id", { headers: ann });
     const asked = await api.get("/buoy?order=id", { headers: { ...ann, ...WHY } });
     expect(asked.text).toBe(plain.text);
@@ -71,7 +71,7 @@ describe("reported conditions", () => {
     expect((await api.get("/buoy?order=id", { headers: ann })).headers["x-relapi-why"]).toBeUndefined();
   });
 
-  test("P-WHY-3 an administrator learns about policies, as the role", async () => {
+  test("P-WHY-3 an administrator receives an explanation of row policies, as the role", async () => {
     for (const on of [api, admins]) {
       const answer = await on.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } });
       expect([answer.status, answer.json()]).toEqual([200, []]);
@@ -98,7 +98,7 @@ describe("reported conditions", () => {
     }
   });
 
-  test("P-WHY-2 writes are explained, and written once", async () => {
+  test("P-WHY-2 writes are explained and run once", async () => {
     const patch = (label: string) =>
       api.patch(`/buoy?depth=gt.10&label=eq.${label}`, {
         headers: { ...ann, ...WHY, prefer: "return=representation" },
@@ -127,7 +127,7 @@ describe("reported conditions", () => {
     await api.sql("insert into sea.buoy values (30, 'ann', 30, 'b30')");
   });
 
-  test("P-WHY-2 embeds, and texts that no header holds", async () => {
+  test("P-WHY-2 embeds are explained, with texts that a header cannot contain", async () => {
     const answer = await api.get("/ports?select=name,vessels!inner(name)&vessels.name=eq.%C3%BCn%C3%AF", {
       headers: { ...ann, ...WHY },
     });
@@ -141,14 +141,14 @@ describe("reported conditions", () => {
     });
   });
 
-  test("P-WHY-4 what is too long is left out, with a note", async () => {
+  test("P-WHY-4 a long explanation is shortened with a note", async () => {
     const filters = Array.from({ length: 60 }, (_, i) => `label=neq.${"x".repeat(100)}${i}`).join("&");
     const answer = await api.get(`/buoy?${filters}`, { headers: { ...ann, ...WHY } });
     expect(answer.status).toBe(200);
     expect(why(answer)).toEqual({ role: "sea_clerk", relations: [], note: expect.stringContaining("too long") });
   });
 
-  test("P-WHY-4 a request that fails has none", async () => {
+  test("P-WHY-4 a request that fails has no explanation", async () => {
     const answer = await api.get("/buoy?depth=eq.x", { headers: { ...ann, ...WHY } });
     expect([answer.status, why(answer)]).toEqual([400, null]);
   });
@@ -171,7 +171,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
       body: { query: "query ($t: String) { album(where: { title: { _eq: $t } }) { id } }", variables: { t: "none" } },
     });
 
-  test("P-WHY-3 an administrator learns about the permission and its condition", async () => {
+  test("P-WHY-3 an administrator receives the permission and its condition", async () => {
     const [{ total } = {}] = await graphql.sql("select count(*)::int as total from album");
     const answer = await ask(asAdmin("reader"));
     expect(answer.json()).toEqual({ data: { album: [] } });
@@ -183,7 +183,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
     ]);
   });
 
-  test("P-WHY-3 the role itself learns neither about hidden rows nor about the condition", async () => {
+  test("P-WHY-3 a role receives neither hidden rows nor the condition of its permission", async () => {
     const token = bearer({
       "https://hasura.io/jwt/claims": { "x-hasura-default-role": "reader", "x-hasura-allowed-roles": ["reader"] },
     });
@@ -198,7 +198,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
 });
 
 describe("callers who get an explanation", () => {
-  test("P-WHY-1 never an anonymous caller", async () => {
+  test("P-WHY-1 anonymous callers never receive an explanation", async () => {
     for (const on of [api, admins, off]) {
       const answer = await on.get(PATH, { headers: WHY });
       expect([answer.status, why(answer)]).toEqual([200, null]);
@@ -206,13 +206,13 @@ describe("callers who get an explanation", () => {
     expect(why(await api.get(PATH, { headers: { ...WHY, ...bearer({ role: "sea_anon" }) } }))).toBeNull();
   });
 
-  test("P-WHY-1 with `admin` no other caller, and no wrong secret", async () => {
+  test("P-WHY-1 with the setting admin only administrators receive an explanation", async () => {
     expect(why(await admins.get(PATH, { headers: { ...ann, ...WHY } }))).toBeNull();
     const wrong = await admins.get(PATH, { headers: { ...ann, ...WHY, "x-session-admin-secret": "guess" } });
     expect([wrong.status >= 400, why(wrong)]).toEqual([true, null]);
   });
 
-  test("P-WHY-1 off by default, for administrators too; without the plugin the header is unknown", async () => {
+  test("P-WHY-1 explanations are off by default, and without the plugin the header is unknown", async () => {
     expect(why(await off.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } }))).toBeNull();
     const plain = await startApi({
       preset: plus,

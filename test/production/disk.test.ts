@@ -25,7 +25,7 @@ const smallDisk = (size: string): string => {
 };
 
 describe.skipIf(!canMount)("a full disk", () => {
-  test("R-ADM-7 of the embedded database: writes are refused with 503, reads go on, and writes too once there is room", async () => {
+  test("R-ADM-7 the embedded database on a full disk refuses writes with 503, serves reads, and accepts writes again with room", async () => {
     const folder = smallDisk("60m");
     const secret = "administrator of the disk";
     const server = await startStandalone({ DATA_DIR: join(folder, "data"), ADMIN_SECRET: secret, LOG_LEVEL: "silent" });
@@ -57,7 +57,7 @@ describe.skipIf(!canMount)("a full disk", () => {
   });
 
   test.skipIf(!hasPostgres)(
-    "R-ADM-7 X-MET-2 of PostgreSQL: writes are refused in each surface's words, reads go on, /ready and the metrics tell",
+    "R-ADM-7 X-MET-2 PostgreSQL on a full disk refuses writes and serves reads, and /ready and the metrics report it",
     async () => {
       const folder = smallDisk("8m");
       const database = await startPrimary();

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 import { createShop, keepAsking, logOf, startShop } from "./failures.ts";
 
 describe.skipIf(!hasPostgres)("several hosts", () => {
-  test("R-HST-5 a promoted standby takes over: no write is lost, reads and writes are back, live queries catch up", async () => {
+  test("R-HST-5 after the promotion of a standby no write is lost, reads and writes work, and live queries catch up", async () => {
     // writes of the API wait for the first standby, those of the test do not
     const primary = await startPrimary(["synchronous_standby_names = 'FIRST 1 (s1)'"]);
     await createShop(primary);
@@ -64,7 +64,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     await api.close();
   });
 
-  test("R-HST-6 a hot standby as the only server: reads and live queries, and a quiet log", async () => {
+  test("R-HST-6 a hot standby as the only server serves reads and live queries with few log lines", async () => {
     const primary = await startPrimary();
     await createShop(primary);
     const standby = await startStandby(primary, "s1");

@@ -72,7 +72,7 @@ beforeAll(async () => {
 }, LONG_MS);
 
 describe.skipIf(!canRun)("R-SC-12", () => {
-  test("R-SC-12 the first live query, asked for while the server starts, is prepared in pieces", async () => {
+  test("R-SC-12 the preparation for a live query during the start runs in pieces", async () => {
     const { database: _, ...own } = db.options;
     const handler = relApi(
       fullCompat({ ...own, dbSchemas: ["big"], anonRole: "sea_anon", adminSecret, logLevel: "silent" }),
@@ -103,7 +103,7 @@ describe.skipIf(!canRun)("R-SC-12", () => {
 });
 
 describe.skipIf(!canRun)("R-SC-11", () => {
-  test("R-SC-11 a reload is done in pieces, between which requests are answered", async () => {
+  test("R-SC-11 R-SC-11a a reload runs in pieces, between which requests are answered", async () => {
     const api = await startApi({ dbSchemas: ["big"], cacheBytes: 512 * 1024 * 1024 });
     let isOver = false;
     const failures: string[] = [];
@@ -140,7 +140,7 @@ describe.skipIf(!canRun)("R-SC-11", () => {
     expect(await introspect(api)).toEqual(await introspect(fresh));
   });
 
-  test("R-SC-11 no request to a server of its own fails while it reloads", async () => {
+  test("R-SC-11 no request to a standalone server fails during a reload", async () => {
     const server = await startStandalone({
       DATABASE_URL: db.options.databaseUrl,
       DB_SCHEMAS: "big",

@@ -15,8 +15,8 @@ beforeAll(async () => {
   await createShop(server);
 });
 
-describe.skipIf(!hasPostgres)("sessions that are killed", () => {
-  test("R-HST-7 G-DBE-13 all of them, again and again: no read fails, and nothing fails twice", async () => {
+describe.skipIf(!hasPostgres)("killed sessions", () => {
+  test("R-HST-7 G-DBE-13 R-HST-7a no read fails and no write runs twice while all sessions are killed repeatedly", async () => {
     const api = await startShop(server.url, { adminSecret: undefined, dbPool: 3, dbPoolAcquisitionTimeout: 120 });
     const rest = (path: string) => api.get(`/${path}`);
     const gql = async (query: string) => {
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)("sessions that are killed", () => {
 });
 
 describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
-  test("R-HST-9 every request ends with 5xx, and the service works after the network does", async () => {
+  test("R-HST-9 every request ends with 5xx during a network failure, and the service works afterwards", async () => {
     const network = await startProxy(server.port);
     const log = logOf();
     const api = await startShop(`postgres://postgres@${network.place}/postgres?connect_timeout=2`, {
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await api.close();
   });
 
-  test("R-HST-9 what hangs on it ends when the server cannot be reached twice, and nothing tries again (ci 6)", async () => {
+  test("R-HST-9 R-HST-9a waiting requests end without repetition if the server cannot be reached twice (ci 6)", async () => {
     const network = await startProxy(server.port);
     const start = (dbPool: number) =>
       startShop(`postgres://postgres@${network.place}/postgres`, {
@@ -166,7 +166,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     }
   });
 
-  test("R-HST-9 a connection that died unnoticed: its read is answered on another", async () => {
+  test("R-HST-9 a read on a connection that was lost unnoticed is answered on another", async () => {
     const network = await startProxy(server.port);
     const api = await startShop(`postgres://postgres@${network.place}/postgres`, { dbPool: 2, dbSilenceCheck: 1 });
     await Promise.all([api.get("/crate?id=eq.1"), api.get("/crate?id=eq.1")]);
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await api.close();
   });
 
-  test("R-HST-9 R-HST-10 a long statement runs on, up to the limit", async () => {
+  test("R-HST-9 R-HST-10 a long statement continues up to the limit", async () => {
     const patient = await startShop(server.url, { dbSilenceCheck: 0.2 });
     expect((await patient.get("/rpc/slow?seconds=2")).status).toBe(200);
     await patient.close();
@@ -192,7 +192,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
   });
 });
 
-describe.skipIf(!hasPostgres)("logins that are refused", () => {
+describe.skipIf(!hasPostgres)("refused logins", () => {
   let url: string;
   beforeAll(async () => {
     await server.query("create role keyed login superuser password 'right'");
@@ -200,7 +200,7 @@ describe.skipIf(!hasPostgres)("logins that are refused", () => {
     url = server.url.replace("postgres@", "keyed:right@");
   });
 
-  test("C-SET-5 a certificate that is missing or not asked for ends the start", async () => {
+  test("C-SET-5 a missing certificate, or one that the server does not request, ends the start", async () => {
     const log = logOf();
     const missing = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
     await expect(missing).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
@@ -208,7 +208,7 @@ describe.skipIf(!hasPostgres)("logins that are refused", () => {
     expect(JSON.stringify(log.lines)).toContain("sslrootcert");
   });
 
-  test("R-HST-11 a login that can no longer be made is one line, and another when it is back", async () => {
+  test("R-HST-11 a refused login is logged in one line, and its recovery in another", async () => {
     const log = logOf();
     const api = await startShop(url, { dbPool: 3, dbSchemaPollInterval: 0, logger: log.logger });
     expect((await api.get("/crate")).status).toBe(200);

@@ -173,7 +173,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     pooler = await startPgBouncer(direct, { users: ["sea_login", "postgres"] });
   });
 
-  test.each(poolerKinds())("R-TX-15 %s: not one request fails, the first ones neither", async (kind, settings) => {
+  test.each(poolerKinds())("R-TX-15 %s: no request fails, including the first ones", async (kind, settings) => {
     const own = await startPgBouncer(direct, { users: ["sea_login"], settings });
     for (let turn = 0; turn < 2; turn++) {
       const api = await start({ databaseUrl: own.through(direct) });
@@ -183,7 +183,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     await own.stop();
   });
 
-  test("R-TX-15 a client that leaves stops its statement, and no other", async () => {
+  test("R-TX-15 a client that disconnects stops only its own statement", async () => {
     const api = await start();
     const running = () =>
       db.query(
@@ -198,7 +198,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     expect(await ask(api, 80, "after leaving")).toEqual([]);
   });
 
-  test("R-TX-15 nor if only failures reveal the pooler", async () => {
+  test("R-TX-15 no request fails if only errors reveal the pooler", async () => {
     // like a pooler that forwards the process id of its first backend
     const other = await startPgBouncer(direct, { users: ["sea_login"] });
     const api = await start({ databaseUrl: other.through(direct), databasePooler: "session" });
@@ -209,7 +209,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     expect(logged.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
   });
 
-  test("R-TX-15 statements that a pooler keeps prepared on a backend, for others, stay", async () => {
+  test("R-TX-15 statements that a pooler has prepared on a backend for others are kept", async () => {
     // PgBouncer from 1.21 on does this with max_prepared_statements: by the protocol, under its own names
     const own = await startPgBouncer(direct, { users: ["sea_login"], settings: ["default_pool_size = 1"] });
     await withClient(own.through(direct), async (client) => {
@@ -226,7 +226,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     await own.stop();
   });
 
-  test("R-TX-15 connections that are opened when the pooler is gone have prepared statements again", async () => {
+  test("R-TX-15 connections that are opened directly to the server have prepared statements again", async () => {
     const proxy = await startProxy(pooler.port);
     const url = new URL(direct);
     url.host = proxy.place;
@@ -243,7 +243,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     await api.close();
   });
 
-  test("R-TX-15 nothing is prepared, and no setting stays on a backend", async () => {
+  test("R-TX-15 R-TX-15a no statement is prepared, and no setting stays on a backend", async () => {
     const api = await start();
     for (let turn = 0; turn < 2; turn++) await ask(api, 80, `nothing ${turn}`);
     const found = await withClient(pooler.through(direct), (client) =>
@@ -257,7 +257,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   test.each([
     ["that succeeds", { fails: false }, 200],
     ["that fails", { fails: true }, 400],
-  ])("R-TX-15 a function %s leaves nothing to the next caller", async (_, body, status) => {
+  ])("R-TX-15 R-TX-15b state that a function %s leaves is not seen by the next caller", async (_, body, status) => {
     const api = await start();
     const zone = (await api.get("/rpc/found")).json().zone;
     for (let turn = 0; turn < 5; turn++) {
@@ -276,14 +276,14 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     ).toEqual([{ held: 0 }]);
   });
 
-  test("R-TX-15 rolled back, a function leaves nothing either", async () => {
+  test("R-TX-15 R-TX-15b state that a function leaves before a rollback is not seen", async () => {
     const api = await start({ dbTxEnd: "rollback" });
     expect((await api.post("/rpc/litter", { headers: clerk, body: {} })).status).toBe(200);
     const { zone: _, ...found } = (await api.get("/rpc/found")).json();
     expect(found).toEqual(NOTHING_LEFT);
   });
 
-  test("R-TX-15 plans that a function made for one role are not another's", async () => {
+  test("R-TX-15 R-TX-15b plans that a function made for one role are not used for another", async () => {
     const api = await start();
     for (let turn = 0; turn < 10; turn++) {
       expect((await api.post("/rpc/word", { headers: clerk, body: {} })).text).toBe('"open sesame"');
@@ -291,7 +291,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     }
   });
 
-  test("R-TX-15 deferred triggers still see who calls", async () => {
+  test("R-TX-15 R-TX-15b deferred triggers see the caller", async () => {
     const api = await start();
     const { status, text } = await api.post("/items", { headers: clerk, body: { name: "deferred" } });
     expect([status, text]).toEqual([201, ""]);
@@ -308,12 +308,12 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   });
 });
 
-describe.skipIf(!canRun)("what needs a database session of its own", () => {
+describe.skipIf(!canRun)("features that need a database session", () => {
   const DEAF = expect.stringContaining("set DATABASE_DIRECT_URL");
   // warnings about missing features do not matter here
   const warnings = () => logged.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
 
-  test("R-SC-9 R-SC-10 through a pooler a change of the schema is seen, with one warning", async () => {
+  test("R-SC-9 R-SC-10 a change of the schema through a pooler is noticed, with one warning", async () => {
     const api = await start({ dbSchemaPollInterval: 0.5 });
     await until(() => warnings().length > 0, "the warning");
     for (const name of ["one", "two"]) {
@@ -324,7 +324,7 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
     expect(warnings()).toEqual([DEAF]);
   });
 
-  test("R-SC-10 DATABASE_DIRECT_URL listens", async () => {
+  test("R-SC-10 the connection of DATABASE_DIRECT_URL receives notifications", async () => {
     const api = await start({ databaseDirectUrl: direct, dbSchemaPollInterval: 0 });
     await db.query("create table pool.told (id int); grant select on pool.told to sea_anon");
     await until(async () => {
@@ -334,13 +334,13 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
     expect(warnings()).toEqual([]);
   });
 
-  test("R-SC-10 one that leads through a pooler too does not", async () => {
+  test("R-SC-10 a DATABASE_DIRECT_URL that leads through a pooler receives no notifications", async () => {
     await start({ databaseDirectUrl: pooler.through(direct) });
     await until(() => warnings().length > 0, "the warning");
     expect(warnings()).toEqual([DEAF]);
   });
 
-  test("R-SC-10 live queries with triggers are polled where notifications do not arrive", async () => {
+  test("R-SC-10 live queries with triggers are polled if notifications do not arrive", async () => {
     const sql = await buildLiveTriggers({
       ...readEnvironment({}),
       options: { databaseUrl: direct, dbSchemas: ["pool"] },
@@ -373,7 +373,7 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
 });
 
 describe.skipIf(!canRun)("a pooler in session mode", () => {
-  test("R-TX-15 told so, it is used as the server itself", async () => {
+  test("R-TX-15 a pooler in session mode that the setting declares is used like the server", async () => {
     const inSession = await startPgBouncer(direct, {
       users: ["sea_login"],
       mode: "session",

@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     expect(levels).toEqual(levels.map((_, i) => (i % 2 === 0 ? "warn" : "info")));
   };
 
-  test("R-HST-8 reads go to the replicas in turn, writes to the primary", async () => {
+  test("R-HST-8 reads go to the replicas in turn, and writes to the primary", async () => {
     const { api, lines } = await start(standbys.map(({ place }) => place));
     await untilAnsweredBy(api, ...standbys);
     expect((await api.post("/crate", { body: '{"label":"in turn"}' })).status).toBe(201);
@@ -73,7 +73,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await api.close();
   });
 
-  test("R-HST-8 one that is away at the start delays no request", async () => {
+  test("R-HST-8 R-HST-8a a replica that is unavailable at the start delays no request", async () => {
     network.swallow();
     const { api, lines } = await start(["127.0.0.1:1", network.place]);
     expect(await placesOf(api)).toEqual(only(primary));
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await api.close();
   });
 
-  test("R-HST-8 one that dies is left out, and comes back by itself; no read fails", async () => {
+  test("R-HST-8 a replica that fails is left out and used again after its recovery, and no read fails", async () => {
     const { api, lines } = await start(standbys.map(({ place }) => place));
     await untilAnsweredBy(api, ...standbys);
     const reads = [1, 2, 3].map((id) => keepAsking(() => api.get(`/crate?id=eq.${id}`)));
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await api.close();
   });
 
-  test("R-HST-8 one that is slow is left out until it is not", async () => {
+  test("R-HST-8 a slow replica is left out until it is fast again", async () => {
     const { api } = await start([network.place]);
     await untilAnsweredBy(api, standbys[1]);
     network.delay(700);
@@ -116,7 +116,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await api.close();
   });
 
-  test("R-HST-8 a network that swallows packets: what runs there is answered by the primary", async () => {
+  test("R-HST-8 R-HST-8a reads that hang on an unreachable replica are answered by the primary", async () => {
     const { api } = await start([network.place]);
     await untilAnsweredBy(api, standbys[1]);
     network.swallow();
@@ -128,7 +128,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await api.close();
   });
 
-  test("R-HST-8 one that is behind is left out until it has caught up", async () => {
+  test("R-HST-8 a replica that lags is left out until it has caught up", async () => {
     const { api, lines } = await start([standbys[0].place]);
     const patient = (await start([standbys[0].place], 3600)).api;
     await untilAnsweredBy(api, standbys[0]);
@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     const untilReplicaAnswers = (isOfReplica: () => Promise<boolean>): Promise<void> =>
       until(isOfReplica, "the answer of the replica");
 
-    test("R-RYW-1 by a header, on both surfaces, until the replica has caught up", () =>
+    test("R-RYW-1 reads with the header of a write use the primary until the replica has caught up, on both surfaces", () =>
       behind({ readYourWrites: "header" }, async (api) => {
         const written = await api.post("/crate", {
           body: '{"label":"own-1"}',
@@ -214,7 +214,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         );
       }));
 
-    test("R-RYW-1 R-RYW-2 by a cookie; what is no position counts for nothing", () =>
+    test("R-RYW-1 R-RYW-2 R-RYW-1a a cookie does the same as the header, and an invalid position is ignored", () =>
       behind({ readYourWrites: "both" }, async (api) => {
         const { headers } = await api.patch("/crate?label=eq.first", { body: '{"n":9}' });
         expect(headers["set-cookie"]).toMatch(
@@ -240,7 +240,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         expect(await read({ "x-write-position": "FFFFFFFF/FFFFFFFF" })).toBe(9);
       }));
 
-    test("R-RYW-1 P-BAT-5 what a batch has written is read from the primary", () =>
+    test("R-RYW-1 P-BAT-5 reads after a batch use the primary", () =>
       behind({ readYourWrites: "header", preset: plus }, async (api) => {
         const written = await api.post("/api/batch", {
           body: '[{"method":"POST","path":"/crate","body":{"label":"batch-1"}}]',
@@ -252,7 +252,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         expect(await countsOf(api, "batch-1", headers)).toEqual([1, 1]);
       }));
 
-    test("R-RYW-3 nothing of it without the setting, or without the plugin", async () => {
+    test("R-RYW-3 without the setting or the plugin, writes have no position", async () => {
       for (const options of [{}, { readYourWrites: "both", parts: [without("read-your-writes")] }] as const)
         await behind(options, async (api) => {
           const { headers } = await api.patch("/crate?label=eq.second", { body: '{"n":5}' });

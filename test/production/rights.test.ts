@@ -6,7 +6,7 @@ import { bearer } from "../support/tokens.ts";
 import { logOf } from "./failures.ts";
 
 test.skipIf(!capabilities.realServer)(
-  "R-ADM-6 rights that the login role has lost are one clear line each",
+  "R-ADM-6 each right that the login role has lost is one clear line in the log",
   async () => {
     const database = await testDatabase();
     const [login, anon, other] = ["login", "anon", "other"].map((name) => `lost_${name}_${process.pid}`) as [

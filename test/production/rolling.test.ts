@@ -38,7 +38,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
   };
 
   test(
-    `R-ADM-4 ${RESTARTS} restarts of a single process and of one with workers, in turn: no request fails, and no write is lost`,
+    `R-ADM-4 no request fails and no write is lost in ${RESTARTS} restarts of a single process and of workers in turn`,
     async () => {
       const start = async (workers: string, again?: Standalone): Promise<Started> => ({
         server: await startStandalone({ ...common, WORKERS: workers }, again),

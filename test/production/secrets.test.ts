@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
       await postgres.stop();
     });
 
-    test("C-SET-8 the password of the database: new connections have the new one, and no request fails", async () => {
+    test("C-SET-8 new connections to the database use the changed password, and no request fails", async () => {
       const statuses = new Set<number>();
       const load = keepAsking(async () => {
         const { status } = await fetch(`${served.address}/api/stone`);
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     statusOf({ authorization: `Bearer ${signToken({ role: "web_anon" }, { secret })}` });
   const byAdmin = (secret: string) => statusOf({ "x-session-admin-secret": secret });
 
-  test("C-SET-8 tokens and the admin secret follow: the new one is accepted, the old one refused", async () => {
+  test("C-SET-8 changed keys of tokens and admin secrets take effect, and the old ones are refused", async () => {
     expect([await byToken(secretA), await byToken(secretB)]).toEqual([200, 401]);
     expect([await byAdmin("administrator-a"), await byAdmin("administrator-b")]).toEqual([200, 401]);
     put("jwt", secretB);
@@ -113,7 +113,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     expect([await byToken(secretA), await byAdmin("administrator-a")]).toEqual([401, 401]);
   });
 
-  test("C-SET-8 a file that is gone, empty or no secret leaves the old one, and /ready says so", async () => {
+  test("C-SET-8 a missing, empty or invalid file keeps the old secret, and /ready reports it", async () => {
     const ready = async (): Promise<string> => (await fetch(`${admin}/ready`)).text();
     put("jwt", "");
     await until(async () => (await ready()) !== "", "/ready tells of the file");
@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     await until(async () => (await ready()) === "", "/ready tells of nothing");
   });
 
-  test("C-SET-8 a secret that is too short is refused as at the start, and the old one stays", async () => {
+  test("C-SET-8 a secret that is too short is refused, and the old one stays", async () => {
     put("jwt", "short");
     const ready = async (): Promise<string> => (await fetch(`${admin}/ready`)).text();
     await until(async () => (await ready()) !== "", "/ready tells of the file");
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   });
 });
 
-test("C-SET-6 a file counts where its variable does: of several names the first that is set", () => {
+test("C-SET-6 a file has the precedence of its variable, and the first of several names applies", () => {
   const { options, files } = readEnvironment({
     DATABASE_URL: "postgres://postgres@127.0.0.1/x",
     JWT_SECRET: secretA,

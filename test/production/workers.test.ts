@@ -59,7 +59,7 @@ const unreplicated = sharing([...LOGGING, "wal_level = replica"]);
 /** The log without the check, once a minute, whether an idle connection is alive. */
 const loggedAt = ({ server }: Place): string => readFileSync(server.logFile, "utf8").replaceAll(/^.*: select\n/gm, "");
 
-describe.skipIf(!isServer)("the quiet after the last client", () => {
+describe.skipIf(!isServer)("the database after the last subscriber has left", () => {
   let place: Place;
   let machine: Machine;
   let isQuiet: () => Promise<boolean>;
@@ -74,7 +74,7 @@ describe.skipIf(!isServer)("the quiet after the last client", () => {
   const isRead = async (): Promise<boolean> => (await place.sql.run("select 1 from pg_stat_replication")).length === 1;
 
   test.each(["replication", "polling, where a view looks at the clock"])(
-    "G-SUB-13 when the last subscriber has left the database hears nothing: %s",
+    "G-SUB-13 the database receives no statement after the last subscriber has left: %s",
     async (source) => {
       if (source !== "replication") {
         await place.sql.run(
@@ -96,7 +96,7 @@ describe.skipIf(!isServer)("the quiet after the last client", () => {
     },
   );
 
-  test("G-SUB-13 the next subscriber misses nothing that comes after its first answer", async () => {
+  test("G-SUB-13 the next subscriber misses no change after its first result", async () => {
     for (let round = 1; round <= 8; round++) {
       const watcher = watch(machine.port, 2);
       await until(() => watcher.n() !== -1, "the first answer");
@@ -135,9 +135,9 @@ const sources: readonly Source[] = [
   { name: "replication, read by one of two processes", place: replicated, count: 2, interval: "20000" },
 ];
 
-describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
+describe.skipIf(!isServer)("the database after the last subscriber has left, by change source", () => {
   test.each(sources)(
-    "G-SUB-13 when the last subscriber has left the database hears nothing: $name",
+    "G-SUB-13 the database receives no statement after the last subscriber has left: $name",
     async ({ place: placeOf, count, interval, prepare }) => {
       const place = await placeOf();
       await place.sql.run("update seat set n = 0");
@@ -221,7 +221,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
   });
   afterAll(() => machine.stop());
 
-  test("X-BUS-5 they count rate limits together", async () => {
+  test("X-BUS-5 workers of one machine share their rate limits", async () => {
     expectOneBucket(await answered([machine], 24, rare), [machine]);
     const refused = await get(machine.port, undefined, rare);
     expect(refused.status).toBe(429);
@@ -236,7 +236,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
   const childrenOf = (pid: number): readonly number[] =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
 
-  test("X-MET-6 one that is stopped does not hold /metrics up, and what it has counted stays", async () => {
+  test("X-MET-6 a stopped worker does not delay /metrics, and its counts are kept", async () => {
     const metrics = async (): Promise<Readonly<Record<string, number>>> => {
       const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
       const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -281,7 +281,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
 });
 
 describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () => {
-  test("X-BUS-5 two machines count together; without Redis each for itself, with one warning, until it is back", async () => {
+  test("X-BUS-5 two machines share rate limits through Redis, and each counts separately with a warning while Redis is unavailable", async () => {
     const place = await unreplicated();
     const port = await freePort();
     const redis = await startRedis(port);

@@ -43,12 +43,12 @@ const get = async (path: string): Promise<readonly [status: number, text: string
   return [response.status, await response.text(), response.headers.get("content-type")];
 };
 
-test("R-ADM-1 live and ready are empty", async () => {
+test("R-ADM-1 R-ADM-1a /live and /ready answer 200 with an empty body", async () => {
   expect(await get("/live")).toEqual([200, "", null]);
   expect(await get("/ready")).toEqual([200, "", null]);
 });
 
-test("R-ADM-1 everything else is not there, nor are other methods", async () => {
+test("R-ADM-1 other paths of the admin listener are 404 and list the endpoints, and other methods are 404", async () => {
   const paths = "admin endpoints: /live, /ready, /metrics, /live-queries, /config, /schema_cache\n";
   for (const path of ["/", "/ports", "/live/", "/api/ports"])
     expect(await get(path)).toEqual([404, paths, "text/plain; charset=utf-8"]);
@@ -66,12 +66,12 @@ test("R-ADM-1b X-PAGE-6 a browser gets a page that links to the endpoints, with 
   for (const link of links) expect((await fetch(new URL(link, `${admin}/`))).status).not.toBe(404);
 });
 
-test("R-ADM-1 the API port has none of it", async () => {
+test("R-ADM-1 the listener of the API does not serve the admin endpoints", async () => {
   expect((await fetch(`${served.address}/live`)).status).toBe(404);
   expect((await fetch(`${served.address}/api/metrics`)).status).toBe(404);
 });
 
-test("R-ADM-1 the schema cache as JSON", async () => {
+test("R-ADM-1 /schema_cache shows the model as JSON", async () => {
   const [status, text, type] = await get("/schema_cache");
   expect([status, type]).toEqual([200, "application/json; charset=utf-8"]);
   const model = JSON.parse(text);
@@ -79,7 +79,7 @@ test("R-ADM-1 the schema cache as JSON", async () => {
   expect(model.relations["sea.vessels"]).toMatchObject({ schema: "sea", name: "vessels", primaryKey: ["id"] });
 });
 
-test("R-ADM-1 the schema cache under PostgREST's names", async () => {
+test("R-ADM-1 /schema_cache has the keys of PostgREST's schema cache", async () => {
   const [, text] = await get("/schema_cache");
   const cache = JSON.parse(text);
   for (const key of ["dbTables", "dbRelationships", "dbRoutines", "dbRepresentations", "dbMediaHandlers"])
@@ -98,7 +98,7 @@ test("R-ADM-1 the schema cache under PostgREST's names", async () => {
   expect(under(cache.dbRoutines, "fleet_weight")).toMatchObject([{ pdName: "fleet_weight", pdVolatility: "stable" }]);
 });
 
-test("R-ADM-1 the settings without secrets", async () => {
+test("R-ADM-1 /config shows the settings without secrets", async () => {
   const [status, text] = await get("/config");
   expect(status).toBe(200);
   expect(text).toContain('db-schemas = "sea,land"\n');
@@ -116,7 +116,7 @@ const metrics = async (): Promise<Readonly<Record<string, number>>> => {
   );
 };
 
-test("R-ADM-2 every metric, with its kind", async () => {
+test("R-ADM-2 /metrics lists every metric with its kind", async () => {
   const [, text] = await get("/metrics");
   for (const [name, kind] of [
     ["pgrst_schema_cache_query_time_seconds", "gauge"],
@@ -133,7 +133,7 @@ test("R-ADM-2 every metric, with its kind", async () => {
     expect(text).toContain(`# TYPE ${name} ${kind}\n`);
 });
 
-test("R-ADM-2 what they count", async () => {
+test("R-ADM-2 /metrics counts loads of the schema and uses of the JWT cache", async () => {
   const before = await metrics();
   expect(before).toMatchObject({
     pgrst_db_pool_max: capabilities.realServer ? 10 : 1,
@@ -153,7 +153,7 @@ test("R-ADM-2 what they count", async () => {
   expect(after["pgrst_jwt_cache_hits_total"]).toBe(before["pgrst_jwt_cache_hits_total"]! + 2);
 });
 
-test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () => {
+test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the refused requests of each limit by its option", async () => {
   const before = await metrics();
   const embeds = `${served.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
   for (let i = 0; i < 2; i++) expect((await fetch(embeds)).status).toBe(400);
@@ -168,7 +168,7 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () 
   }
 });
 
-test("R-ADM-1 live and ready say when the API listener is gone", async () => {
+test("R-ADM-1 /live and /ready report a listener of the API that is gone", async () => {
   const adminPort = await freePort();
   const own = await serve({
     options,
@@ -181,25 +181,28 @@ test("R-ADM-1 live and ready say when the API listener is gone", async () => {
   await own.api.close();
 });
 
-test.skipIf(!capabilities.realServer)("R-ADM-1 not ready while there is no schema or no database", async () => {
-  const adminPort = await freePort();
-  const nowhere = await freePort();
-  const own = await serve({
-    options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${nowhere}/x` },
-    server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
-  });
-  const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
-  expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
-  const reason =
-    /^there is no schema yet, or the database does not answer\nschema: failed to load the schema: .*ECONNREFUSED.*\n$/;
-  await until(
-    async () => reason.test(await (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text()),
-    "ready tells the reason",
-  );
-  await own.stop();
-});
+test.skipIf(!capabilities.realServer)(
+  "R-ADM-1 /ready reports a missing schema and an unreachable database",
+  async () => {
+    const adminPort = await freePort();
+    const nowhere = await freePort();
+    const own = await serve({
+      options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${nowhere}/x` },
+      server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
+    });
+    const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
+    expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
+    const reason =
+      /^there is no schema yet, or the database does not answer\nschema: failed to load the schema: .*ECONNREFUSED.*\n$/;
+    await until(
+      async () => reason.test(await (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text()),
+      "ready tells the reason",
+    );
+    await own.stop();
+  },
+);
 
-test("R-ADM-1 ready says what is wrong while the old schema, metadata and settings are served", async () => {
+test("R-ADM-1 R-ADM-1a /ready names the problem while the old schema, metadata and settings are served", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-ready-"));
   const metadata = join(folder, "metadata.yaml");
   const write = (text: string): void => writeFileSync(metadata, text);
@@ -231,7 +234,7 @@ test("R-ADM-1 ready says what is wrong while the old schema, metadata and settin
   rmSync(folder, { recursive: true });
 });
 
-test("R-ADM-3 one line per request, by level, without secrets", async () => {
+test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, without secrets", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
   const own = await startApi({
@@ -249,7 +252,7 @@ test("R-ADM-3 one line per request, by level, without secrets", async () => {
   expect(lines.join("\n")).not.toContain(token.authorization.slice(7));
 });
 
-test("R-ADM-3 with SERVER_TRACE_HEADER a line ends with the header, and with the seconds of the request", async () => {
+test("R-ADM-3 R-ADM-3a with SERVER_TRACE_HEADER an access line ends with that header and the seconds of the request", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
   const own = await startApi({
@@ -262,7 +265,7 @@ test("R-ADM-3 with SERVER_TRACE_HEADER a line ends with the header, and with the
   expect(lines[1]).toMatch(/ 200 10 "" "" "" \d+\.\d{6}$/);
 });
 
-test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 504", async () => {
+test.skipIf(!capabilities.realServer)("R-ADM-5 a request that waits too long for a connection is 504", async () => {
   const own = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
   await until(async () => (await own.get("/ports?limit=1")).status === 200, "the one connection is open");
   const unlock = await lockTable(own.database, "sea.logbook");
@@ -277,7 +280,7 @@ test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 
   expect((await long).status).toBe(200);
 });
 
-test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool is one line of the log (ci 8)", async () => {
+test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool writes one line to the log (ci 8)", async () => {
   const lines: unknown[] = [];
   const quiet = (): void => {};
   const warn = (...line: unknown[]): void => void lines.push(line);

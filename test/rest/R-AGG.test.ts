@@ -38,12 +38,12 @@ cases(off, [
     answer: [{ count: 5 }, { count: 9 }],
   },
   {
-    title: "R-AGG-7 select=count counts the rows if no column has that name",
+    title: "R-AGG-7 R-AGG-7a select=count counts the rows if no column has that name",
     request: "GET /vessels?select=count",
     answer: [{ count: 3 }],
   },
   {
-    title: "R-AGG-7 select=count in an embed counts the related rows",
+    title: "R-AGG-7 R-AGG-7a select=count in an embed counts the related rows",
     request: "GET /ports?select=name,vessels(count)&order=id",
     answer: [
       { name: "Oslo", vessels: [{ count: 2 }] },
@@ -54,11 +54,11 @@ cases(off, [
 
 cases(api, [
   {
-    title: "R-AGG-1 sum, avg, min, max and count",
+    title: "R-AGG-1 sum, avg, min, max and count aggregate a column",
     request: "GET /vessels?select=tonnage.sum(),tonnage.avg(),tonnage.min(),tonnage.max(),tonnage.count()",
     check: (answer) => expect(answer.json()).toEqual([{ sum: 1302, avg: 434, min: 47, max: 853, count: 3 }]),
   },
-  { title: "R-AGG-1 the row count", request: "GET /vessels?select=count()", answer: [{ count: 3 }] },
+  { title: "R-AGG-1 count() counts the rows", request: "GET /vessels?select=count()", answer: [{ count: 3 }] },
   {
     title: "R-AGG-1 a column's count leaves out nulls",
     request: "GET /vessels?select=home_port_id.count()",
@@ -81,7 +81,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-2 casts and JSON paths",
+    title: "R-AGG-2 casts and JSON paths are group terms",
     request:
       "GET /vessels?select=maker:specs->engine->>maker,home_port_id::text,count()&order=home_port_id,specs->engine->>maker&id=lt.3",
     answer: [
@@ -90,7 +90,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-2 JSON paths as group terms",
+    title: "R-AGG-2 JSON paths without an alias are group terms",
     request: "GET /vessels?select=tag:specs->tags->>0,count()",
     check: (answer) => expect(answer.json()).toHaveLength(2),
   },
@@ -121,26 +121,30 @@ cases(api, [
     answer: [{ total: 1302, heads: 3 }],
   },
   {
-    title: "R-AGG-3 two aggregates of one name give two equal keys",
+    title: "R-AGG-3 two aggregates of the same name return two equal keys",
     request: "GET /vessels?select=tonnage.sum(),id.sum()",
     bytes: '[{"sum":1302,"sum":6}]',
   },
   {
-    title: "R-AGG-3 casts of the result",
+    title: "R-AGG-3 the result of an aggregate can have a cast",
     request: "GET /vessels?select=tonnage.avg()::int,tonnage.sum()::text",
     answer: [{ avg: 434, sum: "1302" }],
   },
   {
-    title: "R-AGG-3 casts of the argument",
+    title: "R-AGG-3 the argument of an aggregate can have a cast",
     request: "GET /vessels?select=specs->>crew::int.sum()",
     answer: [{ sum: 36 }],
   },
   {
-    title: "R-AGG-3 a cast before and a cast after an aggregate",
+    title: "R-AGG-3 an aggregate can have a cast before and after it",
     request: "GET /vessels?select=most:specs->>crew::int.max()::text",
     answer: [{ most: "24" }],
   },
-  { title: "R-AGG-3 a cast of the row count", request: "GET /vessels?select=count()::text", answer: [{ count: "3" }] },
+  {
+    title: "R-AGG-3 the row count can have a cast",
+    request: "GET /vessels?select=count()::text",
+    answer: [{ count: "3" }],
+  },
   {
     title: "R-AGG-4 an aggregate in an embed is computed per parent",
     request: "GET /ports?select=name,vessels(tonnage.sum())&order=id",
@@ -158,7 +162,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-4 grouped per parent",
+    title: "R-AGG-4 an aggregate beside a column in an embed is grouped per parent",
     request: "GET /vessels?select=name,crew(rank,count())&id=eq.1&crew.order=rank",
     answer: [
       {
@@ -171,7 +175,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 a star is expanded",
+    title: "R-AGG-5 a star beside an aggregate expands to group terms",
     request: "GET /ports?select=*,count()&order=id",
     answer: [
       { id: 1, name: "Oslo", country: "NO", count: 1 },
@@ -179,17 +183,17 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 a star inside an embed of a group",
+    title: "R-AGG-5 a star inside an embed of a group returns every column",
     request: "GET /vessels?select=count(),ports(*)&home_port_id=not.is.null",
     answer: [{ count: 2, ports: { id: 1, name: "Oslo", country: "NO" } }],
   },
   {
-    title: "R-AGG-5 filters apply before",
+    title: "R-AGG-5 filters apply before rows are grouped",
     request: "GET /vessels?select=tonnage.sum()&tonnage=gt.100",
     answer: [{ sum: 1255 }],
   },
   {
-    title: "R-AGG-5 order by a grouped column",
+    title: "R-AGG-5 groups may be ordered by a grouped column",
     request: "GET /crew?select=rank,count()&order=rank.desc",
     answer: [
       { rank: "mate", count: 1 },
@@ -197,13 +201,13 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 order by another is the database's error",
+    title: "R-AGG-5 an order by a column that is not grouped is the database's error",
     request: "GET /crew?select=rank,count()&order=vessel_id",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("42803"),
   },
   {
-    title: "R-AGG-6 a star of a spread in a spread is group terms",
+    title: "R-AGG-6 a star in a nested spread expands to group terms",
     request: "GET /voyages?select=n:count(),...vessels(ship:name,...ports(*))&order=vessels(ship)",
     answer: [
       { n: 2, ship: "Ariel", id: 1, name: "Oslo", country: "NO" },
@@ -211,17 +215,17 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-6 an aggregate beside a star of a spread in its spread",
+    title: "R-AGG-6 an aggregate may be beside a star in the same spread",
     request: "GET /voyages?select=...vessels(tonnage.sum(),...ports(*,sum:id.sum()))",
     bytes: '[{"sum":2108,"id":1,"name":"Oslo","country":"NO","sum":3}]',
   },
   {
-    title: "R-AGG-6 aggregates in a to-one spread move up",
+    title: "R-AGG-6 aggregates in a to-one spread aggregate the parents",
     request: "GET /voyages?select=...vessels(tonnage.sum())",
     answer: [{ sum: 2108 }],
   },
   {
-    title: "R-AGG-6 an aggregate in a spread with group terms of the parent",
+    title: "R-AGG-6 an aggregate in a spread may have group terms of the parent",
     request: "GET /voyages?select=origin_id,...vessels(tonnage.max())&order=origin_id",
     answer: [
       { origin_id: 1, max: 853 },
@@ -238,7 +242,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-6 the contract's example",
+    title: "R-AGG-6 the example of the reference returns its groups",
     request: "GET /vessels?select=tonnage.sum(),...ports(port:name)",
     check: (answer) =>
       expect(answer.json()).toEqual(
@@ -276,7 +280,7 @@ cases(api, [
     answer: [{ country: "NO", count: 3 }],
   },
   {
-    title: "R-AGG-6 a cast in a lifted aggregate",
+    title: "R-AGG-6 an aggregate in a spread can have a cast",
     request: "GET /voyages?select=...vessels(total:tonnage.sum()::text)",
     answer: [{ total: "2108" }],
   },
@@ -310,7 +314,7 @@ cases(api, [
       ],
     ] as const
   ).map(([what, path, key]) => ({
-    title: `R-AGG-5 groups in the order of ${what} (F11)`,
+    title: `R-AGG-5 R-AGG-5a groups are ordered by ${what} (F11)`,
     request: `GET ${path}`,
     check: (answer: Answer) => {
       const found = answer.json().map((row: Readonly<Record<string, unknown>>) => row[key]);
@@ -319,13 +323,13 @@ cases(api, [
     },
   })),
   {
-    title: "R-AGG-5 two paths with the same key (F11)",
+    title: "R-AGG-5 two JSON paths with the same key can order groups (F11)",
     request:
       "GET /vessels?select=specs->engine->>kw,specs->other->>kw,n:count()&order=specs->other->>kw,specs->engine->>kw.desc.nullslast",
     bytes: '[{"kw":"550","kw":null,"n":1}, \n {"kw":"220","kw":null,"n":1}, \n {"kw":null,"kw":null,"n":1}]',
   },
   {
-    title: "R-AGG-5 groups of a cast column in its order (F11)",
+    title: "R-AGG-5 R-AGG-5a groups of a cast column are ordered as selected (F11)",
     request: "GET /vessels?select=big:tonnage::text,n:count()&order=tonnage.desc",
     answer: [
       { big: "853", n: 1 },
@@ -334,7 +338,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 groups in an embed (F11)",
+    title: "R-AGG-5 groups in an embed can be ordered (F11)",
     request:
       "GET /ports?select=id,vessels(specs->engine->>maker,n:count())&vessels.order=specs->engine->>maker.desc&id=eq.1",
     answer: [
@@ -348,7 +352,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 groups are ordered by the alias of an aggregate (M3)",
+    title: "R-AGG-5 R-AGG-5a groups are ordered by the alias of an aggregate (M3)",
     request: "GET /vessels?select=home_port_id,c:count()&order=c.desc",
     answer: [
       { home_port_id: 1, c: 2 },
@@ -356,7 +360,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 groups are ordered by aggregates without an alias (M3)",
+    title: "R-AGG-5 R-AGG-5a groups are ordered by aggregates without an alias (M3)",
     request: "GET /vessels?select=home_port_id,count(),tonnage.sum()&order=count,sum.desc",
     answer: [
       { home_port_id: null, count: 1, sum: 47 },
@@ -385,19 +389,19 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 without groups an alias cannot be ordered by (M3)",
+    title: "R-AGG-5 without groups an order by an alias is refused (M3)",
     request: "GET /vessels?select=called:name&order=called",
     status: 400,
     check: (answer: Answer) => expect(answer.json().code).toBe("42703"),
   },
   {
-    title: "R-AGG-5 count() orders only with the plugin for groups (M3)",
+    title: "R-AGG-5 an order by count() needs the plugin for groups (M3)",
     request: "GET /vessels?select=home_port_id,count()&order=count().desc",
     status: 400,
     check: (answer: Answer) => expect(answer.json().code).toBe("PGRST100"),
   },
   {
-    title: "R-AGG-7 aggregates of a function's rows",
+    title: "R-AGG-7 aggregates apply to the rows of a function",
     request: "GET /rpc/all_vessels?select=home_port_id,tonnage.sum()&order=home_port_id",
     answer: [
       { home_port_id: 1, sum: 1255 },

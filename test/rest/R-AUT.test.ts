@@ -46,13 +46,13 @@ beforeAll(async () => {
   api = await startApi();
 });
 
-describe("where the token stands", () => {
+describe("the place of the token", () => {
   cases(
     () => api,
     [
-      { title: "R-AUT-1 no header is no credential", ...as("sea_anon") },
+      { title: "R-AUT-1 a request without the header has no credentials", ...as("sea_anon") },
       {
-        title: "R-AUT-1 another scheme is no credential",
+        title: "R-AUT-1 another auth scheme is no credential",
         ...as("sea_anon"),
         headers: { authorization: "Basic c2VhX2NsZXJrOng=" },
       },
@@ -62,12 +62,12 @@ describe("where the token stands", () => {
         headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` },
       },
       {
-        title: "R-AUT-1 the scheme in lower case",
+        title: "R-AUT-1 the word Bearer may be in lower case",
         ...as("sea_clerk"),
         headers: { authorization: `bearer ${signToken({ role: "sea_clerk" })}` },
       },
       {
-        title: "R-AUT-1 the scheme in odd case, several blanks",
+        title: "R-AUT-1 the word Bearer may be in mixed case and followed by several blanks",
         ...as("sea_clerk"),
         headers: { authorization: `bEaReR   ${signToken({ role: "sea_clerk" })}` },
       },
@@ -96,7 +96,7 @@ describe("without a secret", () => {
     () => bare,
     [
       {
-        title: "R-AUT-2 a token that cannot be read is the server's fault",
+        title: "R-AUT-2 without a secret a token is answered 500",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }),
         status: 500,
@@ -144,37 +144,37 @@ describe("signatures", () => {
         ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
-        title: "R-AUT-3 five parts, as encrypted tokens have",
+        title: "R-AUT-3 a token of five parts, like an encrypted one, is refused",
         request: WHO,
         headers: raw("a.b.c.d.e"),
         ...refused("PGRST301", "Expected 3 parts in JWT; got 5"),
       },
       {
-        title: "R-AUT-3 a blank in the token",
+        title: "R-AUT-3 a token with a blank is refused",
         request: WHO,
         headers: raw(`${head}. ${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 a header that is not base64url",
+        title: "R-AUT-3 a token whose header is not base64url is refused",
         request: WHO,
         headers: raw(`+/==.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 a signature that is not base64url",
+        title: "R-AUT-3 a token whose signature is not base64url is refused",
         request: WHO,
         headers: raw(`${head}.${body}.${signature}=`),
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 a header that is no JSON",
+        title: "R-AUT-3 a token whose header is not JSON is refused",
         request: WHO,
         headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 a header that is no object",
+        title: "R-AUT-3 a token whose header is no object is refused",
         request: WHO,
         headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
@@ -186,13 +186,13 @@ describe("signatures", () => {
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 an unknown algorithm",
+        title: "R-AUT-3 a token with an unknown algorithm is refused",
         request: WHO,
         headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 a token with critical extensions is refused",
+        title: "R-AUT-3 R-AUT-3a a token with critical extensions is refused",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
         ...refused("PGRST301", BROKEN),
@@ -214,31 +214,31 @@ describe("signatures", () => {
         ...refused("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
-        title: "R-AUT-3 a changed payload",
+        title: "R-AUT-3 a token with a changed payload is refused",
         request: WHO,
         headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`),
         ...refused("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
-        title: "R-AUT-3 a plain secret is only for HS256",
+        title: "R-AUT-3 a secret that is a plain string accepts only HS256",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
-        title: "R-AUT-3 a kid that no key has",
+        title: "R-AUT-3 R-AUT-3a a token with the kid of no key is refused",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
-        title: "R-AUT-3 a payload that is no JSON",
+        title: "R-AUT-3 a token whose payload is not JSON is refused",
         request: WHO,
         headers: bearer("no json"),
         ...refused("PGRST303", "Parsing claims failed"),
       },
       {
-        title: "R-AUT-3 a payload that is no object",
+        title: "R-AUT-3 a token whose payload is no object is refused",
         request: WHO,
         headers: bearer('["role"]'),
         ...refused("PGRST303", "Parsing claims failed"),
@@ -250,7 +250,7 @@ describe("signatures", () => {
         ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
-        title: "R-AUT-9 HEAD has the header and no body",
+        title: "R-AUT-9 HEAD with a bad token has WWW-Authenticate and no body",
         request: "HEAD /vessels",
         headers: raw("a.b"),
         status: 401,
@@ -258,7 +258,7 @@ describe("signatures", () => {
         responseHeaders: { "www-authenticate": /^Bearer error=/ },
       },
       {
-        title: "R-AUT-9 the description is quoted",
+        title: "R-AUT-9 WWW-Authenticate has a quoted description",
         request: WHO,
         headers: raw("a.b"),
         status: 401,
@@ -290,7 +290,7 @@ describe("keys of other kinds", () => {
     return answers;
   };
 
-  test("R-AUT-3 a JWKS: each key by its kid, all of them without one, pinned to its algorithm", async () => {
+  test("R-AUT-3 R-AUT-3a a key set verifies tokens with and without a kid, each by the algorithm of its key", async () => {
     const set = JSON.stringify({ keys: [jwk(rsa.publicKey, "r"), jwk(ec.publicKey, "e"), jwk(ed.publicKey, "d")] });
     const answers = await whoWith(
       { jwtSecret: set },
@@ -305,7 +305,7 @@ describe("keys of other kinds", () => {
     const unfound = "No suitable key was found to decode the JWT";
     expect(answers).toEqual(["sea_clerk", "sea_clerk", "sea_clerk", "sea_clerk", unfound, unfound, unfound]);
   });
-  test("R-AUT-3 a JWK of a secret takes every HS algorithm, or the one it names", async () => {
+  test("R-AUT-3 a JWK of a secret accepts every HS algorithm or the named one", async () => {
     const k = Buffer.from(jwtSecret).toString("base64url");
     expect(
       await whoWith({ jwtSecret: { kty: "oct", k } }, signToken(clerk), signToken(clerk, { algorithm: "HS512" })),
@@ -318,13 +318,13 @@ describe("keys of other kinds", () => {
       ),
     ).toEqual(["No suitable key was found to decode the JWT", "sea_clerk"]);
   });
-  test("R-AUT-3 a secret in base64", async () => {
+  test("R-AUT-3 a secret may be encoded in base64", async () => {
     const secret = Buffer.alloc(48, 251);
     expect(
       await whoWith({ jwtSecret: secret.toString("base64url"), jwtSecretIsBase64: true }, signToken(clerk, { secret })),
     ).toEqual(["sea_clerk"]);
   });
-  test("R-AUT-3 G-AUTH-11 keys by address; requests wait for the first fetch", async () => {
+  test("R-AUT-3 G-AUTH-11 keys are fetched from an address, and requests wait for the first fetch", async () => {
     const keys = createServer(
       (_request, response) =>
         // the response is sent after the first requests are pending
@@ -344,12 +344,12 @@ describe("keys of other kinds", () => {
     ],
     ["R-AUT-3 a secret that is not base64", { jwtSecret: "?".repeat(40), jwtSecretIsBase64: true }, /is not base64/],
     [
-      "R-AUT-7 a role claim key of neither form",
+      "R-AUT-7 R-AUT-7b a role claim key of neither form",
       { jwtRoleClaimKey: "role.name" },
       /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) "role.name" cannot be read/,
     ],
     [
-      "R-AUT-7 a broken JSON Path",
+      "R-AUT-7 R-AUT-7b a broken JSON Path",
       { jwtRoleClaimKey: "$.roles[?(" },
       /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) ".*" is no JSON Path/,
     ],
@@ -362,43 +362,71 @@ describe("times", () => {
   // the clock stands still, so that on a slow machine a time slightly ahead does not pass
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
-  timed("R-AUT-4 exp in the future", () => ({ exp: now() + 60 }));
-  timed("R-AUT-4 exp gone by less than the tolerance", () => ({ exp: now() - 20 }));
-  timed("R-AUT-4 exp gone by more", () => ({ exp: now() - 40 }), refused("PGRST303", "JWT expired"));
-  timed("R-AUT-4 nbf in the past", () => ({ nbf: now() - 60 }));
-  timed("R-AUT-4 nbf ahead by less than the tolerance", () => ({ nbf: now() + 20 }));
-  timed("R-AUT-4 nbf ahead by more", () => ({ nbf: now() + 40 }), refused("PGRST303", "JWT not yet valid"));
-  timed("R-AUT-4 iat ahead by less than the tolerance", () => ({ iat: now() + 20 }));
-  timed("R-AUT-4 iat ahead by more", () => ({ iat: now() + 40 }), refused("PGRST303", "JWT issued at future"));
-  timed("R-AUT-4 null passes", () => ({ exp: null, nbf: null, iat: null, aud: null }));
+  timed("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: now() + 60 }));
+  timed("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: now() - 20 }));
   timed(
-    "R-AUT-4 exp is judged before nbf, iat and aud",
+    "R-AUT-4 a token that expired before the tolerance is refused",
+    () => ({ exp: now() - 40 }),
+    refused("PGRST303", "JWT expired"),
+  );
+  timed("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: now() - 60 }));
+  timed("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({ nbf: now() + 20 }));
+  timed(
+    "R-AUT-4 a token with nbf ahead by more than the tolerance is refused",
+    () => ({ nbf: now() + 40 }),
+    refused("PGRST303", "JWT not yet valid"),
+  );
+  timed("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({ iat: now() + 20 }));
+  timed(
+    "R-AUT-4 a token with iat ahead by more than the tolerance is refused",
+    () => ({ iat: now() + 40 }),
+    refused("PGRST303", "JWT issued at future"),
+  );
+  timed("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
+    exp: null,
+    nbf: null,
+    iat: null,
+    aud: null,
+  }));
+  timed(
+    "R-AUT-4 exp is checked before nbf, iat and aud",
     () => ({ exp: now() - 99, nbf: "x", iat: "x", aud: 1 }),
     refused("PGRST303", "JWT expired"),
   );
   timed(
-    "R-AUT-4 nbf is judged before iat",
+    "R-AUT-4 nbf is checked before iat",
     () => ({ nbf: now() + 99, iat: now() + 99 }),
     refused("PGRST303", "JWT not yet valid"),
   );
   timed(
-    "R-AUT-4 a fraction counts as 0, so exp has gone by",
+    "R-AUT-4 a fraction in exp counts as 0, so the token has expired",
     () => ({ exp: now() + 99.5 }),
     refused("PGRST303", "JWT expired"),
   );
-  timed("R-AUT-4 a fraction counts as 0, so nbf and iat pass", () => ({ nbf: now() + 99.5, iat: now() + 99.5 }));
-  timed("R-AUT-4 beyond 64 bits counts as 0", () => ({ exp: 1e30, nbf: 1e30 }), refused("PGRST303", "JWT expired"));
+  timed("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
+    nbf: now() + 99.5,
+    iat: now() + 99.5,
+  }));
   timed(
-    "R-AUT-4 exp that is text",
+    "R-AUT-4 a number beyond 64 bits counts as 0",
+    () => ({ exp: 1e30, nbf: 1e30 }),
+    refused("PGRST303", "JWT expired"),
+  );
+  timed(
+    "R-AUT-4 a token whose exp is a string is refused",
     () => ({ exp: String(now() + 60) }),
     refused("PGRST303", "The JWT 'exp' claim must be a number"),
   );
   timed(
-    "R-AUT-4 nbf that is a list",
+    "R-AUT-4 a token whose nbf is a list is refused",
     () => ({ nbf: [1] }),
     refused("PGRST303", "The JWT 'nbf' claim must be a number"),
   );
-  timed("R-AUT-4 iat that is true", () => ({ iat: true }), refused("PGRST303", "The JWT 'iat' claim must be a number"));
+  timed(
+    "R-AUT-4 a token whose iat is true is refused",
+    () => ({ iat: true }),
+    refused("PGRST303", "The JWT 'iat' claim must be a number"),
+  );
   test("R-AUT-4 R-AUT-12 a cached token is refused once it has expired", async () => {
     const headers = bearer({ role: "sea_clerk", exp: now() + 5 });
     expect((await api.get("/rpc/who", { headers })).status).toBe(200);
@@ -416,37 +444,41 @@ describe("audiences", () => {
   const wrongType = refused("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
   const other = refused("PGRST303", "JWT not in audience");
   for (const aud of ["x", ["x", "y"], [], null])
-    timed(`R-AUT-5 without JWT_AUD any audience: ${JSON.stringify(aud)}`, () => ({ aud }));
+    timed(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
   for (const aud of [1, true, {}, ["x", 1]])
-    timed(`R-AUT-5 without JWT_AUD a wrong type is refused: ${JSON.stringify(aud)}`, () => ({ aud }), wrongType);
+    timed(
+      `R-AUT-5 without JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
+      () => ({ aud }),
+      wrongType,
+    );
   for (const aud of ["sea", ["x", "sea"], [], null, undefined])
     timed(
-      `R-AUT-5 JWT_AUD is met by ${JSON.stringify(aud)}`,
+      `R-AUT-5 JWT_AUD accepts the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       { answer: "sea_clerk" },
       () => meant,
     );
   for (const aud of ["SEA", "x", "", ["x"]])
     timed(
-      `R-AUT-5 JWT_AUD is not met by ${JSON.stringify(aud)}`,
+      `R-AUT-5 JWT_AUD refuses the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       other,
       () => meant,
     );
   for (const aud of [1, {}, [null]])
     timed(
-      `R-AUT-5 with JWT_AUD a wrong type is refused: ${JSON.stringify(aud)}`,
+      `R-AUT-5 with JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
       () => meant,
     );
   timed(
-    "R-AUT-5 iss is not checked",
+    "R-AUT-5 iss is not checked by default",
     () => ({ iss: "anybody" }),
     { answer: "sea_clerk" },
     () => meant,
   );
-  test("R-AUT-5 iss is checked where the key object says so", async () => {
+  test("R-AUT-5 iss is checked if the key object has an issuer", async () => {
     const own = await startApi({
       jwtSecret: { type: "HS256", key: jwtSecret, issuer: "https://me", audience: ["a", "b"] },
     });
@@ -476,14 +508,18 @@ describe("roles", () => {
   cases(
     () => api,
     [
-      { title: "R-AUT-6 the default role", ...as("sea_clerk"), headers: bearer({ ...roles, role: "sea_captain" }) },
+      {
+        title: "R-AUT-6 the default role of the session claims precedes the role claim",
+        ...as("sea_clerk"),
+        headers: bearer({ ...roles, role: "sea_captain" }),
+      },
       {
         title: "R-AUT-6 a token with only a default role has that role",
         ...as("sea_auditor"),
         headers: bearer({ "x-session-default-role": "sea_auditor" }),
       },
       {
-        title: "R-AUT-6 names of claims in any case, and the other prefix",
+        title: "R-AUT-6 claim names are read in any letter case and with the other prefix",
         ...as("sea_auditor"),
         headers: bearer({ "X-Hasura-Default-Role": "sea_auditor" }),
       },
@@ -493,12 +529,12 @@ describe("roles", () => {
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
       {
-        title: "R-AUT-6 the default role by header",
+        title: "R-AUT-6 the role header may name the default role",
         ...as("sea_clerk"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_clerk" },
       },
       {
-        title: "R-AUT-6 a role that is not allowed",
+        title: "R-AUT-6 the role header is refused for a role that is not allowed",
         request: WHO,
         headers: { ...bearer(roles), "X-Session-Role": "sea_captain" },
         ...forbidden("sea_captain"),
@@ -510,22 +546,26 @@ describe("roles", () => {
         ...forbidden("sea_auditor"),
       },
       {
-        title: "R-AUT-6 a value that is no list allows no role",
+        title: "R-AUT-6 allowed roles that are no list allow no other role",
         request: WHO,
         headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
       },
       {
-        title: "R-AUT-6 the header changes nothing without a default role",
+        title: "R-AUT-6 the role header is ignored without a default role",
         ...as("sea_clerk"),
         headers: {
           ...bearer({ role: "sea_clerk", "x-session-allowed-roles": ["sea_auditor"] }),
           "X-Session-Role": "sea_auditor",
         },
       },
-      { title: "R-AUT-6 the role at the claim key", ...as("sea_clerk"), headers: bearer({ role: "sea_clerk" }) },
       {
-        title: "R-AUT-6 a token without role leads to the anonymous role",
+        title: "R-AUT-6 a token has the role of the claim key",
+        ...as("sea_clerk"),
+        headers: bearer({ role: "sea_clerk" }),
+      },
+      {
+        title: "R-AUT-6 a token without a role gets the anonymous role",
         ...as("sea_anon"),
         headers: bearer({ sub: "ada" }),
       },
@@ -574,25 +614,29 @@ describe("roles", () => {
         request: "OPTIONS /vessels",
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
-      { title: "R-AUT-6 a token with a role is enough", ...as("sea_clerk"), headers: bearer({ role: "sea_clerk" }) },
+      {
+        title: "R-AUT-6 without an anonymous role a token with a role is accepted",
+        ...as("sea_clerk"),
+        headers: bearer({ role: "sea_clerk" }),
+      },
     ],
   );
   cases(
     () => api,
     [
       {
-        title: "R-AUT-8 administrator: the login role",
+        title: "R-AUT-8 an administrator runs as the login role",
         request: WHO,
         headers: { "X-Session-Admin-Secret": adminSecret },
         check: ({ json }) => expect(json()).toMatch(/^(postgres)$/),
       },
       {
-        title: "R-AUT-8 administrator acting as a role",
+        title: "R-AUT-8 an administrator may act as another role",
         ...as("sea_auditor"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
-        title: "R-AUT-8 a token beside the secret does not count",
+        title: "R-AUT-8 a token beside the admin secret is ignored",
         ...as("sea_auditor"),
         headers: {
           ...bearer({ role: "sea_clerk" }),
@@ -613,7 +657,7 @@ describe("roles", () => {
         ...refused("PGRST302", "invalid x-session-admin-secret"),
       },
       {
-        title: "R-AUT-8 an empty secret is refused",
+        title: "R-AUT-8 an empty admin secret is refused",
         request: WHO,
         headers: { "X-Session-Admin-Secret": "" },
         ...refused("PGRST302", "invalid x-session-admin-secret"),
@@ -624,23 +668,23 @@ describe("roles", () => {
     () => unsecured,
     [
       {
-        title: "R-AUT-8 no secret configured: no caller is administrator",
+        title: "R-AUT-8 without a configured admin secret no caller is administrator",
         ...as("sea_anon"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
-        title: "R-AUT-8 no secret configured: an empty secret does not count",
+        title: "R-AUT-8 without a configured admin secret an empty secret is ignored",
         ...as("sea_anon"),
         headers: { "X-Session-Admin-Secret": "", "X-Session-Role": "sea_auditor" },
       },
       {
-        title: "R-AUT-8 no secret configured: the role header is ignored beside a token",
+        title: "R-AUT-8 without a configured admin secret the role header is ignored beside a token",
         ...as("sea_clerk"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
     ],
   );
-  test("R-AUT-7 roles by JSON Path and by the older form", async () => {
+  test("R-AUT-7 R-AUT-7a the role is found by a JSON Path and by the older form", async () => {
     const claims = { realm: { "a b": ["viewer", "sea_clerk"] }, "https://x/r": { k: "sea_auditor" } };
     for (const [jwtRoleClaimKey, role] of [
       ["$.realm['a b'][1]", "sea_clerk"],
@@ -658,20 +702,20 @@ describe("roles", () => {
   });
 });
 
-describe("what the database says", () => {
+describe("errors of the database", () => {
   const denied = { code: "42501", details: null, hint: null, message: "permission denied for table payroll" };
   cases(
     () => api,
     [
       {
-        title: "R-AUT-10 R-AUT-9 without privilege: 401 for a caller without credentials",
+        title: "R-AUT-10 R-AUT-9 a caller without credentials and privilege gets 401",
         request: "GET /payroll",
         status: 401,
         answer: denied,
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
-        title: "R-AUT-10 401 for a token that led to the anonymous role",
+        title: "R-AUT-10 a token without a role and privilege gets 401",
         request: "GET /payroll",
         headers: bearer({ sub: "ada" }),
         status: 401,
@@ -679,21 +723,21 @@ describe("what the database says", () => {
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
-        title: "R-AUT-10 401 for a token with the anonymous role",
+        title: "R-AUT-10 a token with the anonymous role and without privilege gets 401",
         request: "GET /payroll",
         role: "sea_anon",
         status: 401,
         answer: denied,
       },
       {
-        title: "R-AUT-10 401 for an administrator acting as the anonymous role",
+        title: "R-AUT-10 an administrator acting as the anonymous role gets 401 without privilege",
         request: "GET /payroll",
         headers: { "x-session-admin-secret": adminSecret, "x-session-role": "sea_anon" },
         status: 401,
         answer: denied,
       },
       {
-        title: "R-AUT-10 403 for another role",
+        title: "R-AUT-10 another role without privilege gets 403",
         request: "GET /payroll",
         role: "sea_clerk",
         status: 403,
@@ -701,7 +745,7 @@ describe("what the database says", () => {
         responseHeaders: { "www-authenticate": null },
       },
       {
-        title: "R-AUT-11 a role that does not exist",
+        title: "R-AUT-11 a role that does not exist is refused",
         request: "GET /vessels",
         role: "nobody_of_that_name",
         status: 401,
@@ -722,7 +766,7 @@ describe("what the database says", () => {
         status: 401,
       },
       {
-        title: "R-AUT-11 an empty name",
+        title: "R-AUT-11 a role with an empty name is refused",
         request: "GET /vessels",
         role: "",
         status: 401,
@@ -731,7 +775,7 @@ describe("what the database says", () => {
     ],
   );
   test.skipIf(!capabilities.realServer)(
-    "R-AUT-11 R-AUT-10 a role that the login role may not assume: 403",
+    "R-AUT-11 R-AUT-10 a role that the login role may not assume gets 403",
     async () => {
       const own = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
       const answer = await own.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
@@ -742,7 +786,7 @@ describe("what the database says", () => {
   );
 });
 
-describe("what refusing costs", () => {
+describe("the cost of refused and cached tokens", () => {
   const counting = async (
     options: StartOptions,
   ): Promise<{ readonly own: TestApi; readonly count: (name: string) => number }> => {
@@ -773,7 +817,7 @@ describe("what refusing costs", () => {
   const ask = async (own: TestApi, sub: string, more: Record<string, unknown> = {}): Promise<number> =>
     (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", sub, ...more }) })).status;
 
-  test("R-AUT-12 R-ADM-2 verified tokens are kept, as many as the setting says", async () => {
+  test("R-AUT-12 R-ADM-2 the cache has as many verified tokens as the setting allows", async () => {
     const { own, count } = await counting({ jwtCacheMaxEntries: 2 });
     for (const sub of ["a", "a", "b", "b", "c", "c", "a"]) expect(await ask(own, sub)).toBe(200);
     expect(cacheCounts(count)).toEqual([7, 3, 2]);

@@ -18,7 +18,7 @@ const bad = (message: string): Record<string, unknown> => ({ code: "PGRST102", d
 cases(api, [
   // types
   {
-    title: "R-BODY-1 a missing type is JSON",
+    title: "R-BODY-1 a body without a content type is read as JSON",
     request: "POST /ports?select=name",
     headers: shown,
     body: '{"name":"Bergen"}',
@@ -26,21 +26,21 @@ cases(api, [
     answer: [{ name: "Bergen" }],
   },
   {
-    title: "R-BODY-1 parameters of the type are ignored",
+    title: "R-BODY-1 parameters of the content type are ignored",
     request: "POST /ports?select=name",
     headers: { ...shown, "content-type": "application/json; charset=latin1; =; x" },
     body: '{"name":"Bergen"}',
     answer: [{ name: "Bergen" }],
   },
   {
-    title: "R-BODY-1 the type in any letter case",
+    title: "R-BODY-1 the content type is read in any letter case",
     request: "POST /ports?select=name",
     headers: { ...shown, "content-type": "Application/JSON" },
     body: '{"name":"Bergen"}',
     answer: [{ name: "Bergen" }],
   },
   {
-    title: "R-BODY-1 an unknown type is shown as sent",
+    title: "R-BODY-1 R-BODY-1a an unknown content type is shown as sent",
     request: "POST /ports",
     headers: { "content-type": "image/png; x=y" },
     body: "x",
@@ -48,7 +48,7 @@ cases(api, [
     answer: bad("Content-Type not acceptable: image/png; x=y"),
   },
   {
-    title: "R-BODY-1 an unknown type in its alphabet",
+    title: "R-BODY-1 R-BODY-1a an unknown content type is shown in its own alphabet",
     request: "POST /ports",
     headers: { "content-type": Buffer.from("text/är").toString("latin1") },
     body: "x",
@@ -56,7 +56,7 @@ cases(api, [
     answer: bad("Content-Type not acceptable: text/är"),
   },
   {
-    title: "R-BODY-1 a known type is shown without parameters",
+    title: "R-BODY-1 R-BODY-1a a known content type is shown without parameters",
     request: "POST /ports",
     headers: { "content-type": "text/plain; charset=utf-8" },
     body: "x",
@@ -64,7 +64,7 @@ cases(api, [
     answer: bad("Content-Type not acceptable: text/plain"),
   },
   {
-    title: "R-BODY-1 the object type is no body type",
+    title: "R-BODY-1 R-BODY-1a the object media type is refused as a content type",
     request: "PATCH /ports",
     headers: { "content-type": "application/vnd.pgrst.object+json" },
     body: "{}",
@@ -96,7 +96,7 @@ cases(api, [
     answer: [{ name: "A" }],
   },
   {
-    title: "R-BODY-2 rows in order",
+    title: "R-BODY-2 rows are inserted in the order of the array",
     request: "POST /ports?select=name",
     headers: shown,
     body: [{ name: "B" }, { name: "A" }],
@@ -120,21 +120,21 @@ cases(api, [
     answer: [{ name: "A" }, { name: "B" }],
   },
   {
-    title: "R-BODY-2 key sets must match",
+    title: "R-BODY-2 objects with different keys are refused",
     request: "POST /vessels",
     body: [{ name: "A" }, { name: "B", tonnage: 3 }],
     status: 400,
     answer: bad("All object keys must match"),
   },
   {
-    title: "R-BODY-2 elements must be objects",
+    title: "R-BODY-2 an array with an element that is no object is refused",
     request: "POST /vessels",
     body: [{ name: "A" }, 1],
     status: 400,
     answer: bad("All object keys must match"),
   },
   {
-    title: "R-BODY-2 an array of values has no rows to take",
+    title: "R-BODY-2 an array of scalar values is refused",
     request: "POST /vessels",
     body: [1],
     status: 400,
@@ -170,7 +170,7 @@ cases(api, [
     "nul",
     "[{},]",
   ].map((text) => ({
-    title: `R-BODY-2 ${JSON.stringify(text)} is no JSON`,
+    title: `R-BODY-2 the body ${JSON.stringify(text)} is refused as invalid JSON`,
     request: "POST /vessels",
     headers: json,
     body: text,
@@ -178,7 +178,7 @@ cases(api, [
     answer: bad("Empty or invalid json"),
   })),
   {
-    title: "R-BODY-2 bytes that are not UTF-8 are no JSON",
+    title: "R-BODY-2 bytes that are not UTF-8 are refused as invalid JSON",
     request: "POST /vessels",
     headers: json,
     body: Buffer.from([0x7b, 0x22, 0x6e, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]),
@@ -194,7 +194,7 @@ cases(api, [
     answer: bad("Empty or invalid json"),
   },
 
-  // the text itself
+  // the text of values
   {
     title: "R-BODY-3 numbers keep their digits",
     request: "POST /kinds?select=c_bigint,c_numeric",
@@ -217,7 +217,7 @@ cases(api, [
     answer: [{ name: "Ålesund 🚢" }],
   },
   {
-    title: "R-BODY-3 arrays fit array columns",
+    title: "R-BODY-3 a JSON array is written to an array column",
     request: "POST /vessels?select=flags",
     headers: shown,
     body: { name: "A", flags: ["PA", 'a,"b"'] },
@@ -231,14 +231,14 @@ cases(api, [
     answer: [{ flags: ["1", "2"] }],
   },
   {
-    title: "R-BODY-3 text fits anything",
+    title: "R-BODY-3 JSON text is converted to the type of its column",
     request: "POST /voyages?select=departs,fare",
     headers: shown,
     body: { departs: "2020-02-29", fare: "1.50" },
     bytes: '[{"departs":"2020-02-29","fare":1.50}]',
   },
   {
-    title: "R-BODY-3 nested values fit jsonb columns",
+    title: "R-BODY-3 nested JSON values are written to a jsonb column",
     request: "POST /vessels?select=specs",
     headers: shown,
     body: { name: "A", specs: { a: [1, { b: null }] } },
@@ -247,7 +247,7 @@ cases(api, [
 
   // columns
   {
-    title: "R-BODY-4 keys that are not listed are ignored",
+    title: "R-BODY-4 keys that columns does not list are ignored",
     request: "POST /vessels?columns=name&select=name,tonnage",
     headers: shown,
     body: { name: "A", tonnage: 5, nope: 1 },
@@ -255,7 +255,7 @@ cases(api, [
     answer: [{ name: "A", tonnage: null }],
   },
   {
-    title: "R-BODY-4 absent keys are null",
+    title: "R-BODY-4 listed columns that an object does not have become null",
     request: "POST /vessels?columns=name,tonnage&select=name,tonnage",
     headers: shown,
     body: [{ name: "A" }, { name: "B", tonnage: 3 }],
@@ -272,49 +272,49 @@ cases(api, [
     answer: [{ name: "Ariel", tonnage: 1 }],
   },
   {
-    title: "R-BODY-4 an element that is no object fails in the database",
+    title: "R-BODY-4 R-BODY-4a with columns an element that is no object is the database's error",
     request: "POST /vessels?columns=name",
     body: [1],
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("22023"),
   },
   {
-    title: "R-BODY-4 an empty body fails in the database",
+    title: "R-BODY-4 R-BODY-4a with columns an empty body is the database's error",
     request: "POST /vessels?columns=name",
     body: "",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("22P02"),
   },
   {
-    title: "R-BODY-4 bad JSON fails in the database",
+    title: "R-BODY-4 R-BODY-4a with columns invalid JSON is the database's error",
     request: "POST /vessels?columns=name",
     body: "{",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("22P02"),
   },
   {
-    title: "R-BODY-4 columns has no effect on PUT",
+    title: "R-BODY-4 R-BODY-4a columns has no effect on PUT",
     request: "PUT /ports?id=eq.1&columns=id&select=name",
     headers: shown,
     body: { id: 1, name: "New" },
     answer: [{ name: "New" }],
   },
   {
-    title: "R-BODY-4 columns has no effect with CSV",
+    title: "R-BODY-4 R-BODY-4a columns has no effect with CSV",
     request: "POST /vessels?columns=name&select=name,tonnage",
     headers: csv,
     body: "name,tonnage\nA,5\n",
     answer: [{ name: "A", tonnage: 5 }],
   },
   {
-    title: "R-BODY-4 columns has no effect with forms",
+    title: "R-BODY-4 R-BODY-4a columns has no effect with forms",
     request: "POST /vessels?columns=name&select=name,tonnage",
     headers: form,
     body: "name=A&tonnage=5",
     answer: [{ name: "A", tonnage: 5 }],
   },
   {
-    title: "R-BODY-4 an empty list is a parse error",
+    title: "R-BODY-4 an empty value of columns is a parse error",
     request: "POST /vessels?columns=",
     body: { name: "A" },
     status: 400,
@@ -323,7 +323,7 @@ cases(api, [
 
   // names
   {
-    title: "R-BODY-5 a key the relation lacks",
+    title: "R-BODY-5 a key that is no column of the relation is refused",
     request: "POST /vessels",
     body: { nmae: "A" },
     status: 400,
@@ -335,7 +335,7 @@ cases(api, [
     },
   },
   {
-    title: "R-BODY-5 a listed column the relation lacks, before the body is read by anybody",
+    title: "R-BODY-5 an unknown column in columns is refused before the body is parsed",
     request: "POST /vessels?columns=nmae",
     body: "{",
     status: 400,
@@ -363,7 +363,7 @@ cases(api, [
 
   // CSV
   {
-    title: "R-BODY-6 rows by the names of the first line",
+    title: "R-BODY-6 CSV gives rows with the column names of its first line",
     request: "POST /vessels?select=name,tonnage",
     headers: csv,
     body: "name,tonnage\nA,5\nB,6",
@@ -374,7 +374,8 @@ cases(api, [
     ],
   },
   {
-    title: "R-BODY-6 NULL is null, quoted too; empty is the empty string",
+    title:
+      "R-BODY-6 R-BODY-6a in compatibility mode NULL is null with and without quotes, and an empty field is the empty string",
     request: "POST /ports?select=name,country",
     headers: csv,
     body: 'name,country\nA,NULL\nB,"NULL"\nC,\n',
@@ -385,7 +386,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-BODY-6 a line with more fields than the header",
+    title: "R-BODY-6 R-BODY-6b a CSV line with more fields than the header is refused",
     request: "POST /ports",
     headers: csv,
     body: "name\nA,x\nB\n",
@@ -393,7 +394,7 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 an empty field too many",
+    title: "R-BODY-6 R-BODY-6b a CSV line with an additional empty field is refused",
     request: "POST /ports",
     headers: csv,
     body: "name,country\nA,x,\n",
@@ -401,7 +402,7 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 a line with more fields than a header with a repeated name is refused",
+    title: "R-BODY-6 R-BODY-6b a CSV line with more fields than a header with a repeated name is refused",
     request: "POST /ports",
     headers: csv,
     body: 'name,name\r\n"A","B","C"',
@@ -409,7 +410,7 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 lines that are all short insert fewer columns",
+    title: "R-BODY-6 R-BODY-6b CSV lines that all have too few fields insert fewer columns",
     request: "POST /crew?select=vessel_id,sailor_id,rank",
     headers: csv,
     body: "vessel_id,sailor_id,rank\n3,1\n3,2\n",
@@ -419,7 +420,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-BODY-6 lines of different key sets",
+    title: "R-BODY-6 R-BODY-6b CSV lines with different numbers of fields are refused",
     request: "POST /ports",
     headers: csv,
     body: "name,country\nA\nB,x\n",
@@ -427,28 +428,28 @@ cases(api, [
     answer: bad("All lines must have same number of fields"),
   },
   {
-    title: "R-BODY-6 line ends LF, CRLF and CR",
+    title: "R-BODY-6 R-BODY-6c CSV lines end in LF, CRLF or CR",
     request: "POST /ports?select=name",
     headers: csv,
     body: "name\r\nA\rB\nC",
     answer: [{ name: "A" }, { name: "B" }, { name: "C" }],
   },
   {
-    title: "R-BODY-6 blank lines are skipped",
+    title: "R-BODY-6 R-BODY-6c blank CSV lines are skipped",
     request: "POST /ports?select=name",
     headers: csv,
     body: 'name\n\nA\n""\n\r\nB\n',
     answer: [{ name: "A" }, { name: "B" }],
   },
   {
-    title: "R-BODY-6 quotes are doubled inside quotes",
+    title: "R-BODY-6 R-BODY-6c doubled quotes inside a quoted CSV field are one quote",
     request: "POST /ports?select=name",
     headers: csv,
     body: 'name\n"say ""hi"", all\nof you"\n',
     answer: [{ name: 'say "hi", all\nof you' }],
   },
   {
-    title: "R-BODY-6 CSV with only a header inserts no row",
+    title: "R-BODY-6 R-BODY-6c CSV with only a header inserts no row",
     request: "POST /ports",
     headers: csv,
     body: "name,country\n",
@@ -456,14 +457,14 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-BODY-6 if two columns have one name, the last one is written",
+    title: "R-BODY-6 R-BODY-6c if two CSV columns have one name, the last one is written",
     request: "POST /ports?select=name",
     headers: csv,
     body: "name,name\nA,B\n",
     answer: [{ name: "B" }],
   },
   {
-    title: "R-BODY-6 names are taken with their spaces",
+    title: "R-BODY-6 spaces belong to the column names of CSV",
     request: "POST /ports",
     headers: csv,
     body: "name, country\nA,B\n",
@@ -472,7 +473,7 @@ cases(api, [
       expect(answer.json().message).toBe("Could not find the ' country' column of 'ports' in the schema cache"),
   },
   {
-    title: "R-BODY-6 text is converted by the column",
+    title: "R-BODY-6 a CSV field is converted to the type of its column",
     request: "POST /ports",
     headers: csv,
     body: "id,name\nx,A\n",
@@ -482,7 +483,7 @@ cases(api, [
 
   // forms
   {
-    title: "R-BODY-7 a form is one row of text",
+    title: "R-BODY-7 a form gives one row of text values",
     request: "POST /vessels?select=name,tonnage",
     headers: form,
     body: "name=Fair+wind%26&tonnage=7",
@@ -497,7 +498,7 @@ cases(api, [
     answer: [{ name: "B", country: "" }],
   },
   {
-    title: "R-BODY-7 invalid escapes stay",
+    title: "R-BODY-7 invalid escapes in a form stay as they are",
     request: "POST /ports?select=name",
     headers: form,
     body: "name=100%",
@@ -511,14 +512,14 @@ cases(api, [
     answer: [{ name: "S\u00e9te \u20ac 5%", country: "\u00fc\u00fc" }],
   },
   {
-    title: "R-BODY-7 bytes that are not UTF-8 become U+FFFD",
+    title: "R-BODY-7 bytes of a form that are not UTF-8 become U+FFFD",
     request: "POST /ports?select=name",
     headers: form,
     body: "name=a%C3%28%FFb",
     answer: [{ name: "a\ufffd(\ufffdb" }],
   },
   {
-    title: "R-BODY-7 an empty body is an object without keys",
+    title: "R-BODY-7 an empty form is an object without keys",
     request: "POST /voyages?select=vessel_id",
     headers: form,
     body: "",
@@ -528,7 +529,7 @@ cases(api, [
 
   // texts of the CSV reader
   {
-    title: "R-BODY-8 an empty body",
+    title: "R-BODY-8 an empty CSV body is a parse error",
     request: "POST /ports",
     headers: csv,
     body: "",
@@ -536,7 +537,7 @@ cases(api, [
     answer: bad('parse error (not enough input) at ""'),
   },
   {
-    title: "R-BODY-8 a header without line end",
+    title: "R-BODY-8 a CSV header without a line end is a parse error",
     request: "POST /ports",
     headers: csv,
     body: "name",
@@ -544,7 +545,7 @@ cases(api, [
     answer: bad('parse error (not enough input) at ""'),
   },
   {
-    title: "R-BODY-8 a quote inside a field",
+    title: "R-BODY-8 R-BODY-8a a quote inside an unquoted CSV field is a parse error that shows the rest",
     request: "POST /ports",
     headers: csv,
     body: 'name\nA"B,é\n',
@@ -552,7 +553,7 @@ cases(api, [
     answer: bad('parse error (Failed reading: satisfy) at "\\"B,\\195\\169\\n"'),
   },
   {
-    title: "R-BODY-8 text after a closing quote",
+    title: "R-BODY-8 R-BODY-8a text after a closing CSV quote is a parse error that shows the rest",
     request: "POST /ports",
     headers: csv,
     body: 'name\n"A"B\n',
@@ -560,7 +561,7 @@ cases(api, [
     answer: bad('parse error (Failed reading: satisfy) at "B\\n"'),
   },
   {
-    title: "R-BODY-8 a long rest is cut",
+    title: "R-BODY-8 R-BODY-8a a parse error of CSV shows a long rest truncated",
     request: "POST /ports",
     headers: csv,
     body: `name\nA"${"x".repeat(120)}`,
@@ -572,7 +573,7 @@ cases(api, [
 /** Rows of a long body are parsed one after the other. */
 const paddedLength = fc.constantFrom(0, 65_537);
 
-test("R-BODY-2 a list with one byte changed is JSON or not, as its parser says", async () => {
+test("R-BODY-2 a list with one changed byte is accepted exactly if it is valid JSON", async () => {
   const list = JSON.stringify(
     Array.from({ length: 3 }, (_, i) => ({ a: i, "b\n": [`x${i}`, true], c: null, d: -1.5 })),
   );
@@ -599,7 +600,7 @@ test("R-BODY-2 a list with one byte changed is JSON or not, as its parser says",
   );
 });
 
-test("R-BODY-2 the keys found are those of the document, whatever its text", async () => {
+test("R-BODY-2 the keys that relapi finds are those of the document in any notation", async () => {
   const keys = fc.constantFrom("name", "country", "c\u00e9", "__proto__", "");
   const rows = fc.array(fc.dictionary(keys, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), {
     minLength: 1,
@@ -648,7 +649,7 @@ const lines = { "content-type": "application/x-ndjson; charset=utf-8", ...shown 
 
 cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
   {
-    title: "X-BODY-1 JSON of a plugin's own is inspected as a JSON body is",
+    title: "X-BODY-1 JSON that a plugin's body format produces is inspected like a JSON body",
     request: "POST /ports",
     headers: wrapped,
     body: '{"name":"Narvik"},{"country":"NO"}',
@@ -656,7 +657,7 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
     answer: bad("All object keys must match"),
   },
   {
-    title: "X-BODY-1 columns choose from JSON of a plugin's own",
+    title: "X-BODY-1 columns selects keys of JSON that a plugin's body format produces",
     request: "POST /ports?columns=name&select=name",
     headers: wrapped,
     body: '{"name":"Narvik","nothing":1}',
@@ -664,7 +665,7 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
     answer: [{ name: "Narvik" }],
   },
   {
-    title: "X-BODY-1 a format of a plugin's own",
+    title: "X-BODY-1 a plugin adds a body format",
     request: "POST /ports?select=name",
     headers: lines,
     body: '{"name":"Vadsø"}\n{"name":"Alta"}\n',
@@ -706,7 +707,7 @@ const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
   return [...ends, bytes.length].map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
 };
 
-test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body is the same however it arrives", async () => {
+test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body has the same result in any division into chunks", async () => {
   const part = fc.constantFrom(
     "name",
     "country",
@@ -750,20 +751,24 @@ test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body is the same however it arrives", asy
 
 test.each([
   [
-    "a fault whose rest comes later",
+    "invalid CSV whose rest arrives later",
     [`name\nA"`, "x".repeat(60), "y".repeat(60)],
     `at "${"x".repeat(60)}${"y".repeat(39)} (truncated)`,
   ],
-  ["a fault whose rest is short", ['name\nA"', "\x01", "9é"], 'at "\\"\\SOH9\\195\\169"'],
+  ["invalid CSV with a short rest", ['name\nA"', "\x01", "9é"], 'at "\\"\\SOH9\\195\\169"'],
   [
-    "a fault, and what is no UTF-8 behind it",
+    "invalid CSV before bytes that are not UTF-8",
     ['name\nA"b', Buffer.from([0xc3]), Buffer.from([0x28])],
     "The body is not UTF-8",
   ],
   ["half a character at the end", ["name\nA", Buffer.from([0xf0, 0x9f])], "The body is not UTF-8"],
   ["a quote that is not closed", ['name\n"A', "\n"], "not enough input"],
-  ["a bad last line", [`name\n${"A\n".repeat(50_000)}`, "B,C\n"], "All lines must have same number of fields"],
-] as const)("R-BODY-8 in pieces: %s", async (_, pieces, message) => {
+  [
+    "a last line with too many fields",
+    [`name\n${"A\n".repeat(50_000)}`, "B,C\n"],
+    "All lines must have same number of fields",
+  ],
+] as const)("R-BODY-8 a CSV body in chunks is refused: %s", async (_, pieces, message) => {
   const count = async (): Promise<unknown> => api.sql("select count(*) from sea.ports");
   const before = await count();
   const answer = await inPieces(
@@ -776,7 +781,7 @@ test.each([
   expect(await count()).toEqual(before);
 });
 
-test("R-BODY-6 a field longer than one chunk", async () => {
+test("R-BODY-6 a CSV field may be longer than a chunk", async () => {
   const long = `${'"a"'.repeat(50_000)}é`;
   const body = Buffer.from(`name,country\n"${long.replaceAll('"', '""')}",NO\nB,NULL\n`);
   const pieces = Array.from({ length: Math.ceil(body.length / 5000) }, (_, i) =>
@@ -821,7 +826,7 @@ test("X-BODY-2 an error of a body reader is sent before the rest of the body arr
   expect(status).toBe(400);
 });
 
-test("R-BODY-7 X-BODY-2 a form in pieces, wherever they end", async () => {
+test("R-BODY-7 X-BODY-2 R-BODY-7a a form has the same result in any division into chunks", async () => {
   const long = "caf%C3%A9+%E2%82%AC%F0%9F%98%80%22%5C%0A".repeat(6000);
   const body = Buffer.from(`country=x&name=${long}%4%41&&country=y%2B`);
   const send = (cuts: readonly number[]): Promise<string> =>
@@ -848,7 +853,7 @@ test("R-BODY-7 X-BODY-2 a form in pieces, wherever they end", async () => {
   for (let cut = 11; cut < 60; cut++) expect(JSON.parse(await send([cut, cut + 1, 65_536 + cut]))).toEqual(expected);
 });
 
-describe("R-BODY-9 a byte order mark (F15)", () => {
+describe("R-BODY-9 byte order marks (F15)", () => {
   const MARK = "\ufeff";
 
   cases(api, [
@@ -864,7 +869,7 @@ describe("R-BODY-9 a byte order mark (F15)", () => {
         ["a json parameter", "/rpc/raw_json", json, '{"a":1}', { a: 1 }],
       ] as const
     ).map(([title, path, headers, body, answer]) => ({
-      title: `R-BODY-9 is ignored: ${title}`,
+      title: `R-BODY-9 a byte order mark is ignored: ${title}`,
       request: `POST ${path}`,
       headers,
       body: MARK + body,
@@ -926,7 +931,7 @@ describe("R-BODY-10 JSON objects for hstore (F16)", async () => {
     { a: null, "b c": 'x"y', "d\\": "\\", "=>": ", ", é: "🚢", "": "" },
   ] as readonly Readonly<Record<string, string | null>>[];
 
-  test("R-BODY-10 hstore values can be written as they are read: in rows, arguments and filters", async () => {
+  test("R-BODY-10 hstore values can be written as they are read, in rows, arguments and filters", async () => {
     for (const [i, h] of objects.entries()) {
       const written = await own.post("/odd", {
         headers: { prefer: "return=representation" },

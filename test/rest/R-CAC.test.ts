@@ -32,7 +32,7 @@ const variantsOf = (path: string): readonly Variant[] => [
   [path, { range: "0-0" }, "HEAD"],
 ];
 
-describe.each([CALL, READ])("requests that differ in one thing: %s", (base) => {
+describe.each([CALL, READ])("requests with one difference: %s", (base) => {
   const variants = variantsOf(base);
   let warm: TestApi;
   let cold: TestApi;
@@ -59,12 +59,15 @@ describe.each([CALL, READ])("requests that differ in one thing: %s", (base) => {
       "each before all others",
       (list: readonly Variant[]) => list.flatMap((one) => list.flatMap((other) => [one, other])),
     ],
-  ])("R-CAC-1 R-RPC-14 R-RNG-2 get the answers of a server that keeps nothing, %s", async (_title, arrange) => {
-    const expected = new Map<unknown, unknown>();
-    for (const variant of variants) expected.set(variant, await answerOf(cold, variant));
-    for (const variant of arrange(variants))
-      expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
-  });
+  ])(
+    "R-CAC-1 R-RPC-14 R-RNG-2 cached requests get the responses of a server without caches, %s",
+    async (_title, arrange) => {
+      const expected = new Map<unknown, unknown>();
+      for (const variant of variants) expected.set(variant, await answerOf(cold, variant));
+      for (const variant of arrange(variants))
+        expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
+    },
+  );
 });
 
 /** Reads a claim and writes it into the plan, where only the cache key distinguishes callers. */
@@ -89,7 +92,7 @@ const ownVessel = definePlugin({
   },
 });
 
-describe("a plugin that plans by facts of the caller", () => {
+describe("a plugin whose plans depend on the caller", () => {
   test("R-CAC-1 each caller has their own plan, in any order of callers", async () => {
     const api = await startApi({ parts: [ownVessel] });
     const ask = async (vessel: string | undefined): Promise<unknown> =>
@@ -122,7 +125,7 @@ const wrapped = definePlugin({
   },
 });
 
-describe("a plugin that hands on a target or an exchange of its own", () => {
+describe("a plugin that replaces the target or the exchange", () => {
   test("R-CAC-1 R-PATH-9 a request is read from its own path, in any order of requests", async () => {
     const api = await startApi({ dbSchemas: ["public"], parts: [wrapped] });
     await api.sql(
@@ -138,7 +141,7 @@ describe("a plugin that hands on a target or an exchange of its own", () => {
   });
 });
 
-describe("a request like an earlier one", async () => {
+describe("a request similar to an earlier one", async () => {
   let context: PluginContext | undefined;
   const counting = definePlugin({
     name: "counting",

@@ -14,7 +14,7 @@ const represented = { prefer: "return=representation, tx=rollback" };
 
 cases(api, [
   {
-    title: "R-CMP-1 computed fields in select",
+    title: "R-CMP-1 R-CMP-1b computed fields can be selected",
     request: "GET /vessels?select=name,heavy&order=id",
     answer: [
       { name: "Ariel", heavy: true },
@@ -23,22 +23,22 @@ cases(api, [
     ],
   },
   {
-    title: "R-CMP-1 computed fields with an alias, a cast or a JSON path",
+    title: "R-CMP-1 R-CMP-1b computed fields can have an alias, a cast or a JSON path",
     request: "GET /vessels?select=h:heavy::text,dims->>length&id=eq.1",
     answer: [{ h: "true", length: "85" }],
   },
   {
-    title: "R-CMP-1 computed fields in filters",
+    title: "R-CMP-1 R-CMP-1b computed fields can be filtered",
     request: "GET /vessels?select=id&label=eq.Fram %232",
     answer: [{ id: 2 }],
   },
   {
-    title: "R-CMP-1 computed fields in logic trees",
+    title: "R-CMP-1 R-CMP-1b computed fields can be filtered in logic trees",
     request: 'GET /vessels?select=id&or=(label.eq."Fram #2",heavy.is.false)&order=id',
     answer: [{ id: 2 }, { id: 3 }],
   },
   {
-    title: "R-CMP-1 computed fields in orders",
+    title: "R-CMP-1 R-CMP-1b computed fields can be ordered by",
     request: "GET /vessels?select=id&order=label.desc",
     answer: [{ id: 3 }, { id: 2 }, { id: 1 }],
   },
@@ -48,27 +48,27 @@ cases(api, [
     answer: [{ id: 1, name: "Oslo", country: "NO" }],
   },
   {
-    title: "R-CMP-1 overloads by row type",
+    title: "R-CMP-1 an overloaded computed field is chosen by the type of the row",
     request: "GET /vessels?select=label,ports(label)&id=eq.1",
     answer: [{ label: "Ariel #1", ports: { label: "Oslo (NO)" } }],
   },
   {
-    title: "R-CMP-1 computed fields in to-many embeds",
+    title: "R-CMP-1 computed fields can be selected in to-many embeds",
     request: "GET /ports?select=vessels(label)&vessels.heavy=is.true&vessels.order=label&id=eq.1",
     answer: [{ vessels: [{ label: "Ariel #1" }, { label: "Fram #2" }] }],
   },
   {
-    title: "R-CMP-1 computed fields in spreads",
+    title: "R-CMP-1 computed fields can be selected in spreads",
     request: "GET /voyages?select=id,...vessels(label)&id=eq.3",
     answer: [{ id: 3, label: "Fram #2" }],
   },
   {
-    title: "R-CMP-1 computed fields of rows that a function returns",
+    title: "R-CMP-1 R-CMP-1b computed fields can be selected in rows of a function",
     request: "GET /rpc/vessels_of?port=1&select=label&heavy=is.true",
     answer: [{ label: "Ariel #1" }, { label: "Fram #2" }],
   },
   {
-    title: "R-CMP-1 computed fields in representations of POST",
+    title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of POST",
     request: "POST /vessels?select=label",
     headers: represented,
     body: { id: 900, name: "Vega" },
@@ -76,32 +76,32 @@ cases(api, [
     answer: [{ label: "Vega #900" }],
   },
   {
-    title: "R-CMP-1 computed fields in representations of PATCH",
+    title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of PATCH",
     request: "PATCH /vessels?select=label,heavy&id=eq.3",
     headers: represented,
     body: { tonnage: 500 },
     answer: [{ label: "Gjoa #3", heavy: true }],
   },
   {
-    title: "R-CMP-1 computed fields in representations of DELETE",
+    title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of DELETE",
     request: "DELETE /vessels?select=label&id=eq.3",
     headers: represented,
     answer: [{ label: "Gjoa #3" }],
   },
   {
-    title: "R-CMP-1 a computed field as the condition of a write",
+    title: "R-CMP-1 a computed field can be the condition of a write",
     request: "PATCH /vessels?heavy=is.false&select=id",
     headers: represented,
     body: { flags: [] },
     answer: [{ id: 3 }],
   },
   {
-    title: "R-CMP-1 a function in the extra search path is a computed field",
+    title: "R-CMP-1 R-CMP-1a a function in the extra search path is a computed field",
     request: "GET /vessels?select=hull_code&hull_code=eq.H2",
     answer: [{ hull_code: "H2" }],
   },
   {
-    title: "R-CMP-1 a function outside the search path is not a computed field",
+    title: "R-CMP-1 R-CMP-1a a function outside the search path is not a computed field",
     request: "GET /vessels?select=secret_label",
     ...unknown,
   },
@@ -184,12 +184,12 @@ describe("fields as PostgreSQL finds them", async () => {
       answer: [{ label: "L:cat" }],
     },
     {
-      title: "R-CMP-1 a computed field of a parent's parent on a page with embeds (F3)",
+      title: "R-CMP-1 a computed field of a grandparent can be used with limits and embeds (F3)",
       request: "GET /dog?select=far,walk(id)&order=far.desc&limit=1&offset=1",
       answer: [{ far: "far 2", walk: [{ id: 1 }] }],
     },
     {
-      title: "R-CMP-1 an inherited computed field in an embed (F3)",
+      title: "R-CMP-1 an inherited computed field can be selected in an embed (F3)",
       request: "GET /walk?select=dog(label)&id=eq.1",
       answer: [{ dog: { label: "L:rex" } }],
     },
@@ -199,13 +199,13 @@ describe("fields as PostgreSQL finds them", async () => {
       answer: [{ shout: "REX!" }],
     },
     {
-      title: "R-CMP-1 a function that needs more parameters is not one (F3)",
+      title: "R-CMP-1 a function that requires further parameters is not a computed field (F3)",
       request: "GET /dog?select=needy",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),
     },
     {
-      title: "R-CMP-1 a computed field of a child is not one of its parent (F3)",
+      title: "R-CMP-1 a computed field of a child table is not one of its parent (F3)",
       request: "GET /animal?select=shout",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),
@@ -216,7 +216,7 @@ describe("fields as PostgreSQL finds them", async () => {
       answer: many,
     },
     {
-      title: "R-CMP-1 such computed fields can be filtered, ordered, counted and limited (F3)",
+      title: "R-CMP-1 inherited computed fields can be filtered, ordered, counted and limited (F3)",
       request: "GET /rpc/find_hits?q=nnn&select=id,hit_label&hit_label=neq.hit%202&order=hit_label&limit=1",
       headers: { prefer: "count=exact" },
       status: 206,
@@ -224,7 +224,7 @@ describe("fields as PostgreSQL finds them", async () => {
       responseHeaders: { "content-range": "0-0/2" },
     },
     {
-      title: "R-CMP-1 a path into one, of one row (F3)",
+      title: "R-CMP-1 a computed field can be read by a JSON path in a single row (F3)",
       request: "GET /rpc/best_hit?select=hit_data->n,score",
       answer: { n: 7, score: 1.5 },
     },

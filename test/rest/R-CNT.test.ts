@@ -12,85 +12,91 @@ const range = (contentRange: string) => ({ responseHeaders: { "content-range": c
 
 cases(api, [
   {
-    title: "R-CNT-1 root rows, ignoring limit and offset",
+    title: "R-CNT-1 an exact count ignores limit and offset",
     request: "GET /vessels?limit=1&offset=1",
     headers: exact,
     status: 206,
     ...range("1-1/3"),
   },
   {
-    title: "R-CNT-1 root filters",
+    title: "R-CNT-1 an exact count applies filters",
     request: "GET /vessels?tonnage=gt.100&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-1 trees",
+    title: "R-CNT-1 an exact count applies logic trees",
     request: "GET /vessels?or=(id.eq.1,id.eq.3)&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-1 inner embeds",
+    title: "R-CNT-1 an exact count applies inner embeds",
     request: "GET /ports?select=name,vessels!inner(name)&limit=1",
     headers: exact,
     status: 200,
     ...range("0-0/1"),
   },
   {
-    title: "R-CNT-1 filters of inner embeds",
+    title: "R-CNT-1 an exact count applies the filters of inner embeds",
     request: "GET /vessels?select=name,crew!inner(rank)&crew.rank=eq.mate&limit=5",
     headers: exact,
     status: 200,
     ...range("0-0/1"),
   },
   {
-    title: "R-CNT-1 inner embeds of inner embeds",
+    title: "R-CNT-1 an exact count applies inner embeds within inner embeds",
     request: "GET /ports?select=name,vessels!inner(name,crew!inner(rank))&vessels.crew.rank=eq.cook&limit=5",
     headers: exact,
     status: 200,
     ...range("*/0"),
   },
   {
-    title: "R-CNT-1 left embeds do not matter",
+    title: "R-CNT-1 an exact count ignores embeds that are not inner",
     request: "GET /ports?select=name,vessels(name)&vessels.id=eq.0&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-1 null filters",
+    title: "R-CNT-1 an exact count applies the null filter is.null on an embed",
     request: "GET /ports?select=name,vessels()&vessels=is.null&limit=5",
     headers: exact,
     status: 200,
     ...range("0-0/1"),
   },
   {
-    title: "R-CNT-1 null filters the other way",
+    title: "R-CNT-1 an exact count applies the null filter not.is.null on an embed",
     request: "GET /vessels?select=name,ports()&ports=not.is.null&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-1 null filters in trees",
+    title: "R-CNT-1 an exact count applies null filters in logic trees",
     request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
-  { title: "R-CNT-1 what nothing limits", request: "GET /vessels", headers: exact, status: 200, ...range("0-2/3") },
   {
-    title: "R-CNT-1 what nothing limits, inner embeds and all",
+    title: "R-CNT-1 R-CNT-1a the count of an unlimited read is its number of rows",
+    request: "GET /vessels",
+    headers: exact,
+    status: 200,
+    ...range("0-2/3"),
+  },
+  {
+    title: "R-CNT-1 R-CNT-1a the count of an unlimited read with inner embeds is its number of rows",
     request: "GET /ports?select=name,vessels!inner(name)",
     headers: exact,
     status: 200,
     ...range("0-0/1"),
   },
   {
-    title: "R-CNT-4 writes",
+    title: "R-CNT-4 a write counts its rows",
     request: "PATCH /vessels?id=lt.3",
     headers: prefer("count=exact", "tx=rollback"),
     body: { flags: [] },
@@ -98,14 +104,14 @@ cases(api, [
     ...range("0-1/2"),
   },
   {
-    title: "R-CNT-4 estimated on writes is exact",
+    title: "R-CNT-4 an estimated count of a write is exact",
     request: "DELETE /logbook",
     headers: prefer("count=estimated", "tx=rollback"),
     status: 204,
     ...range("*/2"),
   },
   {
-    title: "R-CNT-4 planned on writes is nothing",
+    title: "R-CNT-4 a planned count of a write is not reported",
     request: "POST /logbook",
     headers: prefer("count=planned", "tx=rollback"),
     body: { entry: "x" },
@@ -113,56 +119,56 @@ cases(api, [
     ...range(uncounted("*")),
   },
   {
-    title: "R-CNT-4 functions count the filtered result",
+    title: "R-CNT-4 a function's count is that of the filtered result",
     request: "GET /rpc/all_vessels?tonnage=gt.100&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-4 null filters on embeds of functions, cut by a limit",
+    title: "R-CNT-4 a function's count applies null filters on embeds and ignores the limit",
     request: "GET /rpc/all_vessels?select=id,ports()&ports=not.is.null&limit=1",
     headers: exact,
     status: 206,
     ...range("0-0/2"),
   },
   {
-    title: "R-CNT-4 estimated on functions",
+    title: "R-CNT-4 an estimated count of a function's rows is exact",
     request: "GET /rpc/all_vessels",
     headers: prefer("count=estimated"),
     status: 200,
     ...range("0-2/3"),
   },
   {
-    title: "R-CNT-4 planned on functions is nothing",
+    title: "R-CNT-4 a planned count of a function is not reported",
     request: "GET /rpc/all_vessels",
     headers: prefer("count=planned"),
     status: 200,
     ...range(uncounted("0-2")),
   },
   {
-    title: "R-CNT-4 a single value counts as one",
+    title: "R-CNT-4 a function that returns a single value has the count 1",
     request: "GET /rpc/fleet_weight?port=1",
     headers: exact,
     status: 200,
     ...range("0-0/1"),
   },
   {
-    title: "R-CNT-4 a single row counts as one",
+    title: "R-CNT-4 a function that returns a single row has the count 1",
     request: "GET /rpc/vessel_named?name=Ariel",
     headers: exact,
     status: 200,
     ...range("0-0/1"),
   },
   {
-    title: "R-CNT-5 count=none is no preference",
+    title: "R-CNT-5 count=none is not a known preference",
     request: "GET /vessels",
     headers: prefer("count=none"),
     status: 200,
     responseHeaders: { "content-range": uncounted("0-2"), "preference-applied": null },
   },
   {
-    title: "R-CNT-5 and an error under strict handling",
+    title: "R-CNT-5 count=none is an error under strict handling",
     request: "GET /vessels",
     headers: prefer("handling=strict", "count=none"),
     status: 400,
@@ -170,7 +176,7 @@ cases(api, [
       expect(answer.json()).toMatchObject({ code: "PGRST122", details: "Invalid preferences: count=none" }),
   },
   {
-    title: "R-CNT-6 HEAD counts like GET",
+    title: "R-CNT-6 HEAD returns the same count as GET",
     request: "HEAD /vessels?limit=1",
     headers: exact,
     status: 206,
@@ -178,11 +184,11 @@ cases(api, [
   },
 ]);
 
-describe("groups", () => {
+describe("counts of groups", () => {
   const aggregating = async (dbMaxRows?: number) =>
     startApi({ preset: plus, dbAggregatesEnabled: true, on: api.database, ...(dbMaxRows && { dbMaxRows }) });
 
-  test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is that of its groups (F6)", async () => {
+  test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is the number of groups (F6)", async () => {
     await api.sql(`
       create table sea.sale (id int primary key, day date, qty numeric, port_id int references sea.ports);
       insert into sea.sale select n, date '2024-01-01' + n % 2, n, 1 from generate_series(1, 400) as n;
@@ -222,8 +228,8 @@ describe("groups", () => {
   });
 });
 
-describe("what the planner thinks", () => {
-  test("R-CNT-2 planned is the planner's estimate of the count's query", async () => {
+describe("estimates of the planner", () => {
+  test("R-CNT-2 R-CNT-2a a planned count is the planner's estimate of the count query", async () => {
     await api.sql("create table sea.grains as select n as id from generate_series(1, 1000) n");
     await api.sql("grant select on sea.grains to sea_anon");
     await api.sql("analyze sea.grains");
@@ -237,7 +243,7 @@ describe("what the planner thinks", () => {
     expect(Number(filtered.headers["content-range"]?.split("/")[1])).toBeLessThan(600);
   });
 
-  test("R-CNT-3 estimated without a cap is the larger of exact and planned", async () => {
+  test("R-CNT-3 an estimated count without DB_MAX_ROWS is the larger of the exact and the planned count", async () => {
     await api.sql("delete from sea.grains where id > 900");
     expect((await api.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
       "0-0/1000",
@@ -247,7 +253,7 @@ describe("what the planner thinks", () => {
     );
   });
 
-  test("R-CNT-3 estimated below the cap is exact", async () => {
+  test("R-CNT-3 an estimated count below DB_MAX_ROWS is exact", async () => {
     expect((await capped.get("/ports?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
       "0-0/2",
     );
@@ -256,7 +262,7 @@ describe("what the planner thinks", () => {
     );
   });
 
-  test("R-CNT-3 estimated beyond the cap is the planner's", async () => {
+  test("R-CNT-3 an estimated count beyond DB_MAX_ROWS is the planner's", async () => {
     expect((await capped.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
       "0-0/1000",
     );

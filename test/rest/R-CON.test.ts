@@ -22,7 +22,7 @@ const api = await startApi(conformance);
 
 cases(api, [
   {
-    title: "R-CON-1 paths at the root, every write rolled back",
+    title: "R-CON-1 the conformance settings serve relations at the root and roll back every write",
     request: "POST /ports?select=name",
     headers: { prefer: "return=representation" },
     body: { name: "A" },
@@ -31,14 +31,14 @@ cases(api, [
     responseHeaders: { "Content-Length": "14", "Preference-Applied": "return=representation", "Content-Profile": null },
   },
   {
-    title: "R-CON-1 a client may keep one",
+    title: "R-CON-1 a client may keep a write with tx=commit",
     request: "DELETE /logbook?entry=eq.none",
     headers: { prefer: "tx=commit" },
     status: 204,
     responseHeaders: { "Preference-Applied": "tx=commit" },
   },
   {
-    title: "R-CON-1 Server-Timing on every success answer",
+    title: "R-CON-1 each successful read has a Server-Timing header",
     request: "GET /ports",
     responseHeaders: {
       "Server-Timing":
@@ -46,51 +46,55 @@ cases(api, [
     },
   },
   {
-    title: "R-CON-1 on OPTIONS too",
+    title: "R-CON-1 OPTIONS has a Server-Timing header",
     request: "OPTIONS /ports",
     responseHeaders: { "Server-Timing": /^jwt;dur=.*response;dur=/ },
   },
   {
-    title: "R-CON-1 on writes",
+    title: "R-CON-1 writes have a Server-Timing header",
     request: "PATCH /ports?id=eq.1",
     body: { country: "X" },
     responseHeaders: { "Server-Timing": /^jwt;dur=/ },
   },
-  { title: "R-CON-1 on functions", request: "GET /rpc/who", responseHeaders: { "Server-Timing": /^jwt;dur=/ } },
   {
-    title: "R-CON-1 errors to the byte",
+    title: "R-CON-1 functions have a Server-Timing header",
+    request: "GET /rpc/who",
+    responseHeaders: { "Server-Timing": /^jwt;dur=/ },
+  },
+  {
+    title: "R-CON-1 R-CON-1a the bytes of an error are those of PostgREST",
     request: "GET /vessels?select=nope(*)",
     status: 400,
     bytes: `{"code":"PGRST200","details":"Searched for a foreign key relationship between 'vessels' and 'nope' in the schema 'sea', but no matches were found.","hint":null,"message":"Could not find a relationship between 'vessels' and 'nope' in the schema cache"}`,
     responseHeaders: { "Content-Length": "251" },
   },
   {
-    title: "R-CON-1 legacy target names",
+    title: "R-CON-1 a filter may use the name of the target instead of its alias, with a warning",
     request: "GET /ports?select=name,ships:vessels(name)&vessels.id=eq.1&id=eq.1",
     answer: [{ name: "Oslo", ships: [{ name: "Ariel" }] }],
     responseHeaders: { Warning: /^299 / },
   },
   {
-    title: "R-CON-1 aggregates are off",
+    title: "R-CON-1 aggregates are off in the conformance settings",
     request: "GET /vessels?select=tonnage.sum()",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST123"),
   },
   {
-    title: "R-CON-1 plans are off",
+    title: "R-CON-1 execution plans are off in the conformance settings",
     request: "GET /vessels",
     headers: { accept: "application/vnd.pgrst.plan" },
     status: 406,
   },
   {
-    title: "R-CON-1 the pre-request function",
+    title: "R-CON-1 the pre-request function may set headers",
     request: "GET /vessels",
     headers: { "x-pre": "header" },
     responseHeaders: { "X-Pre": "seen" },
   },
 ]);
 
-describe("R-CON-1 a client library written for PostgREST", async () => {
+describe("R-CON-1 the client library postgrest-js", async () => {
   const live = await startApi({
     ...conformance,
     dbTxEnd: "commit-allow-override",
@@ -103,7 +107,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
   const connect = (headers = {}): any => new PostgrestClient(`${live.url}/api`, { headers }).schema("sea");
   const client = connect();
 
-  test("R-CON-1 select with filters, orders and windows", async () => {
+  test("R-CON-1 postgrest-js selects with filters, orders and windows", async () => {
     const { data, error, status } = await client
       .from("vessels")
       .select("id,name,tonnage")
@@ -135,7 +139,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     ).toEqual([{ id: 2, maker: "Akers" }]);
   });
 
-  test("R-CON-1 embeds", async () => {
+  test("R-CON-1 postgrest-js reads embeds", async () => {
     const { data } = await client
       .from("ports")
       .select("name,vessels!inner(name,voyages(id))")
@@ -148,14 +152,14 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     });
   });
 
-  test("R-CON-1 counts, with rows and without", async () => {
+  test("R-CON-1 postgrest-js counts with rows and without", async () => {
     const rows = await client.from("vessels").select("id", { count: "exact" }).limit(1);
     expect([rows.count, rows.status, rows.data?.length]).toEqual([3, 206, 1]);
     const head = await client.from("vessels").select("*", { count: "exact", head: true });
     expect([head.count, head.status, head.data]).toEqual([3, 200, null]);
   });
 
-  test("R-CON-1 single and maybeSingle", async () => {
+  test("R-CON-1 postgrest-js reads with single and maybeSingle", async () => {
     expect((await client.from("vessels").select("name").eq("id", 1).single()).data).toEqual({ name: "Ariel" });
     const none = await client.from("vessels").select("name").eq("id", 99).single();
     expect([none.status, none.error?.code]).toEqual([406, "PGRST116"]);
@@ -163,7 +167,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     expect([maybe.error, maybe.data]).toEqual([null, null]);
   });
 
-  test("R-CON-1 insert, update, upsert, delete", async () => {
+  test("R-CON-1 postgrest-js inserts, updates, upserts and deletes", async () => {
     const inserted = await client
       .from("ports")
       .insert([
@@ -208,7 +212,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     expect([removed.status, removed.count]).toEqual([204, 4]);
   });
 
-  test("R-CON-1 functions", async () => {
+  test("R-CON-1 postgrest-js calls functions", async () => {
     expect((await client.rpc("add_numbers", { a: 1, b: 2 })).data).toBe(3);
     expect((await client.rpc("add_numbers", { a: 1, b: 2 }, { get: true })).data).toBe(3);
     expect((await client.rpc("vessels_of", { port: 1 }).select("name").gt("tonnage", 500)).data).toEqual([
@@ -224,7 +228,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     ]);
   });
 
-  test("R-CON-1 CSV and plans", async () => {
+  test("R-CON-1 postgrest-js reads CSV and execution plans", async () => {
     expect((await client.from("vessels").select("id,name").order("id").csv()).data).toBe(
       "id,name\n1,Ariel\n2,Fram\n3,Gjoa",
     );
@@ -234,7 +238,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     expect(json.data).toMatchObject([{ Plan: expect.anything() }]);
   });
 
-  test("R-CON-1 errors, schemas, tokens, rollback", async () => {
+  test("R-CON-1 postgrest-js receives errors, and uses schemas, tokens and rollback", async () => {
     const denied = await client.from("payroll").select();
     expect([denied.status, denied.error?.code]).toEqual([401, "42501"]);
     const unknown = await client.from("vesels").select();

@@ -12,7 +12,7 @@ const api = await startApi();
 
 cases(api, [
   {
-    title: "R-COR-1 without an origin no header",
+    title: "R-COR-1 a request without Origin gets no CORS headers",
     request: "GET /ports",
     responseHeaders: {
       "Access-Control-Allow-Origin": null,
@@ -21,20 +21,20 @@ cases(api, [
     },
   },
   {
-    title: "R-COR-1 any origin",
+    title: "R-COR-1 by default any origin is allowed",
     request: "GET /ports",
     headers: { origin },
     responseHeaders: { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Credentials": null },
   },
   {
-    title: "R-COR-1 on errors too",
+    title: "R-COR-1 errors have the CORS headers too",
     request: "GET /nowhere",
     headers: { origin },
     status: 404,
     responseHeaders: { "Access-Control-Allow-Origin": "*" },
   },
   {
-    title: "R-COR-2 a preflight",
+    title: "R-COR-2 R-COR-2a a preflight lists the allowed methods and headers",
     request: "OPTIONS /ports",
     headers: { ...preflight, "access-control-request-headers": "X-One, Prefer" },
     status: 200,
@@ -48,35 +48,40 @@ cases(api, [
     },
   },
   {
-    title: "R-COR-2 without requested headers",
+    title: "R-COR-2 R-COR-2a a preflight without requested headers lists no headers",
     request: "OPTIONS /ports",
     headers: preflight,
     status: 200,
     responseHeaders: { "Access-Control-Allow-Headers": null, "Access-Control-Allow-Methods": METHODS },
   },
   {
-    title: "R-COR-2 before authentication",
+    title: "R-COR-2 a preflight is answered before authentication",
     request: "OPTIONS /ports",
     headers: { ...preflight, authorization: "Bearer x" },
     status: 200,
     responseHeaders: { "Access-Control-Allow-Methods": METHODS },
   },
-  { title: "R-COR-2 on any path", request: "OPTIONS /no/such/path", headers: preflight, status: 200 },
   {
-    title: "R-COR-2 another method is a plain OPTIONS",
+    title: "R-COR-2 a preflight is answered on any path",
+    request: "OPTIONS /no/such/path",
+    headers: preflight,
+    status: 200,
+  },
+  {
+    title: "R-COR-2 OPTIONS with an unknown requested method is no preflight",
     request: "OPTIONS /ports",
     headers: { origin, "access-control-request-method": "FOO" },
     status: 200,
     responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE", "Access-Control-Allow-Methods": null },
   },
   {
-    title: "R-COR-3 headers exposed",
+    title: "R-COR-3 reads expose the response headers",
     request: "GET /ports",
     headers: { origin },
     responseHeaders: { "Access-Control-Expose-Headers": EXPOSED, Vary: "Accept, Prefer, Range" },
   },
   {
-    title: "R-COR-3 of writes too",
+    title: "R-COR-3 writes expose the response headers",
     request: "POST /ports",
     headers: { origin, prefer: "tx=rollback" },
     body: { name: "A" },
@@ -88,13 +93,13 @@ const listed = await startApi({ corsAllowedOrigins: [origin, "https://b.example"
 
 cases(listed, [
   {
-    title: "R-COR-1 an origin of the list is echoed",
+    title: "R-COR-1 a listed origin is returned with credentials allowed",
     request: "GET /ports",
     headers: { origin },
     responseHeaders: { "Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true" },
   },
   {
-    title: "R-COR-1 another one is served without headers",
+    title: "R-COR-1 a request from another origin is answered without CORS headers",
     request: "GET /ports",
     headers: { origin: "https://evil.example" },
     status: 200,
@@ -105,7 +110,7 @@ cases(listed, [
     },
   },
   {
-    title: "R-COR-2 a preflight from an origin of the list",
+    title: "R-COR-2 a preflight from a listed origin returns that origin",
     request: "OPTIONS /ports",
     headers: preflight,
     status: 200,
@@ -116,7 +121,7 @@ cases(listed, [
     },
   },
   {
-    title: "R-COR-2 from elsewhere it is a plain OPTIONS",
+    title: "R-COR-2 OPTIONS from another origin is no preflight",
     request: "OPTIONS /ports",
     headers: { ...preflight, origin: "https://evil.example" },
     status: 200,
@@ -124,7 +129,7 @@ cases(listed, [
   },
 ]);
 
-test("R-COR-2 preflights are not in the request log", async () => {
+test("R-COR-2 preflights are not in the access log", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
   const logged = await startApi({
@@ -137,7 +142,7 @@ test("R-COR-2 preflights are not in the request log", async () => {
 });
 
 test.each(["foo", "https://a.example/", "https://a.example/path", "a.example:3000", "https://*"])(
-  "R-COR-4 %s is no origin",
+  "R-COR-4 the setting refuses %s as an origin",
   async (item) => {
     await expect(startApi({ corsAllowedOrigins: ["https://a.example", item] })).rejects.toThrow(
       /invalid option corsAllowedOrigins .*: expected a list of origins such as/,
@@ -145,7 +150,7 @@ test.each(["foo", "https://a.example/", "https://a.example/path", "a.example:300
   },
 );
 
-test("R-COR-4 origins of apps, of files, and wildcards are taken", async () => {
+test("R-COR-4 the setting accepts origins of apps, files and wildcards", async () => {
   const corsAllowedOrigins = ["capacitor://localhost", "null", "https://*.a.example:8443", "http://[::1]:3000"];
   const api = await startApi({ corsAllowedOrigins });
   const answer = await api.get("/ports?limit=1", { headers: { origin: "capacitor://localhost" } });

@@ -8,27 +8,27 @@ const shown = rolledBack("return=representation");
 
 cases(api, [
   {
-    title: "R-DEL-1 rows by filters",
+    title: "R-DEL-1 DELETE removes the rows that the filters match",
     request: "DELETE /vessels?id=gt.1&select=id&order=id.desc",
     headers: shown,
     status: 200,
     answer: [{ id: 3 }, { id: 2 }],
   },
   {
-    title: "R-DEL-1 rows by trees",
+    title: "R-DEL-1 DELETE removes the rows that a logic tree matches",
     request: "DELETE /vessels?and=(id.gt.1,id.lt.3)&select=id",
     headers: shown,
     answer: [{ id: 2 }],
   },
   {
-    title: "R-DEL-1 no row",
+    title: "R-DEL-1 DELETE without matching rows is 204 with the count 0",
     request: "DELETE /vessels?id=eq.99",
     headers: rolledBack("count=exact"),
     status: 204,
     responseHeaders: { "Content-Range": "*/0" },
   },
   {
-    title: "R-DEL-1 filters on embeds shape the answer only",
+    title: "R-DEL-1 filters on embeds apply to the representation, and not to the deleted rows",
     request: "DELETE /vessels?id=lt.3&select=id,voyages(id)&voyages.fare=gt.100",
     headers: shown,
     answer: [
@@ -37,26 +37,26 @@ cases(api, [
     ],
   },
   {
-    title: "R-DEL-1 a path without embed",
+    title: "R-DEL-1 DELETE refuses a filter whose path names no embed",
     request: "DELETE /vessels?voyages.fare=gt.100",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST108"),
   },
   {
-    title: "R-DEL-1 a path without embed, with representation",
+    title: "R-DEL-1 DELETE with a representation refuses a filter whose path names no embed",
     request: "DELETE /vessels?voyages.fare=gt.100&select=id",
     headers: shown,
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST108"),
   },
   {
-    title: "R-DEL-1 rows that others refer to",
+    title: "R-DEL-1 DELETE of a referenced row is refused",
     request: "DELETE /ports?id=eq.1",
     status: 409,
     check: (answer) => expect(answer.json().code).toBe("23503"),
   },
   {
-    title: "R-DEL-1 a role without the grant",
+    title: "R-DEL-1 DELETE by a role without the grant is refused",
     request: "DELETE /vessels?id=eq.1",
     headers: rolledBack(),
     role: "sea_deckhand",
@@ -64,7 +64,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42501"),
   },
   {
-    title: "R-DEL-1 the singular type",
+    title: "R-DEL-1 DELETE of one row returns an object for the object type",
     request: "DELETE /vessels?id=eq.1&select=name",
     headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
     status: 200,

@@ -34,32 +34,32 @@ const deprecated = (list: string) =>
 describe("choosing the relationship", () => {
   cases(api, [
     {
-      title: "R-EMB-1 an embed by the relation's name",
+      title: "R-EMB-1 an embed is named by its relation",
       request: "GET /vessels?select=ports(name)&id=eq.1",
       answer: [{ ports: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-1 an embed by the constraint's name",
+      title: "R-EMB-1 an embed is named by its constraint",
       request: "GET /vessels?select=vessels_home_port_id_fkey(name)&id=eq.1",
       answer: [{ vessels_home_port_id_fkey: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-1 an embed by the column of the foreign key",
+      title: "R-EMB-1 an embed is named by the column of its foreign key",
       request: "GET /vessels?select=home_port_id(name)&id=eq.1",
       answer: [{ home_port_id: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-1 a hint: the constraint",
+      title: "R-EMB-1 the constraint is an embed hint",
       request: "GET /voyages?select=ports!voyages_origin_id_fkey(name)&id=eq.1",
       answer: [{ ports: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-1 a hint: the source's column",
+      title: "R-EMB-1 the source's column is an embed hint",
       request: "GET /voyages?select=ports!destination_id(name)&id=eq.1",
       answer: [{ ports: { name: "Leith" } }],
     },
     {
-      title: "R-EMB-1 a hint: the target's column",
+      title: "R-EMB-1 the target's column is an embed hint",
       request: "GET /ports?select=name,voyages!origin_id(id)&voyages.order=id&order=id",
       answer: [
         { name: "Oslo", voyages: ids(1, 3) },
@@ -67,28 +67,28 @@ describe("choosing the relationship", () => {
       ],
     },
     {
-      title: "R-EMB-1 a hint: the junction",
+      title: "R-EMB-1 the junction is an embed hint",
       request: "GET /docks?select=cranes!dock_repairs(name)&id=eq.1",
       answer: [{ cranes: names("big") }],
     },
     {
-      title: "R-EMB-1 a hint that fits nothing",
+      title: "R-EMB-1 an embed hint that matches no relationship is refused",
       request: "GET /vessels?select=ports!anchor(name)",
       status: 400,
       answer: notFound("vessels", "ports", null, "anchor"),
     },
     {
-      title: "R-EMB-1 the children of a self reference",
+      title: "R-EMB-1 a self reference by its relation returns the children",
       request: "GET /sailors?select=name,pupils:sailors(name)&id=eq.1",
       answer: [{ name: "Ada", pupils: names("Bo") }],
     },
     {
-      title: "R-EMB-1 the parent of a self reference",
+      title: "R-EMB-1 a self reference by its column returns the parent",
       request: "GET /sailors?select=name,mentor:mentor_id(name)&id=eq.2",
       answer: [{ name: "Bo", mentor: { name: "Ada" } }],
     },
     {
-      title: "R-EMB-1 a self reference with a hint: the children by that column",
+      title: "R-EMB-1 a self reference with a column as hint returns the children by that column",
       request: "GET /buoys?select=name,buoys!field_id(name)&id=eq.2",
       answer: [{ name: "green", buoys: names("white") }],
     },
@@ -122,7 +122,7 @@ describe("choosing the relationship", () => {
       answer: [{ vessel_id: { name: "Ariel" } }],
     },
     {
-      title: "R-EMB-1 computed ones look at no hint",
+      title: "R-EMB-1 a computed relationship ignores the embed hint",
       request: "GET /ports?select=flagship!whatever(name)&id=eq.1",
       answer: [{ flagship: { name: "Ariel" } }],
     },
@@ -150,7 +150,7 @@ describe("choosing the relationship", () => {
       answer: [{ origin_id: 1, origin: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-4 embeds of rows that a function returns",
+      title: "R-EMB-4 rows of a function may contain embeds",
       request: "GET /rpc/vessels_of?port=1&select=name,ports(name),crew(rank)&crew.rank=eq.mate",
       answer: [
         { name: "Ariel", ports: { name: "Oslo" }, crew: [{ rank: "mate" }] },
@@ -158,14 +158,14 @@ describe("choosing the relationship", () => {
       ],
     },
     {
-      title: "R-EMB-4 embeds in a representation",
+      title: "R-EMB-4 a representation may contain embeds",
       request: "PATCH /vessels?id=eq.1&select=name,ports(name)",
       headers: { prefer: "return=representation, tx=rollback" },
       body: { tonnage: 1 },
       answer: [{ name: "Ariel", ports: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-4 the written relation is the source in messages",
+      title: "R-EMB-4 an error names the written relation as the source",
       request: "POST /vessels?select=name,wharf(*)",
       headers: { prefer: "return=representation, tx=rollback" },
       body: { name: "X" },
@@ -178,7 +178,7 @@ describe("choosing the relationship", () => {
 describe("ambiguity", () => {
   cases(api, [
     {
-      title: "R-EMB-5 the contract's example",
+      title: "R-EMB-5 R-EMB-5a the error of an ambiguous embed lists the relationships and hints",
       request: "GET /voyages?select=ports(name)",
       status: 300,
       answer: {
@@ -233,7 +233,7 @@ describe("ambiguity", () => {
       },
     },
     {
-      title: "R-EMB-5 view names and view columns",
+      title: "R-EMB-5 the error of an ambiguous embed names views and their columns",
       request: "GET /fleet_twice?select=ports(name)",
       status: 300,
       check: (answer) =>
@@ -280,7 +280,7 @@ describe("names", () => {
       responseHeaders: { warning: deprecated("`vessels` to `big`, `crew` to `h`") },
     },
     {
-      title: "R-EMB-7 of two embeds of one relation, parameters apply to the first",
+      title: "R-EMB-7 parameters apply to the first of two embeds of one relation",
       request: "GET /ports?select=name,a:vessels(id),b:vessels(id)&vessels.id=eq.2&id=eq.1&b.order=id",
       answer: [{ name: "Oslo", a: ids(2), b: ids(1, 2) }],
     },
@@ -331,7 +331,7 @@ describe("names", () => {
 
   cases(strict, [
     {
-      title: "R-EMB-7 if the setting is off, the written name of an aliased embed is refused",
+      title: "R-EMB-7 R-EMB-7a if the setting is off, the written name of an aliased embed is refused",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500",
       status: 400,
       answer: {
@@ -358,7 +358,7 @@ describe("names", () => {
 describe("shapes", () => {
   cases(api, [
     {
-      title: "R-EMB-9 to-one: an object or null",
+      title: "R-EMB-9 a to-one embed is an object or null",
       request: "GET /vessels?select=name,home:ports(name)&order=tonnage.desc",
       answer: [
         { name: "Ariel", home: { name: "Oslo" } },
@@ -371,7 +371,7 @@ describe("shapes", () => {
       },
     },
     {
-      title: "R-EMB-9 to-many: an array, empty without related rows",
+      title: "R-EMB-9 a to-many embed is an array, which is empty without related rows",
       request: "GET /ports?select=name,vessels(name)&vessels.order=id&order=id",
       answer: [
         { name: "Oslo", vessels: names("Ariel", "Fram") },
@@ -387,7 +387,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-10 a to-one that is filtered out is null",
+      title: "R-EMB-10 a to-one embed whose row is filtered out is null",
       request: "GET /vessels?select=name,ports(name)&ports.name=eq.Leith&id=eq.1",
       answer: [{ name: "Ariel", ports: null }],
     },
@@ -397,7 +397,7 @@ describe("shapes", () => {
       answer: [{ name: "Ariel", ports: null }],
     },
     {
-      title: "R-EMB-11 inner: parents without rows are dropped",
+      title: "R-EMB-11 an inner embed removes parents without related rows",
       request: "GET /ports?select=name,vessels!inner(name)&vessels.tonnage=gt.500",
       answer: [{ name: "Oslo", vessels: names("Ariel") }],
     },
@@ -415,12 +415,12 @@ describe("shapes", () => {
       answer: [],
     },
     {
-      title: "R-EMB-11 a grandchild needs inner on both levels",
+      title: "R-EMB-11 an inner embed within an inner embed removes parents",
       request: "GET /ports?select=name,vessels!inner(name,crew!inner(rank))&vessels.crew.rank=eq.mate",
       answer: [{ name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] }],
     },
     {
-      title: "R-EMB-11 inner below a left embed trims only that embed",
+      title: "R-EMB-11 an inner embed within an outer embed trims only that embed",
       request: "GET /ports?select=name,vessels(name,crew!inner(rank))&vessels.crew.rank=eq.mate&order=id",
       answer: [
         { name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] },
@@ -435,7 +435,7 @@ describe("shapes", () => {
       responseHeaders: { "content-range": "0-0/1" },
     },
     {
-      title: "R-EMB-11 inner through a junction",
+      title: "R-EMB-11 an inner embed through a junction removes parents",
       request: "GET /vessels?select=name,sailors!inner(name)&sailors.name=eq.Cy",
       answer: [{ name: "Fram", sailors: names("Cy") }],
     },
@@ -445,7 +445,7 @@ describe("shapes", () => {
       answer: [{ name: "Oslo", heavy_vessels: names("Ariel", "Fram") }],
     },
     {
-      title: "R-EMB-12 one relation several times, each with its own filters",
+      title: "R-EMB-12 one relation may be embedded several times, each with its own filters",
       request:
         "GET /ports?select=name,big:vessels(name),small:vessels(name)&big.tonnage=gt.500&small.tonnage=lte.500&order=id",
       answer: [
@@ -454,7 +454,7 @@ describe("shapes", () => {
       ],
     },
     {
-      title: "R-EMB-12 nested embeds in both directions",
+      title: "R-EMB-12 nested embeds may return to the first relation",
       request:
         "GET /ports?select=name,vessels(name,voyages(id,destination:ports!destination_id(name,vessels(name))))&vessels.id=eq.1&vessels.voyages.order=id&vessels.voyages.destination.vessels.order=id&id=eq.1",
       answer: [
@@ -509,7 +509,7 @@ describe("shapes", () => {
       answer: names("Oslo", "Leith"),
     },
     {
-      title: "R-EMB-13 an empty inner embed filters",
+      title: "R-EMB-13 an empty inner embed removes parents",
       request: "GET /ports?select=name,vessels!inner()",
       answer: names("Oslo"),
     },
@@ -536,12 +536,12 @@ describe("shapes", () => {
       ...code("42501"),
     },
     {
-      title: "R-EMB-14 aliases inside do not clash with names outside",
+      title: "R-EMB-14 aliases inside an embed may equal names outside",
       request: "GET /vessels?select=name,ports(vessels:name,id:country)&id=eq.1",
       answer: [{ name: "Ariel", ports: { vessels: "Oslo", id: "NO" } }],
     },
     {
-      title: "R-EMB-14 an embed named like a column of its own",
+      title: "R-EMB-14 an embed may have the name of a column in its own relation",
       request: "GET /ports?select=id,name:vessels(name)&id=eq.1&name.order=id",
       answer: [{ id: 1, name: names("Ariel", "Fram") }],
     },
@@ -551,17 +551,17 @@ describe("shapes", () => {
       answer: [{ id: 1, status: { id: 3, label: "done" }, what: "mast" }],
     },
     {
-      title: "R-EMB-17 embeds of views",
+      title: "R-EMB-17 views can be embedded",
       request: "GET /fleet?select=name,crew(rank)&id=eq.2",
       answer: [{ name: "Fram", crew: [{ rank: "captain" }] }],
     },
     {
-      title: "R-EMB-17 embeds of materialized views",
+      title: "R-EMB-17 materialized views can be embedded",
       request: "GET /port_tonnage?select=tonnage,ports(name)",
       answer: [{ tonnage: 1255, ports: { name: "Oslo" } }],
     },
     {
-      title: "R-EMB-17 embeds of partitioned tables",
+      title: "R-EMB-17 partitioned tables can be embedded",
       request: "GET /soundings?select=id,ports(name)&order=id",
       answer: [
         { id: 1, ports: { name: "Oslo" } },
@@ -575,7 +575,7 @@ describe("shapes", () => {
       ...code("PGRST200"),
     },
     {
-      title: "R-EMB-18 a junction with its own columns",
+      title: "R-EMB-18 a junction can be embedded with its own columns",
       request: "GET /vessels?select=name,crew(rank,...sailors(name))&id=eq.1&crew.order=rank",
       answer: [
         {
@@ -599,13 +599,13 @@ describe("shapes", () => {
       answer: [{ name: "red", buoy_links: names("green") }],
     },
     {
-      title: "R-EMB-9 names of 63 bytes",
+      title: "R-EMB-9 an embed accepts names of 63 bytes",
       request:
         "GET /long_names_of_things_that_fill_the_identifier_limit_to_the_end_?select=id,column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_",
       answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }],
     },
     {
-      title: "R-EMB-9 names that need quotes",
+      title: "R-EMB-9 an embed accepts names that need quotes",
       request: 'GET /مو?select=اسم,"Deck Plans"("a.b","the \\"best\\" one")',
       answer: [{ اسم: "نجم", "Deck Plans": { "a.b": "dotted", 'the "best" one': "quoted" } }],
     },
@@ -644,33 +644,33 @@ describe("null filters", () => {
       answer: names("Oslo", "Leith"),
     },
     {
-      title: "R-EMB-15 the embed may be answered",
+      title: "R-EMB-15 an embed with a null filter may be selected",
       request: "GET /vessels?select=name,ports(name)&ports=is.null",
       answer: [{ name: "Gjoa", ports: null }],
     },
     {
-      title: "R-EMB-15 a null filter on a nested embed",
+      title: "R-EMB-15 a null filter applies to a nested embed",
       request:
         "GET /ports?select=name,voyages!origin_id(id,vessels(name))&voyages.vessels=not.is.null&voyages.vessels.name=eq.Fram&id=eq.1",
       answer: [{ name: "Oslo", voyages: [{ id: 3, vessels: { name: "Fram" } }] }],
     },
     {
-      title: "R-EMB-15 a null filter in a logic tree",
+      title: "R-EMB-15 a null filter may be in a logic tree",
       request: "GET /vessels?select=name,ports()&or=(ports.is.null,tonnage.gt.800)&order=id",
       answer: names("Ariel", "Gjoa"),
     },
     {
-      title: "R-EMB-15 several null filters in a logic tree",
+      title: "R-EMB-15 a logic tree may have several null filters",
       request: "GET /vessels?select=name,crew(),voyages()&not.or=(crew.not.is.null,voyages.not.is.null)",
       answer: names("Gjoa"),
     },
     {
-      title: "R-EMB-15 a null filter by the alias of the embed",
+      title: "R-EMB-15 a null filter names an embed by its alias",
       request: "GET /ports?select=name,ships:vessels()&ships=is.null",
       answer: names("Leith"),
     },
     {
-      title: "R-EMB-15 a null filter on a spread",
+      title: "R-EMB-15 a null filter applies to a spread",
       request: "GET /vessels?select=name,...ports(country)&ports=not.is.null&order=id",
       answer: [
         { name: "Ariel", country: "NO" },
@@ -678,7 +678,7 @@ describe("null filters", () => {
       ],
     },
     {
-      title: "R-EMB-15 a row of all nulls counts as present",
+      title: "R-EMB-15 R-EMB-15a a row of all nulls counts as present",
       request: "GET /moorings?select=id,berths(label)&berths=not.is.null&order=id",
       answer: [
         { id: 1, berths: { label: "north" } },
@@ -686,7 +686,7 @@ describe("null filters", () => {
       ],
     },
     {
-      title: "R-EMB-15 a null filter on a computed relationship",
+      title: "R-EMB-15 a null filter applies to a computed relationship",
       request: "GET /ports?select=name,heavy_vessels()&heavy_vessels=is.null",
       answer: names("Leith"),
     },
@@ -703,12 +703,12 @@ describe("null filters", () => {
       ...code("42703"),
     },
     {
-      title: "R-EMB-15 is.not_null is another operator",
+      title: "R-EMB-15 R-EMB-15a is.not_null is not a null filter",
       request: "GET /repairs?select=id,status()&status=is.not_null&order=id",
       answer: ids(1, 2),
     },
     {
-      title: "R-EMB-15 a null filter with filters on the columns of the embed",
+      title: "R-EMB-15 a null filter may be combined with filters on the columns of the embed",
       request: "GET /repairs?select=id,status(label)&status=not.is.null&status.label=eq.done",
       answer: [{ id: 1, status: { label: "done" } }],
     },
@@ -739,7 +739,7 @@ describe("suggestions", () => {
       answer: notFound("vessels", "port", "Perhaps you meant 'ports' instead of 'port'."),
     },
     {
-      title: "R-EMB-19 the source has no relationships: a similar source",
+      title: "R-EMB-19 the hint names a similar source if the source has no relationships",
       request: "GET /signals?select=ports(*)",
       status: 400,
       check: (answer) => expect(answer.json()).toEqual(notFound("signals", "ports", answer.json().hint)),
@@ -751,7 +751,7 @@ describe("suggestions", () => {
       answer: notFound("vessels", "ports", null, "nowhere"),
     },
     {
-      title: "R-FUZ-1 no hint if no relation is similar",
+      title: "R-FUZ-1 an unknown target has no hint if no relation is similar",
       request: "GET /vessels?select=xyzzy(*)",
       status: 400,
       answer: notFound("vessels", "xyzzy"),
@@ -769,7 +769,7 @@ describe("suggestions", () => {
       check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant the table 'sea.vessels'"),
     },
     {
-      title: "R-FUZ-1 no hint below the limit of similarity",
+      title: "R-FUZ-1 an unknown table has no hint below the limit of similarity",
       request: "GET /vest",
       status: 404,
       check: (answer) => expect(answer.json().hint).toBe(null),
@@ -777,7 +777,7 @@ describe("suggestions", () => {
   ]);
 });
 
-describe("the plugin", () => {
+describe("the plugin nest-embeds", () => {
   test("R-EMB-1 without the plugin nest-embeds embeds are a syntax error", async () => {
     const less = await startApi({
       preset: (options) => compose(fullCompat(options), without("nest-embeds")),

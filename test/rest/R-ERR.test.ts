@@ -20,7 +20,7 @@ const state = (code: string, status: number, text = "said so"): Case => ({
 
 cases(api, [
   {
-    title: "R-ERR-1 keys in order, compact",
+    title: "R-ERR-1 an error has its keys in a fixed order, without blanks",
     request: "GET /harbours?select=id",
     status: 404,
     check: (answer) =>
@@ -41,20 +41,20 @@ cases(api, [
     },
   },
   {
-    title: "R-ERR-1 HEAD: the same without a body",
+    title: "R-ERR-1 R-ERR-1a HEAD has the headers of the error without a body",
     request: "HEAD /harbours",
     status: 404,
     bytes: "",
     responseHeaders: { "content-type": "application/json; charset=utf-8", "proxy-status": "PostgREST; error=PGRST205" },
   },
   {
-    title: "R-ERR-1 details and hint of the database",
+    title: "R-ERR-1 an error of the database keeps its details and hint",
     request: call("raise_state", { state: "P0001", text: "no", detail: "because", hint: "do not" }),
     status: 400,
     answer: { code: "P0001", details: "because", hint: "do not", message: "no" },
   },
   {
-    title: "R-ERR-1 singular",
+    title: "R-ERR-1 the error of the object type without a row has its keys",
     request: "GET /vessels?id=eq.99",
     headers: { accept: "application/vnd.pgrst.object+json" },
     status: 406,
@@ -66,14 +66,14 @@ cases(api, [
     },
   },
   {
-    title: "R-ERR-1 singular, too many",
+    title: "R-ERR-1 the error of the object type names the number of rows",
     request: "GET /vessels",
     headers: { accept: "application/vnd.pgrst.object+json" },
     status: 406,
     check: (answer) => expect(answer.json().details).toBe("The result contains 3 rows"),
   },
   {
-    title: "R-ERR-1 a media type that no plugin makes",
+    title: "R-ERR-1 a media type that no plugin produces is 406",
     request: "GET /vessels",
     headers: { accept: "image/gif" },
     status: 406,
@@ -141,44 +141,44 @@ cases(api, [
     responseHeaders: { "www-authenticate": null },
   },
   {
-    title: "R-ERR-2 every 503 says when to come again",
+    title: "R-ERR-2 every 503 has the header Retry-After",
     request: call("raise_state", { state: "53300", text: "full" }),
     status: 503,
     responseHeaders: { "retry-after": /^\d+$/ },
   },
   {
-    title: "R-ERR-4 status and reason by PTxyz",
+    title: "R-ERR-4 a SQLSTATE PTxyz sets the status and the reason",
     request: call("raise_payment"),
     status: 402,
     statusText: "Payment Required",
     answer: { code: "PT402", details: "Quota exceeded", hint: "Upgrade your plan", message: "Payment Required" },
   },
   {
-    title: "R-ERR-4 other than three digits",
+    title: "R-ERR-4 a SQLSTATE PT with other characters than three digits is 500",
     request: call("raise_state", { state: "PT40A", text: "odd" }),
     status: 500,
     answer: { code: "PT40A", details: null, hint: null, message: "odd" },
   },
   {
-    title: "R-ERR-4 a status that HTTP has not",
+    title: "R-ERR-4 a SQLSTATE PT with a status that HTTP does not have is 500",
     request: call("raise_state", { state: "PT001", text: "odd" }),
     status: 500,
   },
   {
-    title: "R-ERR-4 a message of two lines is one reason",
+    title: "R-ERR-4 a message of two lines becomes a reason of one line",
     request: call("raise_state", { state: "PT418", text: "I am\r\nX-Evil: yes" }),
     status: 418,
     statusText: "I am X-Evil: yes",
     responseHeaders: { "x-evil": null },
   },
   {
-    title: "R-ERR-4 a reason in another alphabet",
+    title: "R-ERR-4 a reason may contain another alphabet",
     request: call("raise_state", { state: "PT418", text: "Tëapot مو" }),
     status: 418,
     check: ({ statusText }) => expect(Buffer.from(statusText, "latin1").toString("utf8")).toBe("Tëapot مو"),
   },
   {
-    title: "R-ERR-5 its headers take the place of the server's",
+    title: "R-ERR-5 R-ERR-5a headers that SQL raises replace those of the server",
     request: call("raise_pgrst", {
       message: '{"code":"sea-1","message":"m"}',
       detail:
@@ -188,7 +188,7 @@ cases(api, [
     responseHeaders: { "www-authenticate": "Bearer realm=sea", "content-type": "application/problem+json" },
   },
   {
-    title: "R-ERR-5 the contract's example",
+    title: "R-ERR-5 R-ERR-5a a raised PGRST error sets the status, headers and body",
     request: call("raise_pgrst", {
       message: '{"code":"sea-1","message":"vessel full"}',
       detail: '{"status":409,"headers":{"X-Reason":"full"}}',
@@ -199,7 +199,7 @@ cases(api, [
     responseHeaders: { "x-reason": "full", "proxy-status": "PostgREST; error=sea-1" },
   },
   {
-    title: "R-ERR-5 with everything",
+    title: "R-ERR-5 R-ERR-5a a raised PGRST error may have details, a hint and a status text",
     request: call("raise_pgrst", {
       message: '{"code":"sea-2","message":"m","details":"d","hint":"h"}',
       detail: '{"status":299,"status_text":"Nearly","headers":{}}',
@@ -209,7 +209,7 @@ cases(api, [
     answer: { code: "sea-2", details: "d", hint: "h", message: "m" },
   },
   {
-    title: "R-ERR-5 a message that is no JSON",
+    title: "R-ERR-5 R-ERR-5b a raised message that is not JSON is PGRST121",
     request: call("raise_pgrst", { message: "oops", detail: "{}" }),
     status: 500,
     answer: {
@@ -220,13 +220,13 @@ cases(api, [
     },
   },
   {
-    title: "R-ERR-5 a message without its keys",
+    title: "R-ERR-5 R-ERR-5b a raised message without the required keys is PGRST121",
     request: call("raise_pgrst", { message: '{"code":"x"}', detail: '{"status":400,"headers":{}}' }),
     status: 500,
     check: (answer) => expect(answer.json().details).toBe(`Invalid JSON value for MESSAGE: '{"code":"x"}'`),
   },
   {
-    title: "R-ERR-5 no detail",
+    title: "R-ERR-5 R-ERR-5b a raised error without DETAIL is PGRST121",
     request: call("raise_pgrst", { message: '{"code":"x","message":"y"}' }),
     status: 500,
     check: (answer) =>
@@ -238,7 +238,7 @@ cases(api, [
   },
   ...['{"status":"400","headers":{}}', '{"status":400}', '{"status":400,"headers":{"a":1}}', "nothing"].map(
     (detail) => ({
-      title: `R-ERR-5 a detail of the wrong shape: ${detail}`,
+      title: `R-ERR-5 R-ERR-5b a raised DETAIL of the wrong shape is PGRST121: ${detail}`,
       request: call("raise_pgrst", { message: '{"code":"x","message":"y"}', detail }),
       status: 500,
       check: (answer: { json(): unknown }) =>
@@ -253,19 +253,19 @@ cases(api, [
 describe("minimal verbosity", () => {
   cases(minimal, [
     {
-      title: "R-ERR-1 only code and message",
+      title: "R-ERR-1 minimal verbosity shows only the code and the message",
       request: "GET /vessels?ports.name=eq.x",
       status: 400,
       bytes: `{"code":"PGRST108","message":"'ports' is not an embedded resource in this request"}`,
     },
     {
-      title: "R-ERR-1 of the database's errors, too",
+      title: "R-ERR-1 minimal verbosity applies to errors of the database",
       request: call("raise_payment"),
       status: 402,
       answer: { code: "PT402", message: "Payment Required" },
     },
     {
-      title: "R-ERR-1 of a range that is not there",
+      title: "R-ERR-1 minimal verbosity applies to an unsatisfiable range",
       request: "GET /vessels?offset=9",
       headers: { prefer: "count=exact" },
       status: 416,
@@ -274,7 +274,7 @@ describe("minimal verbosity", () => {
   ]);
 });
 
-test("R-ERR-1 Content-Length counts the bytes", async () => {
+test("R-ERR-1 the Content-Length of an error counts bytes", async () => {
   const answer = await api.get("/vessels?select=%C3%A9%5D");
   expect(answer.status).toBe(400);
   expect(Number(answer.headers["content-length"])).toBe(answer.bytes.length);
@@ -316,7 +316,7 @@ const quotas = definePlugin({
 
 cases(await startApi({ parts: [quotas], on: api.database }), [
   {
-    title: "X-ERR-1 a SQLSTATE of a plugin's own",
+    title: "X-ERR-1 a plugin maps its own SQLSTATE to a status",
     request: call("raise_state", { state: "QU001", text: "enough" }),
     status: 429,
     answer: { code: "QU001", details: null, hint: null, message: "enough" },
@@ -324,7 +324,7 @@ cases(await startApi({ parts: [quotas], on: api.database }), [
     statusText: "Slow down",
   },
   {
-    title: "X-ERR-1 beside those of raised-errors",
+    title: "X-ERR-1 SQLSTATEs of raised-errors work beside those of a plugin",
     request: call("raise_state", { state: "PT418", text: "teapot" }),
     status: 418,
   },

@@ -45,7 +45,7 @@ describe("reads", () => {
     await expect.poll(() => keys).toEqual([expect.any(String), keys[0]]);
   });
 
-  test("R-ETG-1 equal bodies have equal tags, others have others", async () => {
+  test("R-ETG-1 equal bodies have equal tags, and different bodies have different tags", async () => {
     const tag = await tagOf(one);
     expect(tag).toMatch(/^"[-_\w]{27}"$/);
     expect(await tagOf(`${one}&select=id,name`)).toBe(tag);
@@ -55,13 +55,13 @@ describe("reads", () => {
     expect(await tagOf(one)).not.toBe(tag);
   });
 
-  test("R-ETG-1 functions, and parts of more rows", async () => {
+  test("R-ETG-1 functions and partial reads have tags", async () => {
     expect(await tagOf("/rpc/etag_row_count")).toMatch(/^"/);
     const part = await api.get("/etag_rows?limit=1", { headers: { prefer: "count=exact" } });
     expect([part.status, part.headers["etag"]]).toEqual([206, expect.stringMatching(/^"/)]);
   });
 
-  test("R-ETG-1 neither errors nor the root", async () => {
+  test("R-ETG-1 errors and the root have no tag", async () => {
     for (const answer of [
       await api.get("/etag_rows?id=eq.x"),
       await api.head("/etag_rows?id=eq.x"),
@@ -77,7 +77,7 @@ describe("reads", () => {
     ["a function", "/rpc/etag_row_count", {}],
     ["with a count", "/etag_rows?limit=1", { prefer: "count=exact" }],
     ["with a range, which is for GET alone", "/etag_rows?order=id", { range: "0-0" }],
-  ])("R-ETG-1 R-ETG-2 HEAD of %s is GET without the body", async (_title, path, headers) => {
+  ])("R-ETG-1 R-ETG-2 HEAD of %s has the headers of GET and no body", async (_title, path, headers) => {
     const { range: _, ...others } = headers as Record<string, string>;
     const [head, get] = [await api.head(path, { headers }), await api.get(path, { headers: others })];
     expect([head.status, head.text]).toEqual([get.status, ""]);
@@ -87,7 +87,7 @@ describe("reads", () => {
     expect([again.status, again.headers["etag"]]).toEqual([304, get.headers["etag"]]);
   });
 
-  test("R-ETG-1 R-ETG-6 what SQL sets stays", async () => {
+  test("R-ETG-1 R-ETG-6 headers that SQL sets are kept", async () => {
     const set = { "Cache-Control": "public, max-age=9", Vary: "Accept, authorization", ETag: 'W/"by hand"' };
     const headers = JSON.stringify(Object.entries(set).map(([name, value]) => ({ [name]: value })));
     await api.sql(`create or replace function sea.etag_by_hand() returns int stable language sql as
@@ -103,7 +103,7 @@ describe("reads", () => {
     expect([again.status, again.headers["etag"]]).toEqual([304, 'W/"by hand"']);
   });
 
-  test("R-ETG-6 who may keep an answer, and pages of other origins", async () => {
+  test("R-ETG-6 a response with a tag has Cache-Control and Vary for caches", async () => {
     const { headers } = await api.get(one, { headers: { origin: "https://shop.example" } });
     expect(headers).toMatchObject({
       vary: "Accept, Prefer, Range, Accept-Profile, Authorization",
@@ -118,7 +118,7 @@ describe("reads", () => {
     expect(without.headers).not.toHaveProperty("cache-control");
   });
 
-  test("R-ETG-2 304 without a body for those who have it", async () => {
+  test("R-ETG-2 a request with the current tag is answered 304 without a body", async () => {
     const tag = await tagOf(one);
     for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, ['W/"other"', tag], "*"]) {
       const answer = await api.get(one, { headers: { "if-none-match": sent } });
@@ -144,7 +144,7 @@ describe("writes", () => {
   const write = (method: string, path: string, tag: string, body?: unknown, headers = {}, on = api) =>
     on.request(method, path, { headers: { "if-match": tag, ...headers }, body });
 
-  test("R-ETG-3 what has not changed is written", async () => {
+  test("R-ETG-3 a write with the current tag succeeds", async () => {
     expect((await write("PATCH", one, await tagOf(one), { name: "blue" })).status).toBe(204);
     expect(await nameOf(1)).toBe("blue");
     expect((await write("PUT", one, await tagOf(one), { id: 1, name: "white" })).status).toBe(204);
@@ -165,7 +165,7 @@ describe("writes", () => {
     expect(await nameOf(1)).toBe("white");
   });
 
-  test("R-ETG-3 the representation is the one that is asked for", async () => {
+  test("R-ETG-3 If-Match compares the tag of the requested representation", async () => {
     const headers = { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" };
     const tag = await tagOf(one, { accept: headers.accept });
     const answer = await write("PATCH", one, tag, { name: "blue" }, headers);
@@ -180,7 +180,7 @@ describe("writes", () => {
     expect(await nameOf(9)).toBeUndefined();
   });
 
-  test("R-ETG-3 of two that read the same, one writes", async () => {
+  test("R-ETG-3 of concurrent writes with the same tag, one succeeds", async () => {
     const tag = await tagOf(one);
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, at) => write("PATCH", one, tag, { name: `by ${at}` })),
@@ -188,7 +188,7 @@ describe("writes", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 7 }, () => 412)]);
   });
 
-  test("R-ETG-3 a row that is changed while it is written is refused", async () => {
+  test("R-ETG-3 R-ETG-3b a write is refused if another transaction changes the row meanwhile", async () => {
     const tag = await tagOf(one);
     const other = await api.database.connect();
     await other.query("begin; update sea.etag_rows set name = 'white' where id = 1");
@@ -201,7 +201,7 @@ describe("writes", () => {
     expect(await nameOf(1)).toBe("white");
   });
 
-  test("R-ETG-3 R-ETG-4 POST takes no notice", async () => {
+  test("R-ETG-3 R-ETG-4 POST ignores If-Match and If-None-Match", async () => {
     const headers = { "if-none-match": "*" };
     expect((await write("POST", "/etag_rows", '"none"', { id: 3, name: "blue" }, headers)).status).toBe(201);
   });
@@ -215,14 +215,14 @@ describe("writes", () => {
   const unless = (method: string, path: string, tag: string, body?: unknown) =>
     api.request(method, path, { headers: { "if-none-match": tag }, body });
 
-  test("R-ETG-4 a PUT that only inserts", async () => {
+  test("R-ETG-4 PUT with If-None-Match: * inserts a row and refuses an existing one", async () => {
     expect((await unless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "blue" })).status).toBe(204);
     const again = await unless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "white" });
     expect([again.status, again.json()]).toEqual([412, EXCLUDED]);
     expect(await nameOf(7)).toBe("blue");
   });
 
-  test("R-ETG-4 of several PUTs that only insert, one does", async () => {
+  test("R-ETG-4 of concurrent PUTs with If-None-Match *, one succeeds", async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, at) => unless("PUT", "/etag_rows?id=eq.8", "*", { id: 8, name: `by ${at}` })),
     );
@@ -233,7 +233,7 @@ describe("writes", () => {
     ["PATCH", { name: "blue" }],
     ["PUT", { id: 1, name: "blue" }],
     ["DELETE", undefined],
-  ])("R-ETG-4 %s of rows that a tag excludes", async (method, body) => {
+  ])("R-ETG-4 %s of rows with an excluded tag is refused", async (method, body) => {
     const tag = await tagOf(one);
     const refused = await unless(method, one, `"other", W/${tag}`, body);
     expect([refused.status, refused.json()]).toEqual([412, EXCLUDED]);
@@ -255,7 +255,7 @@ describe("writes", () => {
     ["PATCH", one, { name: "blue" }, one, { accept: "text/csv" }],
     ["PUT", one, { id: 1, name: "blue" }, one, {}],
     ["PUT", "/etag_rows?id=eq.6", { id: 6, name: "blue" }, "/etag_rows?id=eq.6", {}],
-  ])("R-ETG-5 %s %s answers the tag that GET has", async (method, path, body, readPath, accept) => {
+  ])("R-ETG-5 %s %s returns the tag that GET has", async (method, path, body, readPath, accept) => {
     const answer = await api.request(method, path, { headers: { ...REPRESENTATION, ...accept }, body });
     expect(tagIn(answer)).toMatch(/^"/);
     expect(tagIn(await api.get(readPath, { headers: accept }))).toBe(tagIn(answer));
@@ -270,7 +270,7 @@ describe("writes", () => {
     expect(tagIn(next)).not.toBe(tagIn(answer));
   });
 
-  test("R-ETG-5 none where there is no representation of one row", async () => {
+  test("R-ETG-5 a write without a representation of one row returns no tag", async () => {
     for (const [method, path, body, prefer] of [
       ["PATCH", one, { name: "blue" }, "return=minimal"],
       ["POST", "/etag_rows", { id: 5 }, "return=headers-only"],

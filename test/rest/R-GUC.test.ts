@@ -33,7 +33,7 @@ cases(api, [
     responseHeaders: { "x-seen": "yes" },
   },
   {
-    title: "R-GUC-1 repeated names are all sent",
+    title: "R-GUC-1 headers with a repeated name are all sent",
     request: headers('[{"Set-Cookie":"a=1"},{"Set-Cookie":"b=2"}]'),
     check: (answer) => expect(all(answer, "set-cookie")).toEqual(["a=1", "b=2"]),
   },
@@ -43,14 +43,14 @@ cases(api, [
     check: (answer) => expect([all(answer, "content-range"), all(answer, "vary")]).toEqual([["mine"], ["Cookie"]]),
   },
   {
-    title: "R-GUC-1 Content-Type is only the header",
+    title: "R-GUC-1 a set Content-Type changes the header and not the body",
     request: headers('[{"Content-Type":"text/weird"}]'),
     status: 200,
     responseHeaders: { "content-type": "text/weird" },
     check: (answer) => expect(answer.json()).toBe('[{"Content-Type":"text/weird"}]'),
   },
   {
-    title: "R-GUC-1 a trigger sets response headers",
+    title: "R-GUC-1 R-GUC-1a a trigger sets response headers",
     request: "POST /bells",
     headers: { prefer: "tx=rollback" },
     body: { rung: 3 },
@@ -111,7 +111,7 @@ cases(api, [
   },
 ]);
 
-test("R-GUC-4 a write stays though its settings are wrong", async () => {
+test("R-GUC-4 a write is committed although its response settings are invalid", async () => {
   await api.sql(
     "create function sea.shout() returns trigger language plpgsql as $$ begin perform set_config('response.status', 'loud', true), set_config('response.headers', 'wrong', true); return new; end $$",
   );
@@ -126,10 +126,10 @@ test("R-GUC-4 a write stays though its settings are wrong", async () => {
   expect((await api.get("/shouts")).json()).toEqual([{ id: 1 }]);
 });
 
-describe("from the pre-request function", () => {
+describe("settings of the pre-request function", () => {
   cases(watched, [
     {
-      title: "R-GUC-1 the pre-request function sets headers of reads",
+      title: "R-GUC-1 R-GUC-1a the pre-request function sets headers of reads",
       request: "GET /ports?limit=0",
       headers: { "x-pre": "header" },
       status: 200,
@@ -151,14 +151,14 @@ describe("from the pre-request function", () => {
       responseHeaders: { "x-pre": "seen" },
     },
     {
-      title: "R-GUC-1 the schema description",
+      title: "R-GUC-1 the pre-request function sets headers of the schema description",
       request: "GET /",
       headers: { "x-pre": "header" },
       status: 200,
       responseHeaders: { "x-pre": "seen" },
     },
     {
-      title: "R-GUC-3 a status of a read",
+      title: "R-GUC-3 the pre-request function sets the status of a read",
       request: "GET /ports?limit=0",
       headers: { "x-pre": "status:203" },
       status: 203,
@@ -180,7 +180,7 @@ describe("from the pre-request function", () => {
   ]);
 });
 
-describe("what a plugin's own columns say of answers", async () => {
+describe("result columns of plugins", async () => {
   const clock = definePlugin({
     name: "clock",
     requires: ["rest"],
@@ -230,7 +230,7 @@ describe("what a plugin's own columns say of answers", async () => {
     },
   ]);
 
-  test("X-RES-2 an error that the tap throws is the response", async () => {
+  test("X-RES-2 an error that a tap throws is the response", async () => {
     const strict = await startApi({
       parts: [{ ...clock, resultColumns: [{ name: "day", compile: () => sql`'Nowhere'::text` }] }],
     });
@@ -238,7 +238,7 @@ describe("what a plugin's own columns say of answers", async () => {
     expect([answer.status, answer.json().message]).toEqual([422, "no such place"]);
   });
 
-  test("X-RES-1 names of core and names that are given twice are refused", () => {
+  test("X-RES-1 a result column with a name of core or a repeated name is refused", () => {
     const start = (name: string) => () =>
       relApi(
         compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none" }), {

@@ -20,20 +20,20 @@ const timing = /^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d, transacti
 
 cases(api, [
   {
-    title: "R-HDR-1 Content-Type of bodies",
+    title: "R-HDR-1 a body has the Content-Type of its format",
     request: "GET /vessels?limit=0",
     status: 200,
     responseHeaders: { "content-type": json },
   },
   {
-    title: "R-HDR-1 HEAD as GET would",
+    title: "R-HDR-1 HEAD has the Content-Type of GET",
     request: "HEAD /vessels",
     headers: { accept: "text/csv" },
     status: 200,
     responseHeaders: { "content-type": "text/csv; charset=utf-8" },
   },
   {
-    title: "R-HDR-1 no Content-Type without a body",
+    title: "R-HDR-1 a response without a body has no Content-Type",
     request: "PATCH /vessels?id=eq.0",
     body: { name: "x" },
     status: 204,
@@ -52,7 +52,7 @@ cases(api, [
     status: 200,
   },
   {
-    title: "R-HDR-2 the Content-Length of POST without a body",
+    title: "R-HDR-2 POST without a body has the Content-Length 0",
     request: "POST /logbook",
     headers: { prefer: "tx=rollback" },
     body: { entry: "x" },
@@ -88,7 +88,7 @@ cases(api, [
     responseHeaders: { "content-range": uncounted("0-2"), "range-unit": "items" },
   },
   {
-    title: "R-HDR-4 Content-Location of reads",
+    title: "R-HDR-4 reads have Content-Location",
     request: "GET /vessels?id=eq.1",
     status: 200,
     responseHeaders: { "content-location": "/vessels?id=eq.1" },
@@ -108,7 +108,7 @@ cases(api, [
     responseHeaders: { "content-location": null },
   },
   {
-    title: "R-HDR-5 Content-Profile names the schema",
+    title: "R-HDR-5 a response names its schema in Content-Profile",
     request: "GET /vessels",
     status: 200,
     responseHeaders: { "content-profile": "sea" },
@@ -137,7 +137,11 @@ cases(api, [
     responseHeaders: { "preference-applied": "count=exact" },
   },
   ...["GET /vessels", "HEAD /vessels", "GET /rpc/all_vessels", "GET /", "DELETE /logbook?entry=eq.none"].map(
-    (request) => ({ title: `R-HDR-8 Vary of ${request}`, request, responseHeaders: { vary: "Accept, Prefer, Range" } }),
+    (request) => ({
+      title: `R-HDR-8 ${request} has its Vary header`,
+      request,
+      responseHeaders: { vary: "Accept, Prefer, Range" },
+    }),
   ),
   {
     title: "R-HDR-10 Server-Timing is off by default",
@@ -146,13 +150,13 @@ cases(api, [
     responseHeaders: { "server-timing": null },
   },
   {
-    title: "R-HDR-12 Server names product and version",
+    title: "R-HDR-12 the header Server names the product and its version",
     request: "GET /vessels",
     status: 200,
     responseHeaders: { server: /^\S+\/\S+$/ },
   },
   {
-    title: "R-HDR-12 Server of errors",
+    title: "R-HDR-12 errors have the header Server",
     request: "GET /harbours",
     status: 404,
     responseHeaders: { server: /^\S+\/\S+$/ },
@@ -165,7 +169,7 @@ cases(api, [
   },
 ]);
 
-test("R-HDR-9 a deprecated name is warned of, in the answer and once in the log", async () => {
+test("R-HDR-9 a deprecated name causes a Warning header and one log line", async () => {
   warnings.length = 0;
   const answer = await api.get("/ports?select=big:vessels(name)&vessels.tonnage=gt.500&vessels.name=neq.x");
   expect(answer.headers["warning"]).toMatch(
@@ -174,7 +178,7 @@ test("R-HDR-9 a deprecated name is warned of, in the answer and once in the log"
   expect(warnings).toHaveLength(1);
 });
 
-test("R-HDR-13 repeated Set-Cookie stay separate", async () => {
+test("R-HDR-13 repeated Set-Cookie headers are sent separately", async () => {
   const answer = await api.get(
     `/rpc/answer_headers?headers=${encodeURIComponent('[{"Set-Cookie":"a=1"},{"Set-Cookie":"b=2"}]')}`,
   );

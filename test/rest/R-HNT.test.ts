@@ -25,7 +25,7 @@ describe("parameters", () => {
       ...told(PAGES),
     })),
     ...["sort=name", "sortBy=name", "order_by=name.desc", "ordering=-name"].map((query) => ({
-      title: `R-HNT-1 ${query} is told about order`,
+      title: `R-HNT-1 the hint for ${query} is about order`,
       request: `GET /api/ports?${query}`,
       ...told(ORDER),
     })),
@@ -35,12 +35,12 @@ describe("parameters", () => {
       ...told(SELECT),
     })),
     ...["filter=x", "q=oslo", "search=oslo", "filter[name]=Oslo", "where={}"].map((query) => ({
-      title: `R-HNT-1 ${query} is told about filters`,
+      title: `R-HNT-1 the hint for ${query} is about filters`,
       request: `GET /api/ports?${query}`,
       ...told(FILTER),
     })),
     {
-      title: "R-HNT-1 the parser's own words stay",
+      title: "R-HNT-1 the parser's message and details are kept beside the hint",
       request: "GET /api/ports?page=2",
       status: 400,
       answer: {
@@ -57,17 +57,17 @@ describe("parameters", () => {
     },
     { title: "R-HNT-1 writes get the hint about parameters", request: "DELETE /api/ports?page=2", ...told(PAGES) },
     {
-      title: "R-HNT-2 a misspelt parameter",
+      title: "R-HNT-2 the hint names the parameter near a misspelt one",
       request: "GET /api/ports?lmit=2",
       ...told("Perhaps you meant 'limit' instead of 'lmit'"),
     },
     {
-      title: "R-HNT-2 a misspelt column without an operator",
+      title: "R-HNT-2 the hint names the column near a misspelt one without an operator",
       request: "GET /api/ports?nmae=Oslo",
       ...told("Perhaps you meant 'name' instead of 'nmae'"),
     },
     {
-      title: "R-HNT-2 a misspelt operator",
+      title: "R-HNT-2 the hint names the operator near a misspelt one",
       request: "GET /api/ports?name=eqq.Oslo",
       ...told("Perhaps you meant the operator 'eq' instead of 'eqq'"),
     },
@@ -77,12 +77,12 @@ describe("parameters", () => {
       ...told(expect.stringMatching(/^Perhaps you meant the operator '(?:like' or 'ilike|ilike|like)'/)),
     },
     {
-      title: "R-HNT-2 the hint for a value without an operator shows the form",
+      title: "R-HNT-2 R-HNT-2a the hint for a value without an operator shows the form",
       request: "GET /api/ports?name=Oslo",
       ...told("A filter has an operator: perhaps you meant name=eq.Oslo"),
     },
     {
-      title: "R-HNT-2 the hint for in without parentheses",
+      title: "R-HNT-2 R-HNT-2a the hint for in without parentheses shows the list",
       request: "GET /api/ports?id=in.1,2",
       ...told("Put the list in parentheses: id=in.(1,2)"),
     },
@@ -92,11 +92,11 @@ describe("parameters", () => {
       ...told(FILTER),
     },
     {
-      title: "R-HNT-2 no hint for invalid text after an operator",
+      title: "R-HNT-2 R-HNT-2a invalid text after an operator has no hint",
       request: "GET /api/ports?name=is.Oslo",
       ...told(null),
     },
-    { title: "R-HNT-2 no hint for a second not.", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
+    { title: "R-HNT-2 a second not. has no hint", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
     {
       title: "R-HNT-2 the hint for a long value does not repeat the value",
       request: `GET /api/ports?name=${"o".repeat(99)}`,
@@ -104,7 +104,7 @@ describe("parameters", () => {
     },
   ]);
 
-  test("R-HNT-1 a column of that name is a column", async () => {
+  test("R-HNT-1 a column named like a parameter gets the hint for filters", async () => {
     await api.sql("create table sea.books (id int primary key, page int, hidden_page int, sort text)");
     await api.sql("grant select (id, page) on sea.books to sea_anon");
     await api.reload();
@@ -121,7 +121,7 @@ describe("parameters", () => {
 describe("names", () => {
   cases(api, [
     {
-      title: "R-HNT-3 a misspelt column of a body",
+      title: "R-HNT-3 the hint names the column near a misspelt key of a body",
       request: "POST /api/ports",
       body: { nmae: "Oslo" },
       role: "sea_clerk",
@@ -134,21 +134,21 @@ describe("names", () => {
       },
     },
     {
-      title: "R-HNT-3 a misspelt column of columns",
+      title: "R-HNT-3 the hint names the column near a misspelt one in columns",
       request: "POST /api/ports?columns=contry",
       body: { contry: "NO" },
       role: "sea_clerk",
       ...told("Perhaps you meant the column 'country'"),
     },
     {
-      title: "R-HNT-3 no hint if no column is near",
+      title: "R-HNT-3 an unknown column has no hint if no column is near",
       request: "POST /api/ports",
       body: { zzzzzz: 1 },
       role: "sea_clerk",
       ...told(null),
     },
     {
-      title: "R-HNT-4 a misspelt preference",
+      title: "R-HNT-4 the hint names the preference near a misspelt one",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, retrun=minimal" },
       status: 400,
@@ -160,7 +160,7 @@ describe("names", () => {
       },
     },
     {
-      title: "R-HNT-4 misspelt values, and several",
+      title: "R-HNT-4 the hint names the values near several misspelt preferences",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, return=minmal, cuont=exat, tx=maybe, max-afected=3, zzz=1" },
       ...told(
@@ -168,14 +168,14 @@ describe("names", () => {
       ),
     },
     {
-      title: "R-HNT-4 no hint if no preference is near",
+      title: "R-HNT-4 an unknown preference has no hint if none is near",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, qwertyuiop" },
       ...told(null),
     },
   ]);
 
-  test("R-HNT-3 a value near those of an enum", async () => {
+  test("R-HNT-3 the hint names the value of an enum near a misspelt one", async () => {
     const { hint, code } = (await api.get("/api/certificates?rating=eq.mastr")).json();
     expect([code, hint]).toEqual(["22P02", "Perhaps you meant 'master'"]);
     // the description leaves out an enum without visible columns
@@ -197,13 +197,13 @@ describe("bodies", () => {
   });
   cases(api, [
     {
-      title: "R-HNT-5 broken JSON says where",
+      title: "R-HNT-5 the error of broken JSON has its position",
       request: "POST /api/ports",
       role: "sea_clerk",
       ...broken('{\n  "name": "Oslo",\n  "country" "NO"\n}', 'line 3, column 13: expected ":", found "\\""'),
     },
     {
-      title: "R-HNT-5 an empty body has a position",
+      title: "R-HNT-5 the error of an empty body has a position",
       request: "POST /api/ports",
       role: "sea_clerk",
       ...broken("", "line 1, column 1: expected a value, found the end"),
@@ -225,7 +225,7 @@ describe("bodies", () => {
   ]);
 });
 
-describe("R-HNT-6 where errors are PostgREST's to the byte", async () => {
+describe("R-HNT-6 errors in compatibility mode", async () => {
   const bare = await startApi({ compatMode: false, parts: [without("rest-hints")], on: api.database });
   const rows: readonly (readonly [path: string, api: TestApi, prefix: string])[] = [
     ["with COMPAT_MODE", exact, ""],
@@ -233,22 +233,26 @@ describe("R-HNT-6 where errors are PostgREST's to the byte", async () => {
   ];
   for (const [title, one, prefix] of rows)
     cases(one, [
-      { title: `R-HNT-6 ${title} parameters`, request: `GET ${prefix}/ports?page=2`, ...told(null) },
       {
-        title: `R-HNT-6 ${title} columns`,
+        title: `R-HNT-6 errors of parameters have no hint ${title}`,
+        request: `GET ${prefix}/ports?page=2`,
+        ...told(null),
+      },
+      {
+        title: `R-HNT-6 errors of columns have no hint ${title}`,
         request: `POST ${prefix}/ports`,
         role: "sea_clerk",
         body: { nmae: 1 },
         ...told(null),
       },
       {
-        title: `R-HNT-6 ${title} preferences`,
+        title: `R-HNT-6 errors of preferences have no hint ${title}`,
         request: `GET ${prefix}/ports`,
         headers: { prefer: "handling=strict, retrun=minimal" },
         ...told(null),
       },
       {
-        title: `R-HNT-6 ${title} bodies`,
+        title: `R-HNT-6 errors of bodies have no hint ${title}`,
         request: `POST ${prefix}/ports`,
         role: "sea_clerk",
         headers: { "content-type": "application/json" },
@@ -259,7 +263,7 @@ describe("R-HNT-6 where errors are PostgREST's to the byte", async () => {
     ]);
 });
 
-describe("hints that lead somewhere", async () => {
+describe("useful hints", async () => {
   const db = await testDatabase();
   await db.query(`
     create schema led;
@@ -295,17 +299,20 @@ describe("hints that lead somewhere", async () => {
       ["place!place_id", "place!place_again"],
     ],
     ["a view of a self reference", "/selft?select=nm,EMBED(nm)", "selft_v", ["selft_v!id", "selft_v!up_id"]],
-  ])("R-EMB-5 each embed that is offered for %s means one relationship (F9)", async (_what, path, target, offered) => {
-    const asked = await helpful.get(path.replace("EMBED", target));
-    expect(asked.status).toBe(300);
-    const hints = [...asked.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
-    expect([...hints].sort()).toEqual([...offered].sort());
-    const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
-    for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
-    expect(asked.json().details).toHaveLength(hints.length);
-  });
+  ])(
+    "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship (F9)",
+    async (_what, path, target, offered) => {
+      const asked = await helpful.get(path.replace("EMBED", target));
+      expect(asked.status).toBe(300);
+      const hints = [...asked.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
+      expect([...hints].sort()).toEqual([...offered].sort());
+      const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
+      for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
+      expect(asked.json().details).toHaveLength(hints.length);
+    },
+  );
 
-  test("R-EMB-1 a self reference by its constraint has the rows that it has by its column (F9)", async () => {
+  test("R-EMB-1 a self reference by its constraint returns the rows that its column returns (F9)", async () => {
     for (const api of [helpful, compat]) {
       const rows = async (embed: string) => (await api.get(`/node?select=name,to:${embed}(name)&order=id`)).json();
       expect(await rows("node!node_parent_id_fkey")).toEqual([
@@ -316,7 +323,7 @@ describe("hints that lead somewhere", async () => {
     }
   });
 
-  test("R-EMB-1 the two directions between a table and its view by the column of either (F9)", async () => {
+  test("R-EMB-1 R-EMB-5c the column of either side chooses a direction between a table and its view (F9)", async () => {
     const rows = async (embed: string) => (await helpful.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
     expect(await rows("selft_v!up_id")).toEqual([
       { nm: "a", to: null },
@@ -328,7 +335,7 @@ describe("hints that lead somewhere", async () => {
     ]);
   });
 
-  test("R-EMB-19 of two relations without a relationship none is called misspelt (F9)", async () => {
+  test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt (F9)", async () => {
     const hintOf = async (of: TestApi, path: string) => (await of.get(path)).json().hint;
     expect(await hintOf(helpful, "/dog?select=id,region(name)")).toBeNull();
     expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
@@ -336,7 +343,7 @@ describe("hints that lead somewhere", async () => {
     expect((await helpful.get("/msg?select=id,node(name)")).status).toBe(200);
   });
 
-  test("R-RPC-10 a function that takes a body says so to a GET (F9)", async () => {
+  test("R-RPC-10 R-RPC-10a the hint for GET of a function that takes a body suggests POST (F9)", async () => {
     const answer = await helpful.get("/rpc/f_json");
     expect([answer.status, answer.json().hint]).toEqual([
       404,
@@ -346,7 +353,7 @@ describe("hints that lead somewhere", async () => {
     expect((await compat.get("/rpc/f_json")).json().hint).toBe("Perhaps you meant to call the function led.f_json()");
   });
 
-  test("R-HNT-2 a filter with blanks around its equals sign (F9)", async () => {
+  test("R-HNT-2 R-HNT-2a the hint for a filter with blanks around its equals sign shows the form (F9)", async () => {
     const answer = await helpful.get("/place?id%20=%20eq.1");
     expect(answer.json().hint).toBe("A filter has no blanks in front of its operator: perhaps you meant id=eq.1");
     expect((await helpful.get("/place?id=eq.1")).status).toBe(200);

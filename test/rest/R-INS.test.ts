@@ -9,7 +9,7 @@ const defaults = rolledBack("return=representation", "missing=default");
 
 cases(api, [
   {
-    title: "R-INS-1 columns that are not named get their defaults",
+    title: "R-INS-1 columns that the payload does not name get their defaults",
     request: "POST /certificates?select=rating,grade,issued,points,renewed,note,summary",
     headers: shown,
     body: { sailor_id: 1 },
@@ -27,7 +27,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-INS-1 identity and generated columns work by being absent",
+    title: "R-INS-1 absent identity and generated columns get their values",
     request: "POST /certificates?select=id,serial_number,summary",
     headers: shown,
     body: { sailor_id: 1, points: 5 },
@@ -38,28 +38,28 @@ cases(api, [
       ]),
   },
   {
-    title: "R-INS-1 a generated column that is named",
+    title: "R-INS-1 a value for a generated column is refused",
     request: "POST /certificates",
     body: { sailor_id: 1, summary: "x" },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("428C9"),
   },
   {
-    title: "R-INS-1 an identity that is always generated",
+    title: "R-INS-1 a value for an identity that is always generated is refused",
     request: "POST /certificates",
     body: { id: 7, sailor_id: 1 },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("428C9"),
   },
   {
-    title: "R-INS-1 columns named by the request",
+    title: "R-INS-1 columns restricts an insert to the listed columns",
     request: "POST /crew?columns=vessel_id,sailor_id&select=rank",
     headers: shown,
     body: { vessel_id: 3, sailor_id: 1, rank: "ignored" },
     answer: [{ rank: "hand" }],
   },
   {
-    title: "R-INS-1 a column named twice counts once",
+    title: "R-INS-1 a column that columns lists twice counts once",
     request: "POST /ports?columns=name,name&select=name",
     headers: shown,
     body: { name: "A" },
@@ -67,7 +67,7 @@ cases(api, [
   },
 
   {
-    title: "R-INS-2 {} is a row of defaults",
+    title: "R-INS-2 the payload {} inserts a row of defaults",
     request: "POST /voyages?select=vessel_id,fare",
     headers: shown,
     body: {},
@@ -75,7 +75,7 @@ cases(api, [
     answer: [{ vessel_id: null, fare: null }],
   },
   {
-    title: "R-INS-2 [{}] too",
+    title: "R-INS-2 the payload [{}] inserts a row of defaults",
     request: "POST /voyages?select=vessel_id",
     headers: shown,
     body: [{}],
@@ -83,7 +83,7 @@ cases(api, [
     answer: [{ vessel_id: null }],
   },
   {
-    title: "R-INS-2 [{},{}] is two",
+    title: "R-INS-2 the payload [{},{}] inserts two rows of defaults",
     request: "POST /voyages?select=vessel_id",
     headers: shown,
     body: [{}, {}],
@@ -91,14 +91,14 @@ cases(api, [
     answer: [{ vessel_id: null }, { vessel_id: null }],
   },
   {
-    title: "R-INS-2 {} where a column has no default",
+    title: "R-INS-2 the payload {} is refused if a required column has no default",
     request: "POST /ports",
     body: {},
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("23502"),
   },
   {
-    title: "R-INS-2 [] writes nothing",
+    title: "R-INS-2 the payload [] inserts nothing",
     request: "POST /ports",
     headers: rolledBack("return=representation", "count=exact"),
     body: [],
@@ -107,7 +107,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "*/0" },
   },
   {
-    title: "R-INS-2 [] without representation",
+    title: "R-INS-2 the payload [] without a representation has no body",
     request: "POST /ports",
     body: [],
     status: 201,
@@ -116,14 +116,14 @@ cases(api, [
   },
 
   {
-    title: "R-INS-3 null is null, not the default",
+    title: "R-INS-3 a null in the payload is stored as null instead of the default",
     request: "POST /crew?select=rank",
     headers: shown,
     body: { vessel_id: 3, sailor_id: 1, rank: null },
     answer: [{ rank: null }],
   },
   {
-    title: "R-INS-3 null where it is forbidden",
+    title: "R-INS-3 a null in a column that may not be null is refused",
     request: "POST /certificates",
     body: { sailor_id: 1, renewed: null },
     status: 400,
@@ -131,7 +131,7 @@ cases(api, [
   },
 
   {
-    title: "R-INS-4 listed columns that are absent take their defaults, object by object",
+    title: "R-INS-4 R-INS-4b missing=default gives each object the defaults of its absent columns",
     request: "POST /certificates?columns=sailor_id,rating,grade,points,note&select=sailor_id,rating,grade,points,note",
     headers: defaults,
     body: [
@@ -146,7 +146,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "missing=default, return=representation, tx=rollback" },
   },
   {
-    title: "R-INS-4 an absent column without default is null",
+    title: "R-INS-4 missing=default gives null to an absent column without a default",
     request: "POST /vessels?columns=name,tonnage&select=name,tonnage",
     headers: defaults,
     body: [{ name: "Fram", tonnage: 402 }, { name: "Gjoa" }],
@@ -156,7 +156,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-INS-4 identity by default takes the next value",
+    title: "R-INS-4 R-INS-4b missing=default gives an identity by default its next value",
     request: "POST /ports?columns=id,name&select=id,name",
     headers: defaults,
     body: [{ id: 900, name: "A" }, { name: "B" }],
@@ -167,7 +167,7 @@ cases(api, [
       ]),
   },
   {
-    title: "R-INS-4 a generated column that some object names",
+    title: "R-INS-4 missing=default refuses a generated column that an object names",
     request: "POST /certificates?columns=sailor_id,summary",
     headers: defaults,
     body: [{ sailor_id: 1 }, { sailor_id: 2, summary: "x" }],
@@ -175,21 +175,21 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("428C9"),
   },
   {
-    title: "R-INS-4 the defaults of a view are its own",
+    title: "R-INS-4 R-INS-4c missing=default uses the view's own defaults",
     request: "POST /new_vessels?columns=name,tonnage&select=name,tonnage",
     headers: defaults,
     body: [{ name: "A" }],
     answer: [{ name: "A", tonnage: 10 }],
   },
   {
-    title: "R-INS-4 one object",
+    title: "R-INS-4 missing=default applies to a single object",
     request: "POST /crew?columns=vessel_id,sailor_id,rank&select=rank",
     headers: defaults,
     body: { vessel_id: 3, sailor_id: 1 },
     answer: [{ rank: "hand" }],
   },
   {
-    title: "R-INS-4 missing=null may be said",
+    title: "R-INS-4 missing=null gives null to absent columns",
     request: "POST /crew?columns=vessel_id,sailor_id,rank&select=rank",
     headers: rolledBack("return=representation", "missing=null"),
     body: { vessel_id: 3, sailor_id: 1 },
@@ -197,7 +197,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "missing=null, return=representation, tx=rollback" },
   },
   {
-    title: "R-INS-4 on PATCH absent columns are reset",
+    title: "R-INS-4 missing=default resets absent columns on PATCH",
     request: "PATCH /certificates?id=eq.1&columns=points,note&select=points,note",
     headers: defaults,
     body: { note: "x" },

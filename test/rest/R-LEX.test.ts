@@ -6,7 +6,7 @@ const api = await startApi();
 
 const parseError = (message: string, details: string) => ({ code: "PGRST100", details, hint: null, message });
 
-// --- the texts of the contract's table ------------------------------------------------------------------------------
+// --- the texts of the reference's table -----------------------------------------------------------------------------
 
 const NAME = `field name (* or [a..z0..9_$])`;
 const OP = `operator (eq, gt, ...)`;
@@ -179,23 +179,26 @@ const WORDS: Readonly<Record<string, string>> = {
   on_conflict: "on_conflict parameter",
 };
 
-test.each(TEXTS)("R-LEX-10 R-LEX-11 R-LEX-12 %s", async (part, what, column, unexpected, expecting) => {
-  const at = part.indexOf("=");
-  const [name, value] = [part.slice(0, at), part.slice(at + 1)];
-  const answer = await api.get(`/vessels?${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  const raw = what === "tree path" || what === "logic path" ? name : value;
-  expect(answer.status).toBe(400);
-  expect(answer.json()).toEqual(
-    parseError(
-      `"failed to parse ${WORDS[what] ?? what} (${raw})" (line 1, column ${column})`,
-      `unexpected ${unexpected} expecting ${expecting}`,
-    ),
-  );
-});
+test.each(TEXTS)(
+  "R-LEX-10 R-LEX-11 R-LEX-12 the text of a parse error has the position and the expected tokens: %s",
+  async (part, what, column, unexpected, expecting) => {
+    const at = part.indexOf("=");
+    const [name, value] = [part.slice(0, at), part.slice(at + 1)];
+    const answer = await api.get(`/vessels?${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+    const raw = what === "tree path" || what === "logic path" ? name : value;
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toEqual(
+      parseError(
+        `"failed to parse ${WORDS[what] ?? what} (${raw})" (line 1, column ${column})`,
+        `unexpected ${unexpected} expecting ${expecting}`,
+      ),
+    );
+  },
+);
 
 cases(api, [
   {
-    title: "R-LEX-10 the raw text is shown decoded, characters above 127 as code points",
+    title: "R-LEX-10 a parse error shows the decoded text, and characters above 127 as code points",
     request: "GET /vessels?tonnage=%C3%A9q.5",
     status: 400,
     answer: parseError(
@@ -204,7 +207,7 @@ cases(api, [
     ),
   },
   {
-    title: "R-LEX-10 a tab moves to the next column of the form 8k+1",
+    title: "R-LEX-10 R-LEX-10b in a parse error a tab moves to the next column of the form 8k+1",
     request: "GET /vessels?select=id,%09%09%5D",
     status: 400,
     answer: parseError(
@@ -213,7 +216,7 @@ cases(api, [
     ),
   },
   {
-    title: "R-LEX-10 a line feed starts line 2",
+    title: "R-LEX-10 R-LEX-10b in a parse error a line feed starts line 2",
     request: "GET /vessels?or=(name.eq.%22a%0Ab%22x,id.eq.1)&id=eq.1&select=%22a%0Ab%22x",
     status: 400,
     answer: parseError(
@@ -222,7 +225,7 @@ cases(api, [
     ),
   },
   {
-    title: "R-LEX-10 characters outside the first plane count once",
+    title: "R-LEX-10 R-LEX-10b in a parse error a character outside the first plane counts once",
     request: "GET /vessels?order=%22%F0%9F%9A%A2%22x",
     status: 400,
     answer: parseError(
@@ -231,7 +234,7 @@ cases(api, [
     ),
   },
   {
-    title: "R-LEX-11 a control character is shown by its name",
+    title: "R-LEX-11 R-LEX-11a a parse error shows a control character by its name",
     request: "GET /vessels?tonnage=%01",
     status: 400,
     answer: parseError(
@@ -240,13 +243,13 @@ cases(api, [
     ),
   },
   {
-    title: "R-LEX-11 a quote is escaped inside double quotes",
+    title: "R-LEX-11 R-LEX-11a a parse error escapes a double quote",
     request: "GET /vessels?tonnage=%22",
     status: 400,
     answer: parseError('"failed to parse filter (")" (line 1, column 1)', `unexpected "\\"" expecting "not" or ${OP}`),
   },
   {
-    title: "R-LEX-11 DEL has a name, too",
+    title: "R-LEX-11 R-LEX-11a a parse error shows DEL by its name",
     request: "GET /vessels?order=name.asc%7F",
     status: 400,
     answer: parseError(
@@ -255,7 +258,7 @@ cases(api, [
     ),
   },
   {
-    title: "R-LEX-12 a complete operator word is reported where its continuation fails",
+    title: "R-LEX-12 R-LEX-12b a complete operator word is reported where its continuation fails",
     request: "GET /vessels?tonnage=isdistinctx.5",
     status: 400,
     answer: parseError(
@@ -271,47 +274,47 @@ const plan = "/Deck%20Plans";
 
 cases(api, [
   {
-    title: "R-LEX-1 names take letters of any alphabet",
+    title: "R-LEX-1 names may have letters of any alphabet",
     request: `GET ${plan}?select=ünï`,
     answer: [{ ünï: "accent" }],
   },
   {
-    title: "R-LEX-1 runs joined by a hyphen are one name",
+    title: "R-LEX-1 names may contain hyphens",
     request: `GET ${plan}?select=first-mate&first-mate=eq.mate`,
     answer: [{ "first-mate": "mate" }],
   },
   {
-    title: "R-LEX-1 blanks inside a name stay, outer ones go",
+    title: "R-LEX-1 blanks inside a name are kept, and blanks around it are removed",
     request: `GET ${plan}?select= Plan No ,first-mate`,
     answer: [{ "Plan No": 1, "first-mate": "mate" }],
   },
   {
-    title: "R-LEX-1 reserved characters need quotes",
+    title: "R-LEX-1 names with reserved characters need quotes",
     request: `GET ${plan}?select="a.b","a:b","(x)"`,
     answer: [{ "a.b": "dotted", "a:b": "colon", "(x)": "paren" }],
   },
   {
-    title: "R-LEX-1 a dollar sign is a name's",
+    title: "R-LEX-1 names may contain a dollar sign",
     request: "GET /vessels?select=a$b$:name&id=eq.1",
     answer: [{ a$b$: "Ariel" }],
   },
   {
-    title: "R-LEX-1 only digits are a name",
+    title: "R-LEX-1 names may consist of digits",
     request: "GET /vessels?select=123:name&id=eq.1",
     answer: [{ 123: "Ariel" }],
   },
   {
-    title: "R-LEX-2 escaped quotes in a quoted name",
+    title: "R-LEX-2 a quoted name may contain escaped quotes",
     request: `GET ${plan}?select="the \\"best\\" one"&"the \\"best\\" one"=eq.quoted`,
     answer: [{ 'the "best" one': "quoted" }],
   },
   {
-    title: "R-LEX-2 an escaped backslash in a quoted name",
+    title: "R-LEX-2 a quoted name may contain an escaped backslash",
     request: `GET ${plan}?select="back\\\\slash"`,
     answer: [{ "back\\slash": "slash" }],
   },
   {
-    title: "R-LEX-2 quoted names are not trimmed",
+    title: "R-LEX-2 blanks inside quotes belong to the name",
     request: `GET ${plan}?select=" first-mate"`,
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("42703"),
@@ -327,33 +330,33 @@ cases(api, [
     answer: [{ name: "Bo" }, { name: 'Jo "Red" Lee' }],
   },
   {
-    title: "R-LEX-3 an element that only begins quoted is literal",
+    title: "R-LEX-3 a list element with text after a closing quote is literal",
     request: 'GET /sailors?select=name&name=in.("Bo"x,"Ada")',
     answer: [{ name: "Ada" }],
   },
   {
-    title: "R-LEX-4 a quoted value in a tree",
+    title: "R-LEX-4 a value in a logic tree may be quoted",
     request: 'GET /sailors?select=name&or=(name.eq."Jo \\"Red\\" Lee",id.eq.1)&order=id',
     answer: [{ name: "Ada" }, { name: 'Jo "Red" Lee' }],
   },
   {
-    title: "R-LEX-4 braces in a tree are taken with their commas",
+    title: "R-LEX-4 braces in a logic tree include their commas",
     request: "GET /vessels?select=name&or=(flags.eq.{PA,NO},id.eq.3)&order=id",
     answer: [{ name: "Ariel" }, { name: "Gjoa" }],
   },
   {
-    title: "R-LEX-4 braces with inner braces end at the comma",
+    title: "R-LEX-4 braces with inner braces in a logic tree end at the comma",
     request: "GET /vessels?select=name&or=(name.eq.{a{b,id.eq.3)",
     answer: [{ name: "Gjoa" }],
   },
   { title: "R-LEX-5 a plain value keeps its quotes", request: 'GET /vessels?name=eq."Ariel"', answer: [] },
   {
-    title: "R-LEX-5 a plain value may hold anything",
+    title: "R-LEX-5 a plain value may contain any characters",
     request: 'GET /sailors?select=name&name=eq.Jo "Red" Lee',
     answer: [{ name: 'Jo "Red" Lee' }],
   },
   {
-    title: "R-LEX-6 index and key",
+    title: "R-LEX-6 JSON paths contain indexes and keys",
     request: "GET /vessels?select=tag:specs->tags->>1,maker:specs->engine->>maker&id=eq.1",
     answer: [{ tag: "b", maker: "Burmeister" }],
   },
@@ -363,32 +366,32 @@ cases(api, [
     answer: [{ tag: "b" }],
   },
   {
-    title: "R-LEX-6 what only begins with digits is a key",
+    title: "R-LEX-6 R-LEX-6a an operand that only begins with digits is a key",
     request: "GET /vessels?select=a:specs->0x,b:specs->12-a&id=eq.1",
     answer: [{ a: null, b: null }],
   },
   {
-    title: "R-LEX-6 a quoted key",
+    title: "R-LEX-6 a key of a JSON path may be quoted",
     request: 'GET /vessels?select=a:specs->"engine"->>"maker"&id=eq.1',
     answer: [{ a: "Burmeister" }],
   },
   {
-    title: "R-LEX-6 an index before a closing parenthesis",
+    title: "R-LEX-6 R-LEX-6a digits before a closing parenthesis are an index",
     request: "GET /ports?select=vessels(tag:specs->tags->0)&id=eq.1&vessels.id=eq.1",
     answer: [{ vessels: [{ tag: "a" }] }],
   },
   {
-    title: "R-LEX-7 type names of several words",
+    title: "R-LEX-7 a type name may have several words",
     request: "GET /vessels?select=tonnage::double precision&id=eq.1",
     answer: [{ tonnage: 853 }],
   },
   {
-    title: "R-LEX-7 array types by their other name",
+    title: "R-LEX-7 an array type may be named by its internal name",
     request: "GET /vessels?select=flags::_text&id=eq.1",
     answer: [{ flags: ["PA", "NO"] }],
   },
   {
-    title: "R-LEX-8 a path of embeds, a column and a JSON path",
+    title: "R-LEX-8 a filter name may have embeds, a column and a JSON path",
     request: "GET /ports?select=name,vessels(name)&vessels.specs->engine->>maker=eq.Akers&order=id",
     answer: [
       { name: "Oslo", vessels: [{ name: "Fram" }] },
@@ -396,52 +399,52 @@ cases(api, [
     ],
   },
   {
-    title: "R-LEX-9 blanks around the commas of select",
+    title: "R-LEX-9 blanks around the commas of select are ignored",
     request: "GET /vessels?select=id ,%09name , tonnage&id=eq.1",
     answer: [{ id: 1, name: "Ariel", tonnage: 853 }],
   },
   {
-    title: "R-LEX-9 blanks around the parentheses of in",
+    title: "R-LEX-9 blanks around the parentheses of in are ignored",
     request: "GET /vessels?select=id&id=in. ( 1,2) &or=(id.in. ( 2,3) ,and( id.in.( 9) ) )",
     answer: [{ id: 2 }],
   },
   {
-    title: "R-LEX-9 blanks in trees",
+    title: "R-LEX-9 blanks in logic trees are ignored",
     request: "GET /vessels?select=id&or= ( id.eq.1 , and ( id.gt.1 , id.lt.3 ) ) &order=id",
     answer: [{ id: 1 }, { id: 2 }],
   },
   {
-    title: "R-LEX-9 blanks around the names of an order",
+    title: "R-LEX-9 blanks around the terms of an order are ignored",
     request: "GET /vessels?select=id&order=tonnage , id",
     answer: [{ id: 3 }, { id: 2 }, { id: 1 }],
   },
   {
-    title: "R-LEX-9 a blank after an embed and a comma",
+    title: "R-LEX-9 a blank between an embed and a comma is ignored",
     request: "GET /vessels?select=ports(name) ,id&id=eq.1",
     answer: [{ id: 1, ports: { name: "Oslo" } }],
   },
   {
-    title: "R-LEX-13 the name of a filter is read up to the last name",
+    title: "R-LEX-13 text after the name of a filter is ignored",
     request: "GET /vessels?select=id&name(x)=eq.Ariel&id:x=eq.1",
     answer: [{ id: 1 }],
   },
   {
-    title: "R-LEX-13 columns is read up to the last name",
+    title: "R-LEX-13 text after the last name of columns is ignored",
     request: "GET /vessels?select=id&columns=id(&id=eq.1",
     answer: [{ id: 1 }],
   },
   {
-    title: "R-LEX-13 what follows the list of in or the word of is is ignored",
+    title: "R-LEX-13 text after the list of in or the word of is is ignored",
     request: "GET /vessels?select=id&id=in.(1,2)x&name=is.not_nullx&order=id",
     answer: [{ id: 1 }, { id: 2 }],
   },
   {
-    title: "R-LEX-13 what follows the outer parenthesis of a tree is ignored",
+    title: "R-LEX-13 text after the outer parenthesis of a logic tree is ignored",
     request: "GET /vessels?select=id&or=(id.eq.1)x",
     answer: [{ id: 1 }],
   },
   {
-    title: "R-LEX-13 what follows directly on a closed embed is ignored",
+    title: "R-LEX-13 text directly after a closed embed is ignored",
     request: "GET /vessels?select=ports(name)x,foo&id=eq.1",
     answer: [{ ports: { name: "Oslo" } }],
   },
@@ -451,12 +454,12 @@ cases(api, [
     answer: [{ id: 1 }],
   },
   ...[",id", "(id)", ":id", "@", "*x", "*::int", "...ports", "..ports(id)"].map((select) => ({
-    title: `R-LEX-13 a select that does not begin with an item is empty: ${select}`,
+    title: `R-LEX-13 a select that does not begin with a field is empty: ${select}`,
     request: `GET /ports?select=${select}&id=eq.1`,
     answer: [{ id: 1, name: "Oslo", country: "NO" }],
   })),
   {
-    title: "R-LEX-13 a tree without parentheses is joined to its word",
+    title: "R-LEX-13 a logic tree without parentheses is a parse error",
     request: "GET /vessels?or=id.eq.1",
     status: 400,
     check: (answer) => expect(answer.json()).toMatchObject({ code: "42703", message: expect.stringContaining("orid") }),

@@ -18,7 +18,7 @@ cases(api, [
     request: of("vessels", "and=(tonnage.gt.100,name.neq.Fram)"),
     answer: ids(1),
   },
-  { title: "R-LOG-1 a single condition", request: of("vessels", "or=(id.eq.1)"), answer: ids(1) },
+  { title: "R-LOG-1 a logic tree may have a single condition", request: of("vessels", "or=(id.eq.1)"), answer: ids(1) },
   {
     title: "R-LOG-1 logic trees may be nested",
     request: of("vessels", "or=(tonnage.lt.100,and(tonnage.gt.800,name.not.like.F*))"),
@@ -43,7 +43,7 @@ cases(api, [
     answer: ids(1, 2, 3),
   },
   {
-    title: "R-LOG-2 not after the path of an embed",
+    title: "R-LOG-2 a not after the path of an embed negates its tree",
     request: "GET /ports?select=id,vessels(id)&vessels.not.and=(id.gt.1,id.lt.3)&order=id",
     answer: [
       { id: 1, vessels: ids(1) },
@@ -51,7 +51,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-LOG-2 not before the path of an embed",
+    title: "R-LOG-2 a not before the path of an embed negates its tree",
     request: "GET /ports?select=id,vessels(id)&not.vessels.or=(id.eq.2)&order=id",
     answer: [
       { id: 1, vessels: ids(1) },
@@ -59,17 +59,17 @@ cases(api, [
     ],
   },
   {
-    title: "R-LOG-3 quoted values in a tree",
+    title: "R-LOG-3 a logic tree accepts quoted values",
     request: 'GET /sailors?select=id&or=(name.eq."a,b",name.eq."Jo \\"Red\\" Lee")',
     answer: ids(4),
   },
   {
-    title: "R-LOG-3 an array without quotes in a tree",
+    title: "R-LOG-3 a logic tree accepts an array without quotes",
     request: of("vessels", "or=(flags.cs.{PA,NO},id.eq.3)"),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-3 quoted ranges in a tree",
+    title: "R-LOG-3 a logic tree accepts quoted ranges",
     request: of("charters", 'or=(seats.adj."[9,12)",period.cs."[2024-01-10,2024-01-15)")'),
     answer: ids(1, 2),
   },
@@ -79,37 +79,37 @@ cases(api, [
     answer: ids(1, 2),
   },
   {
-    title: "R-LOG-3 the operator is in a tree",
+    title: "R-LOG-3 a logic tree accepts the operator is",
     request: of("vessels", "or=(home_port_id.is.null,id.eq.1)"),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-3 full-text operators in a tree",
+    title: "R-LOG-3 a logic tree accepts full-text operators",
     request: of("manifests", "or=(body.fts(english).cats,body.wfts.crates)"),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-3 quantifiers in a tree",
+    title: "R-LOG-3 a logic tree accepts quantifiers",
     request: of("vessels", "or=(name.like(any).{A*,F*},id.gt.5)"),
     answer: ids(1, 2),
   },
   {
-    title: "R-LOG-3 patterns in a tree",
+    title: "R-LOG-3 a logic tree accepts patterns",
     request: of("vessels", "or=(name.like.*a,name.ilike.ARI*)"),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-3 JSON paths in a tree",
+    title: "R-LOG-3 a logic tree accepts JSON paths",
     request: of("vessels", "or=(specs->>crew.eq.24,specs->engine->>kw.eq.220)"),
     answer: ids(1, 2),
   },
   {
-    title: "R-LOG-3 quoted columns in a tree",
+    title: "R-LOG-3 a logic tree accepts quoted columns",
     request: 'GET /Deck%20Plans?select=a:"a.b"&or=("a.b".eq.dotted,"(x)".eq.nothing)',
     answer: [{ a: "dotted" }],
   },
   {
-    title: "R-LOG-4 a tree of an embed",
+    title: "R-LOG-4 a logic tree applies to an embed",
     request: "GET /vessels?select=id,voyages(id)&voyages.or=(fare.gt.100,fare.is.null)&order=id",
     answer: [
       { id: 1, voyages: ids(1) },
@@ -118,7 +118,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-LOG-4 a tree of a deeper embed",
+    title: "R-LOG-4 a logic tree applies to a nested embed",
     request:
       "GET /ports?select=id,vessels(id,crew(rank))&id=eq.1&vessels.crew.or=(rank.eq.mate,rank.eq.cook)&vessels.order=id",
     answer: [
@@ -157,12 +157,12 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST105"),
   },
   {
-    title: "R-LOG-6 columns that begin with an operator word",
+    title: "R-LOG-6 columns may begin with an operator word",
     request: of("tallies", "or=(or_else.eq.2,not_now.eq.9)"),
     answer: ids(2),
   },
   {
-    title: "R-LOG-6 column names that go on after a blank",
+    title: "R-LOG-6 a column name that continues after a blank is named completely in the error",
     request: of("tallies", "or=(or else.eq.1)"),
     status: 400,
     check: (answer) => expect(answer.json().message).toContain("or else"),
@@ -178,58 +178,70 @@ await api.reload();
 
 /** Columns named like the keywords of logic trees. */
 cases(api, [
-  { title: "R-LOG-6 columns called and, not", request: of("words", "or=(and.eq.1,not.is.null)"), answer: ids(1, 3) },
-  { title: "R-LOG-6 a column called or", request: of("words", "and=(or.gt.2,or.lt.30)"), answer: ids(2) },
   {
-    title: "R-LOG-6 their conditions negated",
+    title: "R-LOG-6 columns named and or not can be filtered in a tree",
+    request: of("words", "or=(and.eq.1,not.is.null)"),
+    answer: ids(1, 3),
+  },
+  {
+    title: "R-LOG-6 a column named or can be filtered in a tree",
+    request: of("words", "and=(or.gt.2,or.lt.30)"),
+    answer: ids(2),
+  },
+  {
+    title: "R-LOG-6 filters on columns named like operators can be negated",
     request: of("words", "and=(not.not.eq.3,or.not.in.(2))"),
     answer: ids(2),
   },
   {
-    title: "R-LOG-6 quantifiers and lists",
+    title: "R-LOG-6 filters on columns named like operators accept quantifiers and lists",
     request: of("words", "or=(not.eq(any).{3,5},and.in.(10,11))"),
     answer: ids(1, 2),
   },
   {
-    title: "R-LOG-6 JSON paths with a key called or",
+    title: "R-LOG-6 a JSON path may have a key named or",
     request: of("words", "or=(note->or.eq.5,note->>or.eq.1)"),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-6 quoted columns called and, not",
+    title: "R-LOG-6 columns named and or not may be quoted",
     request: of("words", 'or=("and".eq.1,"not".is.null)'),
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-6 columns called and, or beside nested trees",
+    title: "R-LOG-6 columns named and or or may be beside nested trees",
     request: of("words", "or=(and(and.eq.10,or.eq.20),not.or(not.is.null,or.gt.2),and x.eq.4)"),
     answer: ids(1, 2),
   },
-  { title: "R-LOG-6 groups in groups", request: of("words", "not.and=(or(or(or.eq.2,not.eq.30)))"), answer: [] },
   {
-    title: "R-LOG-6 columns called or, not in trees of embeds",
+    title: "R-LOG-6 groups may be nested in groups",
+    request: of("words", "not.and=(or(or(or.eq.2,not.eq.30)))"),
+    answer: [],
+  },
+  {
+    title: "R-LOG-6 columns named or or not can be filtered in trees of embeds",
     request:
       "GET /ports?select=id,words!inner(id)&words.or=(or.eq.2,not.is.null)&words.not.and=(not.not.is.null)&order=id",
     answer: [{ id: 2, words: [{ id: 3 }] }],
   },
   {
-    title: "R-LOG-6 a column called and beside a null filter of an embed",
+    title: "R-LOG-6 a column named and may be beside a null filter of an embed",
     request: "GET /words?select=id,ports()&ports.name=eq.Oslo&or=(ports.is.null,and.eq.1)&order=id",
     answer: ids(1, 3),
   },
   {
-    title: "R-LOG-6 as parameters and, or need quotes, not does not",
+    title: "R-LOG-6 as parameters, columns named and or or need quotes, and not needs none",
     request: of("words", '"and"=gt.0&"or"=eq.2&not=eq.3'),
     answer: ids(1),
   },
   {
-    title: "R-LOG-6 the parameters and, or are trees without quotes",
+    title: "R-LOG-6 the parameters and and or without quotes are logic trees",
     request: of("words", "and=eq.1"),
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST100"),
   },
   {
-    title: "R-LOG-6 columns called and, not in a tree of a write",
+    title: "R-LOG-6 columns named and or not can be filtered in a tree of a write",
     request: "DELETE /words?or=(and.eq.77,not.eq.77)",
     headers: { prefer: "tx=rollback" },
     status: 401,

@@ -175,7 +175,7 @@ const expectEmbeds = async (name: string, stored: Row, names: readonly string[])
   }
 };
 
-test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value stands under its own name (F2)", async (change) => {
+test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its own name (F2)", async (change) => {
   const { name, sql, names } = change;
   // the second use prepares the statement
   for (let turn = 0; turn < 2; turn++)
@@ -198,7 +198,7 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value stands under its o
   if (name !== "rebuilt") await expectEmbeds(name, stored, names); // CASCADE removed its foreign key
 });
 
-test("R-MED-2 CSV of a function has the columns that JSON has, also where PostgreSQL keeps those of before", async () => {
+test("R-MED-2 CSV of a function has the columns of its JSON, even after the columns have changed", async () => {
   const textOf = async (accept: string): Promise<string> =>
     (await api.get("/rpc/all_returned", { headers: { accept } })).text;
   const expectSame = async (): Promise<void> =>

@@ -15,14 +15,14 @@ const TYPE = "application/openapi+json; charset=utf-8";
 
 cases(api, [
   ...["application/openapi+json", "application/json", "*/*", "text/csv, */*;q=0.1"].map((accept) => ({
-    title: `R-OAS-1 ${accept}`,
+    title: `R-OAS-1 the root returns the OpenAPI document for ${accept}`,
     request: "GET /",
     headers: { accept },
     status: 200,
     responseHeaders: { "Content-Type": TYPE, "Content-Profile": "sea" },
   })),
   {
-    title: "R-OAS-1 another type",
+    title: "R-OAS-1 the root refuses other media types",
     request: "GET /",
     headers: { accept: "text/csv" },
     status: 406,
@@ -34,26 +34,26 @@ cases(api, [
     },
   },
   {
-    title: "R-OAS-1 HEAD",
+    title: "R-OAS-1 HEAD of the root has no body",
     request: "HEAD /",
     status: 200,
     bytes: "",
     responseHeaders: { "Content-Type": TYPE, "Content-Length": null },
   },
   {
-    title: "R-OAS-1 under the prefix",
+    title: "R-OAS-1 the root under the prefix has the base path /api",
     request: "GET /api/",
     status: 200,
     check: (answer) => expect(answer.json().basePath).toBe("/api"),
   },
   {
-    title: "R-OAS-1 at the root in compatibility mode",
+    title: "R-OAS-1 the root in compatibility mode has the base path /",
     request: "GET /",
     status: 200,
     check: (answer) => expect(answer.json().basePath).toBe("/"),
   },
   {
-    title: "R-OAS-1 another schema",
+    title: "R-OAS-1 the profile chooses the described schema",
     request: "GET /",
     headers: { "accept-profile": "land" },
     status: 200,
@@ -61,14 +61,14 @@ cases(api, [
       expect(Object.keys(answer.json().paths)).toEqual(["/", "/depots", "/harbours", "/trucks", "/rpc/depot_count"]),
   },
   {
-    title: "R-OAS-1 another method",
+    title: "R-OAS-1 the root refuses other methods",
     request: "POST /",
     body: {},
     status: 405,
     check: (answer) => expect(answer.json().code).toBe("PGRST117"),
   },
   {
-    title: "R-OAS-1 a role that does not exist",
+    title: "R-OAS-1 the root refuses a role that does not exist",
     request: "GET /",
     role: "nobody_at_all",
     status: 401,
@@ -83,7 +83,7 @@ beforeAll(async () => {
   document = (await api.get("/")).json();
 });
 
-test("R-OAS-1 the top level", () => {
+test("R-OAS-1 the document has the top-level keys of OpenAPI 2.0", () => {
   expect(Object.keys(document)).toEqual([
     "swagger",
     "info",
@@ -121,7 +121,7 @@ test("R-OAS-1 the top level", () => {
   });
 });
 
-test("R-OAS-2 what is left out", () => {
+test("R-OAS-2 the document leaves out partitions, functions that cannot be called, and objects without a privilege", () => {
   const paths = Object.keys(document.paths);
   expect(paths).toContain("/soundings");
   for (const absent of [
@@ -137,7 +137,7 @@ test("R-OAS-2 what is left out", () => {
     expect(paths).not.toContain(absent);
 });
 
-test("R-OAS-2 follow-privileges: what the role has any right to", async () => {
+test("R-OAS-2 R-OAS-2a follow-privileges shows the objects that the role has a privilege on", async () => {
   const of = async (role: string): Promise<Document> => (await api.get("/", { headers: bearer({ role }) })).json();
   const writeonly = await of("sea_writeonly");
   expect(Object.keys(writeonly.definitions)).toEqual(["logbook", "notices", "ports", "vessels"]);
@@ -147,7 +147,7 @@ test("R-OAS-2 follow-privileges: what the role has any right to", async () => {
   expect((await api.get("/", { headers: asAdmin() })).json().paths).toHaveProperty("/payroll");
 });
 
-test("R-OAS-2 ignore-privileges: everything", async () => {
+test("R-OAS-2 ignore-privileges shows every object", async () => {
   const open = await startApi({ openapiMode: "ignore-privileges" });
   const paths = (await open.get("/", { headers: bearer({ role: "sea_writeonly" }) })).json().paths;
   expect(paths).toHaveProperty("/payroll");
@@ -155,7 +155,7 @@ test("R-OAS-2 ignore-privileges: everything", async () => {
   expect(paths).not.toHaveProperty("/rpc/unnamed");
 });
 
-test("R-PATH-8 disabled: whatever the method", async () => {
+test("R-PATH-8 a disabled description refuses every method", async () => {
   const closed = await startApi({ openapiMode: "disabled" });
   for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) expect((await closed.request(method, "/")).status).toBe(404);
   expect((await closed.get("/")).json()).toEqual({
@@ -166,20 +166,20 @@ test("R-PATH-8 disabled: whatever the method", async () => {
   });
 });
 
-test("R-OAS-1 without its plugin the root is not there", async () => {
+test("R-OAS-1 without the plugin openapi the root is not found", async () => {
   const bare = await startApi({ parts: [without("openapi")] });
   expect((await bare.get("/")).json().code).toBe("PGRST126");
   expect((await bare.get("/", { headers: { accept: "text/html" } })).status).toBe(404);
 });
 
-test("R-PATH-8 a function in place of the description", async () => {
+test("R-PATH-8 a root function replaces the description", async () => {
   const own = await startApi({ dbRootSpec: "root" });
   expect((await own.get("/")).json()).toEqual({ root: true });
   expect((await own.post("/", { body: {} })).json()).toEqual({ root: true });
   expect((await own.options("/")).headers["allow"]).toBe("OPTIONS,POST,GET,HEAD");
 });
 
-test("R-OAS-3 texts come from SQL comments", () => {
+test("R-OAS-3 R-OAS-3a descriptions come from SQL comments", () => {
   expect(document.info).toMatchObject({
     title: "Sea traffic",
     description: "Ships, ports and the people on them.\nAll of it invented.",
@@ -211,13 +211,13 @@ test("R-OAS-3 texts come from SQL comments", () => {
   });
 });
 
-test("R-OAS-3 a schema without comment has the product's texts", async () => {
+test("R-OAS-3 a schema without a comment has the product's title and description", async () => {
   const { info } = (await api.get("/", { headers: { "accept-profile": "land" } })).json();
   expect(info.title).not.toBe("");
   expect(info.description).not.toBe("");
 });
 
-test("R-OAS-1 operations of a relation", () => {
+test("R-OAS-1 the document lists the operations of a relation", () => {
   const reference = (name: string) => ({ $ref: `#/parameters/${name}` });
   const filters = ["id", "name", "country"].map((column) => reference(`rowFilter.ports.${column}`));
   expect(document.paths["/ports"]).toMatchObject({
@@ -247,7 +247,7 @@ test("R-OAS-1 operations of a relation", () => {
   expect(Object.keys(document.paths["/vessel_intake"])).toEqual(["get", "post", "patch", "delete"]);
 });
 
-test("R-OAS-1 shared parameters", () => {
+test("R-OAS-1 the document lists the shared parameters", () => {
   const { parameters } = document;
   const query = (name: string, description: string) => ({
     name,
@@ -287,7 +287,7 @@ test("R-OAS-1 shared parameters", () => {
   expect(parameters.preferParams).toEqual(prefer());
 });
 
-test("R-OAS-1 operations of functions", () => {
+test("R-OAS-1 the document lists the operations of functions", () => {
   const produces = [
     "application/json",
     "application/vnd.pgrst.object+json;nulls=stripped",
@@ -352,7 +352,7 @@ test("R-OAS-1 operations of functions", () => {
   expect(document.paths["/rpc/find"].get.tags).toEqual(["(rpc) find"]);
 });
 
-test("R-OAS-4 types", () => {
+test("R-OAS-4 columns have the types of OpenAPI", () => {
   const shapes = Object.fromEntries(
     Object.entries<Document>(document.definitions.kinds.properties).map(([name, { type, format, items }]) => [
       name,
@@ -386,14 +386,14 @@ test("R-OAS-4 types", () => {
   expect(document.definitions.paints.properties.shade).toEqual({ format: "integer" });
 });
 
-test("R-OAS-4 required are the columns that may not be null, domains included", () => {
+test("R-OAS-4 required lists the columns that may not be null, also by their domain", () => {
   expect(document.definitions.vessels.required).toEqual(["id", "name"]);
   expect(document.definitions.beacons.required).toEqual(["id", "name"]);
   expect(document.definitions.fleet).not.toHaveProperty("required");
   expect(document.definitions.logbook).not.toHaveProperty("required");
 });
 
-test("R-OAS-5 the description names keys", () => {
+test("R-OAS-5 the description of a column names its keys", () => {
   const { properties } = document.definitions.vessels;
   expect(properties.id.description).toBe("Note:\nThis is a Primary Key.<pk/>");
   expect(properties.home_port_id.description).toBe(
@@ -408,7 +408,7 @@ test("R-OAS-5 the description names keys", () => {
   expect(document.definitions.moorings.properties.port_id).not.toHaveProperty("description");
 });
 
-test("R-OAS-5 after the column's own comment", async () => {
+test("R-OAS-5 the note on keys follows the column's own comment", async () => {
   await api.sql("comment on column sea.registrations.vessel_id is 'Which ship'");
   await api.reload();
   const { properties } = (await api.get("/")).json().definitions.registrations;
@@ -417,7 +417,7 @@ test("R-OAS-5 after the column's own comment", async () => {
   );
 });
 
-test("R-OAS-6 literal defaults", () => {
+test("R-OAS-6 literal defaults of columns are shown", () => {
   const { properties } = document.definitions.certificates;
   expect(properties.points.default).toBe(42);
   expect(properties.renewed.default).toBe(false);
@@ -429,7 +429,7 @@ test("R-OAS-6 literal defaults", () => {
     expect(properties[column]).not.toHaveProperty("default");
 });
 
-test("R-OAS-1 security and the address of a proxy by settings", async () => {
+test("R-OAS-1 settings add a security scheme and the address of a proxy", async () => {
   const secured = await startApi({ openapiSecurityActive: true, openapiServerProxyUri: "https://sea.example/rest/v1" });
   const own = (await secured.get("/")).json();
   expect(own).toMatchObject({
@@ -449,7 +449,7 @@ test("R-OAS-1 security and the address of a proxy by settings", async () => {
   expect(document).not.toHaveProperty("security");
 });
 
-test("R-OAS-1 a validator and a client generator take the document", async () => {
+test("R-OAS-1 a validator and a client generator accept the document", async () => {
   // the rules require parameters with duplicate or unusual names, which generators cannot name
   await api.sql(`drop table sea."order", sea."مو", sea."Deck Plans", sea.t, sea.pennant; drop function sea.quoted`);
   await api.reload();
@@ -469,7 +469,7 @@ test("R-OAS-1 a validator and a client generator take the document", async () =>
 
 // --- the page -------------------------------------------------------------------------------------------------------
 
-test("R-OAS-1 a browser gets a page that loads everything from here", async () => {
+test("R-OAS-1 a browser gets a page that loads everything from the same server", async () => {
   const answer = await api.get("/api", { headers: BROWSER });
   expect(answer.status).toBe(200);
   expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
@@ -485,7 +485,7 @@ test("R-OAS-1 a browser gets a page that loads everything from here", async () =
   expect(zipped.headers["content-encoding"]).toBe("gzip");
 });
 
-test("R-OAS-1 the page needs no credential, the document does", async () => {
+test("R-OAS-1 the page needs no credentials, and the document does", async () => {
   const guarded = await startApi({ anonRole: undefined });
   expect((await guarded.get("/", { headers: BROWSER })).status).toBe(200);
   expect((await guarded.get("/")).status).toBe(401);
@@ -513,15 +513,23 @@ test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
 
 cases(api, [
   {
-    title: "R-OAS-1 the page at the root in compatibility mode",
+    title: "R-OAS-1 in compatibility mode the page is at the root",
     request: "GET /",
     headers: BROWSER,
     responseHeaders: { "Content-Type": "text/html; charset=utf-8" },
   },
-  { title: "R-OAS-1 a file that is not there", request: "GET /api/openapi/ui/../../package.json", status: 404 },
-  { title: "R-OAS-1 nor one of the folder above", request: "GET /api/openapi/ui/%2e%2e%2fpackage.json", status: 404 },
   {
-    title: "R-OAS-1 the page's paths are those of no relation",
+    title: "R-OAS-1 an unknown file of the page is 404",
+    request: "GET /api/openapi/ui/../../package.json",
+    status: 404,
+  },
+  {
+    title: "R-OAS-1 an encoded path to the folder above is 404",
+    request: "GET /api/openapi/ui/%2e%2e%2fpackage.json",
+    status: 404,
+  },
+  {
+    title: "R-OAS-1 the page takes no path from relations",
     request: "GET /openapi",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST205"),

@@ -11,7 +11,7 @@ const allow = (methods: string) => ({ Allow: methods });
 
 cases(api, [
   {
-    title: "R-OPT-1 an empty answer with Allow and one Access-Control-Allow-Origin",
+    title: "R-OPT-1 OPTIONS has an empty body, Allow and one Access-Control-Allow-Origin",
     request: "OPTIONS /vessels",
     status: 200,
     bytes: "",
@@ -40,20 +40,20 @@ cases(api, [
     status: 401,
   },
   {
-    title: "R-PATH-10 an unknown relation",
+    title: "R-PATH-10 OPTIONS of an unknown relation is 404",
     request: "OPTIONS /nowhere",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST205"),
   },
 
   {
-    title: "R-OPT-2 members without spaces",
+    title: "R-OPT-2 the methods in Allow are separated by commas without spaces",
     request: "OPTIONS /logbook",
     responseHeaders: { Allow: /^[A-Z]+(,[A-Z]+)*$/ },
   },
 
   {
-    title: "R-OPT-3 SELECT and INSERT",
+    title: "R-OPT-3 a role with SELECT and INSERT may use GET, HEAD and POST",
     request: "OPTIONS /vessels",
     role: "sea_deckhand",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST"),
@@ -70,13 +70,13 @@ cases(api, [
     responseHeaders: allow("OPTIONS,POST,PUT,PATCH,DELETE"),
   },
   {
-    title: "R-OPT-3 a grant on any one column counts",
+    title: "R-OPT-3 R-OPT-3a a grant on any one column counts",
     request: "OPTIONS /vessels",
     role: "sea_columns",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST,PUT,PATCH"),
   },
   {
-    title: "R-OPT-3 SELECT and UPDATE",
+    title: "R-OPT-3 a role with SELECT and UPDATE may use GET, HEAD and PATCH",
     request: "OPTIONS /cabins",
     role: "sea_captain",
     responseHeaders: allow("OPTIONS,GET,HEAD,PATCH"),
@@ -87,19 +87,19 @@ cases(api, [
     responseHeaders: allow("OPTIONS"),
   },
   {
-    title: "R-OPT-3 grants to PUBLIC apply to every role",
+    title: "R-OPT-3 R-OPT-3a grants to PUBLIC apply to every role",
     request: "OPTIONS /notices",
     role: "sea_deckhand",
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
   {
-    title: "R-OPT-3 the owner may use all methods",
+    title: "R-OPT-3 R-OPT-3a the owner may use all methods",
     request: "OPTIONS /captains_log",
     role: "sea_captain",
     responseHeaders: allow(FULL),
   },
   {
-    title: "R-OPT-3 a superuser may use all methods",
+    title: "R-OPT-3 R-OPT-3a a superuser may use all methods",
     request: "OPTIONS /payroll",
     headers: asAdmin(),
     responseHeaders: allow(FULL),
@@ -107,17 +107,21 @@ cases(api, [
   { title: "R-OPT-3 partitioned tables have all methods", request: "OPTIONS /soundings", responseHeaders: allow(FULL) },
 
   {
-    title: "R-OPT-4 an auto-updatable view with a traced key",
+    title: "R-OPT-4 a simple view with a derived key has all methods",
     request: "OPTIONS /fleet",
     responseHeaders: allow(FULL),
   },
   {
-    title: "R-OPT-4 whatever was granted on it",
+    title: "R-OPT-4 R-OPT-4a the methods of a view do not depend on grants",
     request: "OPTIONS /fleet",
     role: "sea_deckhand",
     responseHeaders: allow(FULL),
   },
-  { title: "R-OPT-4 a read-only view", request: "OPTIONS /all_names", responseHeaders: allow("OPTIONS,GET,HEAD") },
+  {
+    title: "R-OPT-4 a read-only view has only GET and HEAD",
+    request: "OPTIONS /all_names",
+    responseHeaders: allow("OPTIONS,GET,HEAD"),
+  },
   {
     title: "R-OPT-4 a view of a join can only be read",
     request: "OPTIONS /voyage_sheet",
@@ -129,28 +133,28 @@ cases(api, [
     responseHeaders: allow(FULL),
   },
   {
-    title: "R-OPT-4 a trigger for inserts",
+    title: "R-OPT-4 a view with a trigger for inserts has GET, HEAD and POST",
     request: "OPTIONS /vessel_intake",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST"),
   },
   {
-    title: "R-OPT-4 an updatable view without a key",
+    title: "R-OPT-4 an updatable view without a key has no PUT",
     request: "OPTIONS /log_pages",
     responseHeaders: allow("OPTIONS,GET,HEAD,POST,PATCH,DELETE"),
   },
   {
-    title: "R-OPT-4 a materialized view",
+    title: "R-OPT-4 R-OPT-4a a materialized view has only GET and HEAD",
     request: "OPTIONS /port_tonnage",
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
   {
-    title: "R-OPT-4 a foreign table that cannot be written",
+    title: "R-OPT-4 R-OPT-4a a read-only foreign table has only GET and HEAD",
     request: "OPTIONS /engine_plates",
     when: capabilities.foreignTables,
     responseHeaders: allow("OPTIONS,GET,HEAD"),
   },
   {
-    title: "R-OPT-4 nor read without a grant",
+    title: "R-OPT-4 R-OPT-4a a foreign table without a grant has only OPTIONS",
     request: "OPTIONS /engine_plates",
     role: "sea_deckhand",
     when: capabilities.foreignTables,
@@ -175,9 +179,13 @@ cases(api, [
     responseHeaders: allow(FULL),
   },
 
-  { title: "R-OPT-7 a volatile function", request: "OPTIONS /rpc/next_number", responseHeaders: allow("OPTIONS,POST") },
   {
-    title: "R-OPT-7 a stable one, without its arguments",
+    title: "R-OPT-7 a volatile function has only POST",
+    request: "OPTIONS /rpc/next_number",
+    responseHeaders: allow("OPTIONS,POST"),
+  },
+  {
+    title: "R-OPT-7 a stable function has POST, GET and HEAD without its arguments being named",
     request: "OPTIONS /rpc/fleet_weight",
     responseHeaders: allow("OPTIONS,POST,GET,HEAD"),
   },
@@ -187,12 +195,12 @@ cases(api, [
     responseHeaders: allow("OPTIONS,POST,GET,HEAD"),
   },
   {
-    title: "R-OPT-7 overloads: the union",
+    title: "R-OPT-7 overloads of a function have the methods of all of them",
     request: "OPTIONS /rpc/mixed_volatility",
     responseHeaders: allow("OPTIONS,POST,GET,HEAD"),
   },
   {
-    title: "R-OPT-7 an unknown name",
+    title: "R-OPT-7 OPTIONS of an unknown function is 404",
     request: "OPTIONS /rpc/fleet_weigth",
     status: 404,
     answer: {
@@ -203,7 +211,7 @@ cases(api, [
       message: "Could not find the function sea.fleet_weigth without parameters in the schema cache",
     },
   },
-  { title: "R-OPT-7 a function that cannot be called", request: "OPTIONS /rpc/unnamed", status: 404 },
+  { title: "R-OPT-7 OPTIONS of a function that cannot be called is 404", request: "OPTIONS /rpc/unnamed", status: 404 },
 
   { title: "R-OPT-8 the root has GET and HEAD", request: "OPTIONS /", responseHeaders: allow("OPTIONS,GET,HEAD") },
   {
@@ -334,27 +342,36 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", a
   };
   const generatesKey = /identity|generated/;
 
-  test.each(Object.keys(expected))("R-OPT-4 R-OPT-9 R-PUT-6 R-WRT-7 %s", async (name) => {
-    const allowed = (await own.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
-    const body = (id: number): unknown =>
-      /generated/.test(name) ? { n: id, v: "x" } : generatesKey.test(name) ? { v: "x" } : { id, v: "x" };
-    const tried: unknown[] = [];
-    for (const method of allowed.split(","))
-      for (const id of method === "PUT" ? [1, 5] : [1]) {
-        const path =
-          method === "POST" || method === "OPTIONS"
-            ? `/${name}`
-            : `/${name}?${name === "grouped" ? "v=eq.one" : `id=eq.${id}`}`;
-        const given =
-          method === "POST" ? body(6) : method === "PATCH" ? { v: "x" } : method === "PUT" ? { id, v: "x" } : undefined;
-        const { status, text } = await own.request(method, path, given === undefined ? {} : { body: given });
-        if (status >= 300) tried.push([method, id, status, text]);
-      }
-    expect(tried).toEqual([]);
-    expect(allowed).toBe(expected[name]);
-  });
+  test.each(Object.keys(expected))(
+    "R-OPT-4 R-OPT-9 R-PUT-6 R-WRT-7 the methods of Allow succeed on %s",
+    async (name) => {
+      const allowed = (await own.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
+      const body = (id: number): unknown =>
+        /generated/.test(name) ? { n: id, v: "x" } : generatesKey.test(name) ? { v: "x" } : { id, v: "x" };
+      const tried: unknown[] = [];
+      for (const method of allowed.split(","))
+        for (const id of method === "PUT" ? [1, 5] : [1]) {
+          const path =
+            method === "POST" || method === "OPTIONS"
+              ? `/${name}`
+              : `/${name}?${name === "grouped" ? "v=eq.one" : `id=eq.${id}`}`;
+          const given =
+            method === "POST"
+              ? body(6)
+              : method === "PATCH"
+                ? { v: "x" }
+                : method === "PUT"
+                  ? { id, v: "x" }
+                  : undefined;
+          const { status, text } = await own.request(method, path, given === undefined ? {} : { body: given });
+          if (status >= 300) tried.push([method, id, status, text]);
+        }
+      expect(tried).toEqual([]);
+      expect(allowed).toBe(expected[name]);
+    },
+  );
 
-  test("R-PUT-6 PUT through triggers and rules tells inserts from updates, and writes once", async () => {
+  test("R-PUT-6 PUT through triggers and rules distinguishes inserts from updates, and writes once", async () => {
     const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     for (const [i, name] of ["by_triggers", "of_triggers", "by_rules", "deferrable_key", "of_deferrable"].entries()) {
       const id = 100 + i;
@@ -382,7 +399,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", a
     await committing.close();
   });
 
-  test("R-HNT-7 an upsert where INSERT takes no ON CONFLICT is led to PUT", async () => {
+  test("R-HNT-7 the hint of an upsert into a relation without ON CONFLICT suggests PUT", async () => {
     const told = await startApi({ on: own.database, dbSchemas: ["kinds"], compatMode: false, restPrefixes: ["/"] });
     const upsert = async (name: string, resolution = "merge-duplicates") =>
       (
@@ -411,7 +428,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", a
     await told.close();
   });
 
-  test("R-WRT-7 G-MUT-1 writes of which only the number is wanted work with rules on both surfaces (F7)", async () => {
+  test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces (F7)", async () => {
     const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(

@@ -49,7 +49,7 @@ describe("without compatibility mode", () => {
       check: (answer) => expect(answer.json().swagger).toBe("2.0"),
     },
     {
-      title: "R-PATH-2 R-PATH-12 an unprefixed path is not found, and the right one is named",
+      title: "R-PATH-2 R-PATH-12 an unprefixed path is 404, with a hint that names the right path",
       request: "GET /ports",
       status: 404,
       answer: {
@@ -58,13 +58,13 @@ describe("without compatibility mode", () => {
       },
     },
     {
-      title: "R-PATH-2 a prefix must end with its segment, and unknown names are not suggested",
+      title: "R-PATH-2 a path that only begins like the prefix is 404 and gets no suggestion for unknown names",
       request: "GET /apiports",
       status: 404,
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     },
     {
-      title: "R-PATH-12 functions are suggested as functions",
+      title: "R-PATH-12 R-PATH-12a the hint suggests the path of a function",
       request: "GET /rest/v1/rpc/fleet_weight?port=1",
       status: 404,
       answer: {
@@ -79,7 +79,7 @@ describe("without compatibility mode", () => {
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     },
     ...["/port", "/rest/v1/port", "/prots"].map((path) => ({
-      title: `R-PATH-12 a near name is suggested for ${path}`,
+      title: `R-PATH-12 R-PATH-12a the hint suggests the near name for ${path}`,
       request: `GET ${path}`,
       status: 404,
       answer: {
@@ -88,31 +88,36 @@ describe("without compatibility mode", () => {
       },
     })),
     ...["/favicon.ico", "/%3Cscript%3E", `/${"port".repeat(2000)}`, "/rpc/", "/rpc/ports"].map((path) => ({
-      title: `R-PATH-12 nothing is suggested for ${path.slice(0, 40)}`,
+      title: `R-PATH-12 the hint suggests nothing for ${path.slice(0, 40)}`,
       request: `GET ${path}`,
       status: 404,
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
     })),
     ...["/api//ports", "/api/ports/", "//api///ports//"].map((path) => ({
-      title: `R-PATH-11 ${path} is the relation`,
+      title: `R-PATH-11 R-PATH-11a the path ${path} is that of the relation`,
       request: `GET ${path}?select=id&order=id`,
       answer: [{ id: 1 }, { id: 2 }],
     })),
     {
-      title: "R-PATH-11 request.path has the slashes that count",
+      title: "R-PATH-11 R-PATH-11a request.path has no additional slashes",
       request: "GET /api//rpc//setting/?name=request.path",
       answer: "/rpc/setting",
     },
-    { title: "R-PATH-6 deeper paths do not exist", request: "GET /api/vessels/7/", status: 404, answer: pathInvalid },
+    {
+      title: "R-PATH-6 without compatibility mode deeper paths do not exist",
+      request: "GET /api/vessels/7/",
+      status: 404,
+      answer: pathInvalid,
+    },
     ...["/v1/graphql/", "//v1/graphql"].map((path) => ({
-      title: `R-PATH-11 ${path} is GraphQL`,
+      title: `R-PATH-11 R-PATH-11a the path ${path} is that of GraphQL`,
       request: `POST ${path}`,
       headers: { "x-session-admin-secret": "admin-secret-of-the-tests" },
       body: { query: "{ __typename }" },
       answer: { data: { __typename: "query_root" } },
     })),
   ]);
-  test("R-PATH-12 names that the caller has no right on are not suggested, nor confirmed", async () => {
+  test("R-PATH-12 the hint neither suggests nor confirms names that the caller has no right on", async () => {
     const [hidden] = await api.sql<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = 'sea'::regnamespace and relkind = 'r' and relname ~ '^[a-z_]+$'
@@ -131,12 +136,12 @@ describe("without compatibility mode", () => {
   });
   cases(many, [
     ...["/api/ports", "/rest/v1/ports", "/rest/v1//ports"].map((path) => ({
-      title: `R-PATH-11 ${path} is the relation, with two prefixes`,
+      title: `R-PATH-11 the path ${path} is that of the relation with two prefixes`,
       request: `GET ${path}?select=id&order=id`,
       answer: [{ id: 1 }, { id: 2 }],
     })),
     {
-      title: "R-PATH-11 links have no prefix, whichever was asked",
+      title: "R-PATH-11 links have no prefix, whichever prefix the request has",
       request: "GET /rest/v1/ports?id=eq.1",
       responseHeaders: { "content-location": "/ports?id=eq.1" },
     },
@@ -198,7 +203,11 @@ cases(api, [
     request: 'GET /Deck%20Plans?select="Plan No"',
     answer: [{ "Plan No": 1 }],
   },
-  { title: "R-PATH-5 names of other alphabets", request: "GET /%D9%85%D9%88?select=id", answer: [{ id: 1 }] },
+  {
+    title: "R-PATH-5 paths may have names of other alphabets",
+    request: "GET /%D9%85%D9%88?select=id",
+    answer: [{ id: 1 }],
+  },
   {
     title: "R-PATH-5 names are matched case-sensitively",
     request: "GET /Ports",
@@ -221,7 +230,12 @@ cases(api, [
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST202"),
   },
-  { title: "R-PATH-7 methods of a relation", request: "TRACE /vessels", status: 405, answer: unsupported("TRACE") },
+  {
+    title: "R-PATH-7 a relation refuses other methods",
+    request: "TRACE /vessels",
+    status: 405,
+    answer: unsupported("TRACE"),
+  },
   {
     title: "R-PATH-7 an unsupported method has the same error for an unknown relation",
     request: "TRACE /harbours",
@@ -265,7 +279,7 @@ cases(api, [
     answer: "/rpc/%73etting",
   },
   {
-    title: "R-PATH-10 an unknown relation",
+    title: "R-PATH-10 the error of an unknown relation names it",
     request: "GET /harbours",
     status: 404,
     check: (answer) =>
@@ -324,15 +338,20 @@ describe("the root", () => {
       responseHeaders: { "proxy-status": "PostgREST; error=PGRST126" },
     })),
     {
-      title: "R-PATH-8 says that the root is disabled",
+      title: "R-PATH-8 an error says that the root is disabled",
       request: "GET /",
       status: 404,
       answer: { code: "PGRST126", details: null, hint: null, message: "Root endpoint metadata is disabled" },
     },
   ]);
   cases(rooted, [
-    { title: "R-PATH-8 a root function answers the root", request: "GET /", answer: { root: true } },
-    { title: "R-PATH-8 a root function is a function", request: "POST /", body: {}, answer: { root: true } },
+    { title: "R-PATH-8 a root function serves the root", request: "GET /", answer: { root: true } },
+    {
+      title: "R-PATH-8 a root function can be called like other functions",
+      request: "POST /",
+      body: {},
+      answer: { root: true },
+    },
     {
       title: "R-PATH-8 a root function has the methods of a function",
       request: "PATCH /",

@@ -17,7 +17,11 @@ const invalid = (name: string, exposed = "sea, land") => ({
 const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expect(answer.json().code).toBe(wanted) });
 
 cases(api, [
-  { title: "R-PROF-1 the first schema without a header", request: "GET /ports?select=id&id=eq.1", answer: [{ id: 1 }] },
+  {
+    title: "R-PROF-1 a request without a profile uses the first schema",
+    request: "GET /ports?select=id&id=eq.1",
+    answer: [{ id: 1 }],
+  },
   {
     title: "R-PROF-1 Accept-Profile chooses for GET",
     request: "GET /trucks?select=plate",
@@ -83,14 +87,14 @@ cases(api, [
     ...code("PGRST205"),
   },
   {
-    title: "R-PROF-2 an unlisted schema",
+    title: "R-PROF-2 a schema that is not listed is refused",
     request: "GET /ports",
     headers: { "accept-profile": "air" },
     status: 406,
     answer: invalid("air"),
   },
   {
-    title: "R-PROF-2 a schema that exists but is not listed",
+    title: "R-PROF-2 an existing schema that is not listed is refused",
     request: "POST /ports",
     headers: { "content-profile": "hold" },
     body: {},
@@ -98,13 +102,13 @@ cases(api, [
     answer: invalid("hold"),
   },
   {
-    title: "R-PROF-3 the chosen schema is named even if chosen by default",
+    title: "R-PROF-3 the response names the schema even if it is the default",
     request: "GET /ports?limit=0",
     status: 200,
     responseHeaders: { "content-profile": "sea" },
   },
   {
-    title: "R-PROF-3 not without a Content-Type",
+    title: "R-PROF-3 a response without a Content-Type names no schema",
     request: "PATCH /ports?id=eq.0",
     headers: rolledBack(),
     body: { name: "x" },
@@ -133,7 +137,7 @@ cases(api, [
     ...code("PGRST200"),
   },
   {
-    title: "R-PROF-4 an embed of a view in the schema",
+    title: "R-PROF-4 an embed of a view in the schema is found",
     request: "GET /depots?select=name,harbours(name)&order=id",
     headers: land,
     answer: [
@@ -142,7 +146,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-PROF-4 a computed relationship may cross",
+    title: "R-PROF-4 a computed relationship may lead to another schema",
     request: "GET /ports?select=name,land_depots(name)&order=id",
     answer: [
       { name: "Oslo", land_depots: [{ name: "Sinsen" }] },
@@ -154,13 +158,13 @@ cases(api, [
 describe("one exposed schema", () => {
   cases(single, [
     {
-      title: "R-PROF-3 no header in, no header out",
+      title: "R-PROF-3 with one schema, a request without a profile gets no Content-Profile",
       request: "GET /ports?limit=0",
       status: 200,
       responseHeaders: { "content-profile": null },
     },
     {
-      title: "R-PROF-3 a header sent is answered",
+      title: "R-PROF-3 with one schema, a request with a profile gets Content-Profile",
       request: "GET /ports?limit=0",
       headers: { "accept-profile": "sea" },
       status: 200,
@@ -179,7 +183,7 @@ describe("a schema with quotes and blanks", () => {
       responseHeaders: { "content-profile": 'My "odd" schema' },
     },
     {
-      title: "R-PROF-5 case counts",
+      title: "R-PROF-5 the names of schemas are case-sensitive",
       request: "GET /crates",
       headers: { "accept-profile": 'my "odd" schema' },
       status: 406,

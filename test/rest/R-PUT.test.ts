@@ -20,7 +20,7 @@ const mismatch = {
 
 cases(api, [
   {
-    title: "R-PUT-1 one row named by its key",
+    title: "R-PUT-1 PUT inserts the row that its key names",
     request: "PUT /ports?id=eq.7",
     headers: shown,
     body: { id: 7, name: "Hull" },
@@ -28,7 +28,7 @@ cases(api, [
     answer: [{ id: 7, name: "Hull", country: null }],
   },
   {
-    title: "R-PUT-1 a key of two columns",
+    title: "R-PUT-1 PUT accepts a key of two columns",
     request: "PUT /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank",
     headers: shown,
     body: { vessel_id: 1, sailor_id: 1, rank: "cook" },
@@ -36,7 +36,7 @@ cases(api, [
     answer: [{ rank: "cook" }],
   },
   {
-    title: "R-PUT-1 a view by its derived key",
+    title: "R-PUT-1 PUT on a view uses the derived key",
     request: "PUT /fleet?id=eq.1&select=name",
     headers: shown,
     body: { id: 1, name: "New" },
@@ -44,7 +44,7 @@ cases(api, [
     answer: [{ name: "New" }],
   },
   {
-    title: "R-PUT-1 orders of embeds are fine",
+    title: "R-PUT-1 PUT accepts orders of embeds",
     request: "PUT /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc",
     headers: shown,
     body: { id: 1, name: "A" },
@@ -63,7 +63,7 @@ cases(api, [
     ["a filter on an embed", "/ports?id=eq.7&select=*,vessels(*)&vessels.id=eq.1"],
     ["no primary key", "/logbook?entry=eq.x"],
   ].map(([what, path]) => ({
-    title: `R-PUT-1 refused: ${what}`,
+    title: `R-PUT-1 PUT is refused: ${what}`,
     request: `PUT ${path}`,
     headers: shown,
     body: { id: 7, name: "Hull" },
@@ -71,7 +71,7 @@ cases(api, [
     answer: refused,
   })),
   {
-    title: "R-PUT-1 comes before errors of the columns",
+    title: "R-PUT-1 invalid filters of PUT are reported before errors of the columns",
     request: "PUT /ports?name=eq.Hull",
     body: { nope: 1 },
     status: 405,
@@ -79,7 +79,7 @@ cases(api, [
   },
 
   {
-    title: "R-PUT-2 limit",
+    title: "R-PUT-2 R-RNG-1a PUT refuses a limit",
     request: "PUT /ports?id=eq.7&limit=1",
     body: { id: 7, name: "Hull" },
     status: 400,
@@ -91,20 +91,20 @@ cases(api, [
     },
   },
   {
-    title: "R-PUT-2 offset",
+    title: "R-PUT-2 R-RNG-1a PUT refuses an offset",
     request: "PUT /ports?id=eq.7&offset=1",
     body: { id: 7, name: "Hull" },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST114"),
   },
   {
-    title: "R-PUT-2 a bad limit is a bad range first",
+    title: "R-PUT-2 a negative limit of PUT is reported as an invalid range",
     request: "PUT /ports?id=eq.7&limit=-1",
     body: { id: 7, name: "Hull" },
     status: 416,
   },
   {
-    title: "R-PUT-2 Range is ignored",
+    title: "R-PUT-2 PUT ignores the Range header",
     request: "PUT /ports?id=eq.7",
     headers: { ...rolledBack(), range: "0-0" },
     body: { id: 7, name: "Hull" },
@@ -112,7 +112,7 @@ cases(api, [
   },
 
   {
-    title: "R-PUT-3 a key that differs",
+    title: "R-PUT-3 PUT refuses a body with another key",
     request: "PUT /ports?id=eq.7",
     headers: shown,
     body: { id: 8, name: "Hull" },
@@ -120,7 +120,7 @@ cases(api, [
     answer: mismatch,
   },
   {
-    title: "R-PUT-3 foreign rows are dropped",
+    title: "R-PUT-3 PUT drops rows with other keys",
     request: "PUT /ports?id=eq.7&select=id,name",
     headers: shown,
     body: [
@@ -131,7 +131,7 @@ cases(api, [
     answer: [{ id: 7, name: "Hull" }],
   },
   {
-    title: "R-PUT-3 only foreign rows",
+    title: "R-PUT-3 PUT refuses a body of only rows with other keys",
     request: "PUT /ports?id=eq.7",
     headers: shown,
     body: [
@@ -142,7 +142,7 @@ cases(api, [
     answer: mismatch,
   },
   ...[{}, [], [{}], { name: "Hull" }].map((body) => ({
-    title: `R-PUT-3 a body without the key: ${JSON.stringify(body)}`,
+    title: `R-PUT-3 PUT refuses a body without the key: ${JSON.stringify(body)}`,
     request: "PUT /ports?id=eq.7",
     body,
     status: 400,
@@ -150,7 +150,7 @@ cases(api, [
   })),
 
   {
-    title: "R-PUT-4 inserted, without representation",
+    title: "R-PUT-4 PUT that inserts without a representation has no body",
     request: "PUT /ports?id=eq.7",
     headers: rolledBack(),
     body: { id: 7, name: "Hull" },
@@ -159,14 +159,14 @@ cases(api, [
     responseHeaders: { "Content-Range": null },
   },
   {
-    title: "R-PUT-4 updated, without representation",
+    title: "R-PUT-4 PUT that updates without a representation is 204",
     request: "PUT /ports?id=eq.1",
     headers: rolledBack(),
     body: { id: 1, name: "Hull" },
     status: 204,
   },
   {
-    title: "R-PUT-4 updated: columns absent from the payload keep their value",
+    title: "R-PUT-4 PUT keeps the values of columns that the body does not name",
     request: "PUT /ports?id=eq.1",
     headers: shown,
     body: { id: 1, name: "Hull" },
@@ -174,7 +174,7 @@ cases(api, [
     answer: [{ id: 1, name: "Hull", country: "NO" }],
   },
   {
-    title: "R-PUT-4 resolution and missing have no effect and are not echoed",
+    title: "R-PUT-4 resolution and missing have no effect on PUT and are not echoed",
     request: "PUT /ports?id=eq.1",
     headers: rolledBack("resolution=ignore-duplicates", "missing=default", "return=representation"),
     body: { id: 1, name: "Hull" },
@@ -183,7 +183,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "return=representation, tx=rollback" },
   },
   {
-    title: "R-PUT-4 an object for the singular type",
+    title: "R-PUT-4 PUT returns an object for the object type",
     request: "PUT /ports?id=eq.7&select=name",
     headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
     body: { id: 7, name: "Hull" },
@@ -192,7 +192,7 @@ cases(api, [
   },
 
   {
-    title: "R-PUT-5 a key column filtered twice by the same value is let through",
+    title: "R-PUT-5 PUT accepts a key column that is filtered twice by the same value",
     request: "PUT /ports?id=eq.7&id=eq.7&select=name",
     headers: shown,
     body: { id: 7, name: "Hull" },
@@ -201,7 +201,7 @@ cases(api, [
   },
 ]);
 
-test("R-PUT-3 nothing is written when the keys differ", async () => {
+test("R-PUT-3 PUT with another key in its body writes nothing", async () => {
   expect((await api.put("/ports?id=eq.7", { body: { id: 8, name: "Hull" } })).status).toBe(400);
   expect((await api.get("/ports?id=in.(7,8)")).json()).toEqual([]);
 });

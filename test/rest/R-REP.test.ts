@@ -8,7 +8,7 @@ const shown = rolledBack("return=representation");
 
 cases(api, [
   {
-    title: "R-REP-1 casts from the domain to json, from json and from text are all in use",
+    title: "R-REP-1 a domain's casts to JSON, from JSON and from text are all used",
     request: "POST /paints?select=shade&shade=eq.#00ff00",
     headers: shown,
     body: { shade: "#00ff00" },
@@ -16,62 +16,70 @@ cases(api, [
     answer: [{ shade: "#00ff00" }],
   },
 
-  { title: "R-REP-2 a named column", request: "GET /paints?select=shade&id=eq.1", bytes: '[{"shade":"#0000ff"}]' },
   {
-    title: "R-REP-2 every column",
+    title: "R-REP-2 a selected column is shown in its JSON form",
+    request: "GET /paints?select=shade&id=eq.1",
+    bytes: '[{"shade":"#0000ff"}]',
+  },
+  {
+    title: "R-REP-2 a read of every column shows the JSON forms",
     request: "GET /paints?id=eq.1",
     answer: [{ id: 1, name: "hull", shade: "#0000ff", mixed_at: 1577836800 }],
   },
-  { title: "R-REP-2 a null stays null", request: "GET /paints?select=mixed_at&id=eq.2", answer: [{ mixed_at: null }] },
   {
-    title: "R-REP-2 an alias is the key",
+    title: "R-REP-2 a null of a domain with a representation stays null",
+    request: "GET /paints?select=mixed_at&id=eq.2",
+    answer: [{ mixed_at: null }],
+  },
+  {
+    title: "R-REP-2 an alias is the key of a represented value",
     request: "GET /paints?select=colour:shade&id=eq.1",
     answer: [{ colour: "#0000ff" }],
   },
   {
-    title: "R-REP-2 a cast applies to the formatted value",
+    title: "R-REP-2 R-REP-2a an explicit cast applies to the formatted value",
     request: "GET /paints?select=shade::text&id=eq.1",
     answer: [{ shade: '"#0000ff"' }],
   },
   {
-    title: "R-REP-2 through a view",
+    title: "R-REP-2 a view shows the JSON forms",
     request: "GET /paint_cards?id=eq.2",
     answer: [{ id: 2, name: "deck", shade: "#ff0000" }],
   },
   {
-    title: "R-REP-2 in a representation of named columns",
+    title: "R-REP-2 the response to a PATCH shows the JSON forms of the selected columns",
     request: "PATCH /paints?id=eq.1&select=shade,mixed_at",
     headers: shown,
     body: { name: "x" },
     answer: [{ shade: "#0000ff", mixed_at: 1577836800 }],
   },
   {
-    title: "R-REP-2 in a representation of all",
+    title: "R-REP-2 the response to a DELETE shows the JSON forms of every column",
     request: "DELETE /paints?id=eq.2",
     headers: shown,
     answer: [{ id: 2, name: "deck", shade: "#ff0000", mixed_at: null }],
   },
   {
-    title: "R-REP-2 in CSV",
+    title: "R-REP-2 CSV shows the JSON form in compatibility mode",
     request: "GET /paints?select=id,shade&id=eq.1",
     headers: { accept: "text/csv" },
     bytes: 'id,shade\n1,"""#0000ff"""',
   },
   {
-    title: "R-REP-2 a media type handler of the relation takes rows as they are stored",
+    title: "R-REP-2 a media type handler of the relation receives rows as they are stored",
     request: "GET /paints?order=id",
     headers: { accept: "text/plain" },
     bytes: "hull 255\ndeck 16711680\n",
   },
   {
-    title: "R-REP-2 as it does those of a write",
+    title: "R-REP-2 a media type handler of the relation receives written rows as they are stored",
     request: "PATCH /paints?id=eq.1",
     headers: { ...shown, accept: "text/plain" },
     body: { shade: "#00000a" },
     bytes: "hull 10\n",
   },
   {
-    title: "R-REP-2 a handler of any rows takes them as they are shown",
+    title: "R-REP-2 a media type handler of any rows receives rows as they are shown",
     request: "GET /paints?id=eq.1",
     headers: { accept: "application/vnd.sea.tally" },
     bytes: "1 rows",
@@ -84,38 +92,46 @@ cases(api, [
     ["in.(#0000ff,#ff0000)", [1, 2]],
     ["not.in.(#0000ff)", [2]],
   ].map(([filter, ids]) => ({
-    title: `R-REP-3 the text parser reads the value of ${filter}`,
+    title: `R-REP-3 the text parser of the domain reads the value of ${filter}`,
     request: `GET /paints?select=id&order=id&shade=${filter}`,
     answer: (ids as number[]).map((id) => ({ id })),
   })),
-  { title: "R-REP-3 in trees", request: "GET /paints?select=id&or=(shade.eq.#0000ff,id.eq.9)", answer: [{ id: 1 }] },
   {
-    title: "R-REP-3 on writes",
+    title: "R-REP-3 the text parser reads the values of filters in logic trees",
+    request: "GET /paints?select=id&or=(shade.eq.#0000ff,id.eq.9)",
+    answer: [{ id: 1 }],
+  },
+  {
+    title: "R-REP-3 the text parser reads the values of filters on writes",
     request: "PATCH /paints?shade=eq.#0000ff&select=id",
     headers: shown,
     body: { name: "x" },
     answer: [{ id: 1 }],
   },
   {
-    title: "R-REP-3 by isdistinct (F10)",
+    title: "R-REP-3 the text parser reads the value of isdistinct (F10)",
     request: "GET /paints?select=id&shade=isdistinct.%230000ff",
     answer: [{ id: 2 }],
   },
-  { title: "R-REP-3 nor by is", request: "GET /paints?select=id&mixed_at=is.null", answer: [{ id: 2 }] },
   {
-    title: "R-REP-3 without a text parser the database's own input",
+    title: "R-REP-3 is.null does not call the text parser",
+    request: "GET /paints?select=id&mixed_at=is.null",
+    answer: [{ id: 2 }],
+  },
+  {
+    title: "R-REP-3 a domain without a text parser uses the input of the database",
     request: "GET /paints?select=id&mixed_at=eq.2020-01-01T00:00:00Z",
     answer: [{ id: 1 }],
   },
   {
-    title: "R-REP-3 and its error",
+    title: "R-REP-3 a domain without a text parser reports the error of the database's input",
     request: "GET /paints?mixed_at=eq.1577836800x",
     status: 400,
     check: (answer) => expect(answer.json().code).toMatch(/^22/),
   },
 
   {
-    title: "R-REP-4 the json parser reads payload values",
+    title: "R-REP-4 the JSON parser of the domain reads the values of a POST body",
     request: "POST /paints?select=name,shade",
     headers: shown,
     body: [
@@ -126,14 +142,14 @@ cases(api, [
     check: (answer) => expect(answer.json()[0]).toEqual({ name: "a", shade: "#010203" }),
   },
   {
-    title: "R-REP-4 on PATCH",
+    title: "R-REP-4 the JSON parser reads the values of a PATCH body",
     request: "PATCH /paints?id=eq.1&select=shade",
     headers: shown,
     body: { shade: "#010203" },
     answer: [{ shade: "#010203" }],
   },
   {
-    title: "R-REP-4 on PUT",
+    title: "R-REP-4 the JSON parser reads the values of a PUT body",
     request: "PUT /paints?id=eq.1&select=id,shade",
     headers: shown,
     body: { id: 1, shade: "#00000a" },
@@ -141,28 +157,28 @@ cases(api, [
     answer: [{ id: 1, shade: "#00000a" }],
   },
   {
-    title: "R-REP-4 listed columns",
+    title: "R-REP-4 the JSON parser reads the columns that the parameter columns lists",
     request: "POST /paints?columns=name,shade&select=shade",
     headers: shown,
     body: [{ name: "a", shade: "#010203" }],
     answer: [{ shade: "#010203" }],
   },
   {
-    title: "R-REP-4 a column that is not there is not parsed",
+    title: "R-REP-4 the JSON parser is not called for an absent column",
     request: "POST /paints?select=name",
     headers: shown,
     body: { name: "a" },
     answer: [{ name: "a" }],
   },
   {
-    title: "R-REP-4 of CSV bodies too",
+    title: "R-REP-4 the JSON parser reads the values of CSV bodies",
     request: "POST /paints?select=shade",
     headers: { ...shown, "content-type": "text/csv" },
     body: "name,shade\na,#010203\n",
     answer: [{ shade: "#010203" }],
   },
   {
-    title: "R-REP-4 through a view",
+    title: "R-REP-4 the JSON parser reads values written through a view",
     request: "POST /paint_cards?select=shade",
     headers: shown,
     body: { name: "a", shade: "#010203" },
@@ -170,7 +186,7 @@ cases(api, [
   },
 ]);
 
-test("R-REP-3 a represented key in the URL of a PUT, and in Location", async () => {
+test("R-REP-3 R-REP-3a a represented key works in the URL of a PUT and in Location", async () => {
   await api.sql(
     "create schema tints; create table tints.tint (shade sea.colour primary key, name text); grant usage on schema tints to sea_anon; grant all on tints.tint to sea_anon",
   );
@@ -195,7 +211,7 @@ test("R-REP-3 a represented key in the URL of a PUT, and in Location", async () 
   expect((await own.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
 });
 
-describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
+describe("R-REP-2 R-REP-3 represented values in every position (F10)", async () => {
   const own = await startApi({
     dbSchemas: ["reps"],
     dbAggregatesEnabled: true,
@@ -288,7 +304,11 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
         ["of a function's rows", "/rpc/profs?select=id&id=eq(any).{T3}", ids(3)],
         ["in embeds", "/prof?select=id,up:boss(id)&id=eq.T2", [{ id: "T2", up: { id: "T1" } }]],
       ] as const
-    ).map(([title, path, answer]) => ({ title: `R-REP-2 R-REP-3 ${title}`, request: `GET ${path}`, answer })),
+    ).map(([title, path, answer]) => ({
+      title: `R-REP-2 R-REP-3 represented values are converted ${title}`,
+      request: `GET ${path}`,
+      answer,
+    })),
     ...(
       [
         ["of every column", "/prof?id=eq.T2", "id,boss,name\nT2,T1,b"],
@@ -303,20 +323,20 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
         ["of a computed field", "/prof?select=next_tag&id=eq.T1", "next_tag\nT11"],
       ] as const
     ).map(([what, path, bytes]) => ({
-      title: `R-REP-2 R-MED-2 in CSV ${what}`,
+      title: `R-REP-2 R-MED-2 R-REP-2b CSV shows the represented values ${what}`,
       request: `GET ${path}`,
       headers: { accept: "text/csv" },
       bytes,
     })),
     {
-      title: "R-REP-2 in CSV of a function",
+      title: "R-REP-2 R-REP-2b CSV of a function shows represented values without quotation marks",
       request: "GET /rpc/rows?limit=1",
       headers: { accept: "text/csv" },
       bytes: "id,n\nT1,2",
     },
   ]);
 
-  test("R-REP-2 R-BODY-6 CSV can be sent back unchanged (F8)", async () => {
+  test("R-REP-2 R-BODY-6 R-REP-2b CSV of represented values can be sent back unchanged (F8)", async () => {
     const { text } = await own.get("/prof?order=id.desc", { headers: { accept: "text/csv" } });
     const answer = await own.post("/prof?order=id.desc", {
       headers: {
@@ -329,13 +349,13 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
     expect([answer.status, answer.text]).toEqual([200, text]);
   });
 
-  test("R-REP-2 R-OAS-4 the document names no type that the values do not have", async () => {
+  test("R-REP-2 R-OAS-4 R-REP-2a the OpenAPI document names no type for represented values", async () => {
     const { definitions } = (await own.get("/")).json();
     expect(definitions.prof.properties.id.type).toBeUndefined();
     expect(definitions.prof.properties.name.type).toBe("string");
   });
 
-  test("R-REP-2 in GraphQL as well", async () => {
+  test("R-REP-2 GraphQL shows represented values in their JSON form", async () => {
     expect((await own.gql('{ reps_prof(where: {name: {_eq: "b"}}) { id next_tag } }')).data).toEqual({
       reps_prof: [{ id: "T2", next_tag: "T12" }],
     });

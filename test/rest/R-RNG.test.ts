@@ -21,58 +21,58 @@ const vessels = "GET /vessels?select=id&order=id";
 
 cases(api, [
   { title: "R-RNG-1 limit and offset cut the rows", request: `${vessels}&limit=1&offset=1`, answer: ids(2) },
-  { title: "R-RNG-1 an offset without a limit", request: `${vessels}&offset=1`, answer: ids(2, 3) },
+  { title: "R-RNG-1 an offset without a limit skips rows", request: `${vessels}&offset=1`, answer: ids(2, 3) },
   {
-    title: "R-RNG-1 a limit on an embed",
+    title: "R-RNG-1 a limit applies to an embed",
     request: "GET /ports?select=vessels(id)&vessels.order=id.desc&vessels.limit=1&id=eq.1",
     answer: [{ vessels: ids(2) }],
   },
   {
-    title: "R-RNG-1 an offset on an embed",
+    title: "R-RNG-1 an offset applies to an embed",
     request: "GET /ports?select=vessels(id)&vessels.order=id&vessels.offset=1&id=eq.1",
     answer: [{ vessels: ids(2) }],
   },
   {
-    title: "R-RNG-1 a limit on a nested embed",
+    title: "R-RNG-1 a limit applies to a nested embed",
     request:
       "GET /ports?select=vessels(crew(rank))&vessels.id=eq.1&vessels.crew.order=rank&vessels.crew.limit=1&id=eq.1",
     answer: [{ vessels: [{ crew: [{ rank: "captain" }] }] }],
   },
   ...["abc", "1.5", "", "1e3", "0x10"].map((text) => ({
-    title: `R-RNG-1 "${text}" is not a whole number and is ignored`,
+    title: `R-RNG-1 the limit "${text}" is not a whole number and is ignored`,
     request: `${vessels}&limit=${text}&offset=${text}`,
     answer: ids(1, 2, 3),
   })),
   {
-    title: "R-RNG-1 PATCH ignores a limit",
+    title: "R-RNG-1 R-RNG-1a PATCH ignores a limit",
     request: "PATCH /vessels?select=id&order=id&limit=1",
     headers: { prefer: "return=representation, tx=rollback" },
     body: { flags: [] },
     answer: ids(1, 2, 3),
   },
   {
-    title: "R-RNG-1 DELETE ignores a limit",
+    title: "R-RNG-1 R-RNG-1a DELETE ignores a limit",
     request: "DELETE /logbook?limit=1",
     headers: { prefer: "tx=rollback, count=exact" },
     status: 204,
     responseHeaders: { "content-range": "*/2" },
   },
   {
-    title: "R-RNG-1 ignored on embeds of a representation",
+    title: "R-RNG-1 limits of embeds are ignored in a representation",
     request: "PATCH /ports?id=eq.1&select=vessels(id)&vessels.order=id&vessels.limit=1",
     headers: { prefer: "return=representation, tx=rollback" },
     body: { country: "NO" },
     answer: [{ vessels: ids(1, 2) }],
   },
   {
-    title: "R-RNG-1 yet a bad one is refused on PATCH",
+    title: "R-RNG-1 R-RNG-1a PATCH refuses a negative limit",
     request: "PATCH /vessels?limit=-1",
     body: { flags: [] },
     status: 416,
     answer: negative,
   },
   {
-    title: "R-RNG-1 PUT refuses a limit",
+    title: "R-RNG-1 R-RNG-1a PUT refuses a limit",
     request: "PUT /ports?id=eq.1&limit=1",
     body: { id: 1, name: "Oslo" },
     status: 400,
@@ -84,20 +84,30 @@ cases(api, [
     },
   },
   {
-    title: "R-RNG-1 limit and offset of a function's rows",
+    title: "R-RNG-1 limit and offset apply to a function's rows",
     request: "GET /rpc/all_vessels?select=id&limit=1&offset=2",
     answer: ids(3),
     responseHeaders: { "content-range": uncounted("2-2") },
   },
   {
-    title: "R-RNG-2 limit=0 is an empty list",
+    title: "R-RNG-2 limit=0 returns an empty list",
     request: `${vessels}&limit=0`,
     status: 200,
     answer: [],
     responseHeaders: { "content-range": uncounted("*") },
   },
-  { title: "R-RNG-2 limit=0 with offset=0", request: `${vessels}&limit=0&offset=0`, status: 200, answer: [] },
-  { title: "R-RNG-2 limit=0 with an offset", request: `${vessels}&limit=0&offset=1`, status: 416, answer: negative },
+  {
+    title: "R-RNG-2 limit=0 with offset=0 returns an empty list",
+    request: `${vessels}&limit=0&offset=0`,
+    status: 200,
+    answer: [],
+  },
+  {
+    title: "R-RNG-2 R-RNG-2a limit=0 with an offset is refused",
+    request: `${vessels}&limit=0&offset=1`,
+    status: 416,
+    answer: negative,
+  },
   { title: "R-RNG-2 a negative limit is refused", request: `${vessels}&limit=-1`, status: 416, answer: negative },
   {
     title: "R-RNG-2 a negative offset without a limit counts as 0",
@@ -106,24 +116,24 @@ cases(api, [
     responseHeaders: { "content-range": uncounted("0-2") },
   },
   {
-    title: "R-RNG-2 a window with a negative offset begins at row 0",
+    title: "R-RNG-2 R-RNG-2a a window with a negative offset begins at row 0",
     request: `${vessels}&offset=-2&limit=3`,
     answer: ids(1),
   },
   {
-    title: "R-RNG-2 a window that ends before row 0 is refused",
+    title: "R-RNG-2 R-RNG-2a a window that ends before row 0 is refused",
     request: `${vessels}&offset=-2&limit=2`,
     status: 416,
     answer: negative,
   },
   {
-    title: "R-RNG-2 a negative limit on an embed is an error of the database",
+    title: "R-RNG-2 R-RNG-2b a negative limit on an embed is an error of the database",
     request: "GET /ports?select=vessels(id)&vessels.limit=-1",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("2201W"),
   },
   {
-    title: "R-RNG-2 a negative offset on an embed is an error of the database",
+    title: "R-RNG-2 R-RNG-2b a negative offset on an embed is an error of the database",
     request: "GET /ports?select=vessels(id)&vessels.offset=-1",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("2201X"),
@@ -142,7 +152,12 @@ cases(api, [
     answer: ids(2, 3),
     responseHeaders: { "content-range": uncounted("1-2") },
   },
-  { title: "R-RNG-3 a Range header without an end", request: vessels, headers: { range: "2-" }, answer: ids(3) },
+  {
+    title: "R-RNG-3 a Range header without an end returns all later rows",
+    request: vessels,
+    headers: { range: "2-" },
+    answer: ids(3),
+  },
   {
     title: "R-RNG-3 the unit of a Range header is ignored",
     request: vessels,
@@ -150,7 +165,7 @@ cases(api, [
     answer: ids(1),
   },
   ...["bytes=0-1", "-1", "a-b", "0-1,2-3", " "].map((range) => ({
-    title: `R-RNG-3 "${range}" is ignored`,
+    title: `R-RNG-3 the Range header "${range}" is ignored`,
     request: vessels,
     headers: { range },
     status: 200,
@@ -177,27 +192,33 @@ cases(api, [
     answer: ids(1),
   },
   {
-    title: "R-RNG-4 header and query are intersected",
+    title: "R-RNG-4 the Range header and limit are intersected",
     request: `${vessels}&limit=3`,
     headers: { range: "0-1" },
     answer: ids(1, 2),
   },
   {
-    title: "R-RNG-4 the later start counts",
+    title: "R-RNG-4 the later start of the Range header and offset applies",
     request: `${vessels}&offset=2`,
     headers: { range: "1-5" },
     answer: ids(3),
   },
-  { title: "R-RNG-4 a reversed header", request: vessels, headers: { range: "2-1" }, status: 416, answer: reversed },
   {
-    title: "R-RNG-4 an empty intersection",
+    title: "R-RNG-4 a Range header with a reversed range is refused",
+    request: vessels,
+    headers: { range: "2-1" },
+    status: 416,
+    answer: reversed,
+  },
+  {
+    title: "R-RNG-4 an empty intersection of the Range header and limit is refused",
     request: `${vessels}&limit=1`,
     headers: { range: "2-5" },
     status: 416,
     answer: negative,
   },
   {
-    title: "R-RNG-6 Range-Unit goes with Content-Range",
+    title: "R-RNG-6 a read with Content-Range has a Range-Unit",
     request: vessels,
     status: 200,
     responseHeaders: { "range-unit": "items" },
@@ -223,26 +244,26 @@ cases(api, [
     responseHeaders: { "range-unit": null, "content-range": null },
   },
   {
-    title: "R-RNG-7 first and last",
+    title: "R-RNG-7 Content-Range has the first and the last row",
     request: `${vessels}&limit=2&offset=1`,
     status: 200,
     responseHeaders: { "content-range": uncounted("1-2") },
   },
   {
-    title: "R-RNG-7 the range of a read without rows",
+    title: "R-RNG-7 Content-Range of a read without rows is a star",
     request: `${vessels}&id=eq.0`,
     status: 200,
     responseHeaders: { "content-range": uncounted("*") },
   },
   {
-    title: "R-RNG-7 the range of a counted read",
+    title: "R-RNG-7 Content-Range of a counted read has the total",
     request: `${vessels}&limit=2`,
     headers: exact,
     status: 206,
     responseHeaders: { "content-range": "0-1/3" },
   },
   {
-    title: "R-RNG-7 the range of POST",
+    title: "R-RNG-7 Content-Range of POST has a star",
     request: "POST /logbook",
     headers: { prefer: "tx=rollback, count=exact" },
     body: [{ entry: "a" }, { entry: "b" }],
@@ -250,7 +271,7 @@ cases(api, [
     responseHeaders: { "content-range": "*/2" },
   },
   {
-    title: "R-RNG-7 the range of PATCH",
+    title: "R-RNG-7 Content-Range of PATCH has the range of the rows",
     request: "PATCH /vessels?id=lt.3",
     headers: { prefer: "tx=rollback" },
     body: { flags: [] },
@@ -258,14 +279,14 @@ cases(api, [
     responseHeaders: { "content-range": uncounted("0-1") },
   },
   {
-    title: "R-RNG-7 the range of DELETE",
+    title: "R-RNG-7 Content-Range of DELETE has a star",
     request: "DELETE /logbook",
     headers: { prefer: "tx=rollback" },
     status: 204,
     responseHeaders: { "content-range": uncounted("*") },
   },
   {
-    title: "R-RNG-7 PUT has no range",
+    title: "R-RNG-7 PUT has no Content-Range",
     request: "PUT /ports?id=eq.1",
     headers: { prefer: "tx=rollback" },
     body: { id: 1, name: "Oslo" },
@@ -273,7 +294,7 @@ cases(api, [
     responseHeaders: { "content-range": null },
   },
   {
-    title: "R-RNG-8 a partial window without a count",
+    title: "R-RNG-8 a partial read without a count is 200",
     request: `${vessels}&limit=1`,
     status: 200,
     responseHeaders: { "content-range": uncounted("0-0") },
@@ -286,7 +307,7 @@ cases(api, [
     responseHeaders: { "content-range": "0-2/3" },
   },
   {
-    title: "R-RNG-8 an offset beyond the rows",
+    title: "R-RNG-8 a counted read with an offset beyond the rows is 416",
     request: `${vessels}&offset=99`,
     headers: exact,
     status: 416,
@@ -300,7 +321,7 @@ cases(api, [
     },
   },
   {
-    title: "R-RNG-8 a Range header beyond the rows",
+    title: "R-RNG-8 a counted read with a Range header beyond the rows is 416",
     request: vessels,
     headers: { ...exact, range: "99-100" },
     status: 416,
@@ -314,7 +335,7 @@ cases(api, [
     responseHeaders: { "content-range": uncounted("*") },
   },
   {
-    title: "R-RNG-8 an offset at the end",
+    title: "R-RNG-8 a counted read with an offset at the end is 206",
     request: `${vessels}&offset=3`,
     headers: exact,
     status: 206,
@@ -330,21 +351,21 @@ cases(api, [
     responseHeaders: { "content-range": "*/0" },
   },
   {
-    title: "R-RNG-8 a partial window of a function's rows",
+    title: "R-RNG-8 a partial counted read of a function's rows is 206",
     request: "GET /rpc/all_vessels?limit=1",
     headers: exact,
     status: 206,
     responseHeaders: { "content-range": "0-0/3" },
   },
   {
-    title: "R-RNG-8 functions beyond the rows",
+    title: "R-RNG-8 a counted call with an offset beyond the rows is 416",
     request: "GET /rpc/all_vessels?offset=9",
     headers: exact,
     status: 416,
     answer: unsatisfiable("An offset of 9 was requested, but there are only 3 rows."),
   },
   {
-    title: "R-RNG-8 HEAD with an offset beyond the rows",
+    title: "R-RNG-8 HEAD with an offset beyond the rows is 416",
     request: "HEAD /vessels?offset=99",
     headers: exact,
     status: 416,
@@ -352,7 +373,7 @@ cases(api, [
   },
 ]);
 
-describe("a cap on rows", () => {
+describe("a row limit", () => {
   cases(capped, [
     {
       title: "R-RNG-5 the row limit applies to reads",
@@ -360,7 +381,7 @@ describe("a cap on rows", () => {
       answer: ids(1, 2),
       responseHeaders: { "content-range": uncounted("0-1") },
     },
-    { title: "R-RNG-5 a smaller limit counts", request: `${vessels}&limit=1`, answer: ids(1) },
+    { title: "R-RNG-5 a smaller limit than the row limit applies", request: `${vessels}&limit=1`, answer: ids(1) },
     {
       title: "R-RNG-5 a larger limit than the row limit has no effect",
       request: `${vessels}&limit=5`,
@@ -383,7 +404,7 @@ describe("a cap on rows", () => {
       answer: ids(1, 2),
     },
     {
-      title: "R-RNG-5 the count is not capped",
+      title: "R-RNG-5 the count ignores the row limit",
       request: vessels,
       headers: exact,
       status: 206,

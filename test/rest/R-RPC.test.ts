@@ -26,10 +26,10 @@ const notFound = (message: string, details: string, hint: string | null = null) 
 });
 
 cases(api, [
-  // what can be called
-  { title: "R-RPC-1 a function by GET", request: "GET /rpc/add_numbers?a=1&b=2", status: 200, bytes: "3" },
+  // callable functions
+  { title: "R-RPC-1 GET calls a function", request: "GET /rpc/add_numbers?a=1&b=2", status: 200, bytes: "3" },
   {
-    title: "R-RPC-1 a function by POST",
+    title: "R-RPC-1 POST calls a function",
     request: "POST /rpc/add_numbers",
     body: { a: 1, b: 2 },
     status: 200,
@@ -47,7 +47,7 @@ cases(api, [
       "Content-Location": null,
     },
   },
-  { title: "R-RPC-1 a name with a blank", request: "GET /rpc/odd%20function", bytes: '"odd"' },
+  { title: "R-RPC-1 the name of a function may contain a blank", request: "GET /rpc/odd%20function", bytes: '"odd"' },
   {
     title: "R-RPC-1 a procedure cannot be called",
     request: "POST /rpc/tidy",
@@ -105,7 +105,7 @@ cases(api, [
 
   // arguments
   {
-    title: "R-RPC-2 an operator expression filters, anything else is an argument",
+    title: "R-RPC-2 a parameter with an operator is a filter, and any other is an argument",
     request: "GET /rpc/vessels_of?port=1&tonnage=gt.500&select=name,ports(name)",
     status: 200,
     answer: [{ name: "Ariel", ports: { name: "Oslo" } }],
@@ -127,7 +127,12 @@ cases(api, [
     request: "GET /rpc/vessels_of?port=1&or=(tonnage.gt.500,name.eq.Fram)&select=name",
     answer: [{ name: "Ariel" }, { name: "Fram" }],
   },
-  { title: "R-RPC-3 the keys of a JSON object", request: "POST /rpc/greet", body: { name: "Bo" }, bytes: '"Ahoy, Bo"' },
+  {
+    title: "R-RPC-3 the keys of a JSON object are the arguments",
+    request: "POST /rpc/greet",
+    body: { name: "Bo" },
+    bytes: '"Ahoy, Bo"',
+  },
   {
     title: "R-RPC-3 the first object of an array has the arguments",
     request: "POST /rpc/add_numbers",
@@ -173,7 +178,7 @@ cases(api, [
     check: code("PGRST100"),
   },
   {
-    title: "R-RPC-3 columns limits the keys",
+    title: "R-RPC-3 columns restricts the arguments",
     request: "POST /rpc/greet?columns=name",
     body: { name: "Bo", greeting: "Hi", more: 1 },
     bytes: '"Ahoy, Bo"',
@@ -203,7 +208,11 @@ cases(api, [
     body: { code: "abcdef", bits: "1" },
     bytes: '"abcdef/1"',
   },
-  { title: "R-RPC-4 arrays are literals in GET", request: "GET /rpc/sum_list?numbers={1,2,3}", bytes: "6" },
+  {
+    title: "R-RPC-4 GET passes an array as a PostgreSQL literal",
+    request: "GET /rpc/sum_list?numbers={1,2,3}",
+    bytes: "6",
+  },
   {
     title: "R-RPC-4 a form passes an array in PostgreSQL's syntax",
     request: "POST /rpc/sum_list",
@@ -211,7 +220,12 @@ cases(api, [
     body: "numbers={1,2}",
     bytes: "3",
   },
-  { title: "R-RPC-4 JSON arrays in JSON", request: "POST /rpc/sum_list", body: { numbers: [1, 2, 3] }, bytes: "6" },
+  {
+    title: "R-RPC-4 POST passes a JSON array",
+    request: "POST /rpc/sum_list",
+    body: { numbers: [1, 2, 3] },
+    bytes: "6",
+  },
   {
     title: "R-RPC-4 JSON passes an array as text in PostgreSQL's syntax",
     request: "POST /rpc/sum_list",
@@ -219,12 +233,12 @@ cases(api, [
     bytes: "6",
   },
   {
-    title: "R-RPC-4 json parameters take text as JSON in GET",
+    title: "R-RPC-4 GET passes text to a json parameter as JSON",
     request: 'GET /rpc/json_key?data={"k":"v"}&key=k',
     bytes: '"v"',
   },
   {
-    title: "R-RPC-4 composites and enums",
+    title: "R-RPC-4 POST passes composite values and enums",
     request: "POST /rpc/describe",
     body: { place: { lat: 1, lon: 2 }, level: "master" },
     bytes: '"master at 1,2"',
@@ -235,10 +249,14 @@ cases(api, [
     status: 400,
     check: code("22P02"),
   },
-  { title: "R-RPC-4 parameter names of any kind", request: "GET /rpc/quoted?a b=1&Ünï=y", bytes: '"1y"' },
+  {
+    title: "R-RPC-4 parameters may have names with blanks and other alphabets",
+    request: "GET /rpc/quoted?a b=1&Ünï=y",
+    bytes: '"1y"',
+  },
   { title: "R-RPC-4 JSON passes null", request: "POST /rpc/greet", body: { name: null }, bytes: "null" },
   {
-    title: "R-RPC-5 repeated parameters of a variadic in order",
+    title: "R-RPC-5 GET repeats a variadic parameter in order",
     request: "GET /rpc/join_words?separator=-&words=a&words=b&words=c",
     bytes: '"a-b-c"',
   },
@@ -248,7 +266,7 @@ cases(api, [
     bytes: '"a,{b}"',
   },
   {
-    title: "R-RPC-5 elements are taken as they are",
+    title: "R-RPC-5 elements of a variadic parameter are passed unchanged",
     request: 'GET /rpc/join_words?separator=-&words="x"&words=\\y&words=',
     bytes: '"\\"x\\"-\\\\y-"',
   },
@@ -259,17 +277,30 @@ cases(api, [
     body: "numbers=1&numbers=2",
     bytes: "3",
   },
-  { title: "R-RPC-5 a JSON array", request: "POST /rpc/sum_all", body: { numbers: [1, 2, 3] }, bytes: "6" },
-  { title: "R-RPC-5 a variadic left to its default", request: "GET /rpc/join_words?separator=-", bytes: '"fore-aft"' },
+  {
+    title: "R-RPC-5 POST passes a JSON array to a variadic parameter",
+    request: "POST /rpc/sum_all",
+    body: { numbers: [1, 2, 3] },
+    bytes: "6",
+  },
+  {
+    title: "R-RPC-5 GET without a variadic parameter uses its default",
+    request: "GET /rpc/join_words?separator=-",
+    bytes: '"fore-aft"',
+  },
   {
     title: "R-RPC-5 POST without a variadic parameter uses its default",
     request: "POST /rpc/join_words",
     body: { separator: "/" },
     bytes: '"fore/aft"',
   },
-  { title: "R-RPC-5 a default before a variadic", request: "GET /rpc/join_words?words=a&words=b", bytes: '"a, b"' },
   {
-    title: "R-RPC-5 a default before a variadic by POST",
+    title: "R-RPC-5 a variadic call by GET may use defaults of other parameters",
+    request: "GET /rpc/join_words?words=a&words=b",
+    bytes: '"a, b"',
+  },
+  {
+    title: "R-RPC-5 a variadic call by POST may use defaults of other parameters",
     request: "POST /rpc/join_words",
     body: { words: ["a", "b"] },
     bytes: '"a, b"',
@@ -297,14 +328,14 @@ cases(api, [
     answer: { a: 2, b: 1 },
   },
   {
-    title: "R-RPC-6 a scalar arrives as []",
+    title: "R-RPC-6 R-RPC-6a a JSON scalar arrives as [] in a raw body",
     request: "POST /rpc/raw_json",
     headers: { "content-type": "application/json" },
     body: "5",
     bytes: "[]",
   },
   {
-    title: "R-RPC-6 arrays must be uniform",
+    title: "R-RPC-6 R-RPC-6a a raw JSON array without uniform objects is refused",
     request: "POST /rpc/raw_json",
     headers: { "content-type": "application/json" },
     body: "[1,2]",
@@ -312,14 +343,14 @@ cases(api, [
     check: code("PGRST102"),
   },
   {
-    title: "R-RPC-6 columns does not change a raw body",
+    title: "R-RPC-6 R-RPC-6a with columns a raw body arrives unchanged",
     request: "POST /rpc/raw_json?columns=x",
     headers: { "content-type": "application/json" },
     body: "[1,2]",
     bytes: "[1,2]",
   },
   {
-    title: "R-RPC-6 an empty body",
+    title: "R-RPC-6 R-RPC-6a an empty raw JSON body is refused",
     request: "POST /rpc/raw_json",
     headers: { "content-type": "application/json" },
     body: "",
@@ -334,7 +365,7 @@ cases(api, [
     bytes: '"a \\"b\\" é"',
   },
   {
-    title: "R-RPC-6 an invalid text",
+    title: "R-RPC-6 a raw text body that is not UTF-8 is refused",
     request: "POST /rpc/raw_text",
     headers: text,
     body: Buffer.from([0x41, 0xff]),
@@ -392,13 +423,13 @@ cases(api, [
     answer: [{ name: "Ariel" }, { name: "Fram" }, { name: "Gjoa" }],
   },
   {
-    title: "R-RPC-7 an unknown name fails",
+    title: "R-RPC-7 an argument that no overload has is refused",
     request: "GET /rpc/find?word=a&nope=1",
     status: 404,
     check: code("PGRST202"),
   },
   {
-    title: "R-RPC-7 a required one is missing",
+    title: "R-RPC-7 a call without a required argument is refused",
     request: "GET /rpc/add_numbers?a=1",
     status: 404,
     check: code("PGRST202"),
@@ -416,7 +447,7 @@ cases(api, [
     bytes: '"raw {\\"b\\":5}"',
   },
   {
-    title: "R-RPC-7 a raw type is not a call without parameters",
+    title: "R-RPC-7 a text body is not a call without arguments",
     request: "POST /rpc/read_volatile",
     headers: text,
     body: "x",
@@ -460,26 +491,26 @@ cases(api, [
     ),
   },
   {
-    title: "R-RPC-9 the error of an unknown function sorts the arguments",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function sorts the arguments",
     request: "GET /rpc/qqq?b=1&a=2&b=3",
     status: 404,
     answer: notFound("sea.qqq(a, b)", "sea.qqq with parameters a, b"),
   },
   {
-    title: "R-RPC-9 the error of an unknown function without arguments",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function without arguments says so",
     request: "GET /rpc/qqq",
     status: 404,
     answer: notFound("sea.qqq without parameters", "sea.qqq without parameters"),
   },
   {
-    title: "R-RPC-9 a JSON POST",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function mentions json parameters for a JSON POST",
     request: "POST /rpc/qqq",
     body: { a: 1 },
     status: 404,
     answer: notFound("sea.qqq(a)", "sea.qqq with parameter a or with a single unnamed json/jsonb parameter"),
   },
   {
-    title: "R-RPC-9 an empty JSON POST",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function called with an empty JSON object names no parameters",
     request: "POST /rpc/qqq",
     body: {},
     status: 404,
@@ -489,7 +520,7 @@ cases(api, [
     ),
   },
   {
-    title: "R-RPC-9 the error of an unknown function called with a form",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function called with a form names the argument",
     request: "POST /rpc/qqq",
     headers: form,
     body: "a=1",
@@ -497,7 +528,7 @@ cases(api, [
     answer: notFound("sea.qqq(a)", "sea.qqq with parameter a"),
   },
   {
-    title: "R-RPC-9 the error of an unknown function called with text",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function called with text names a text parameter",
     request: "POST /rpc/qqq",
     headers: text,
     body: "x",
@@ -505,7 +536,7 @@ cases(api, [
     answer: notFound("sea.qqq", "sea.qqq with a single unnamed text parameter"),
   },
   {
-    title: "R-RPC-9 the error of an unknown function called with XML",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function called with XML names an xml parameter",
     request: "POST /rpc/qqq",
     headers: { "content-type": "text/xml" },
     body: "x",
@@ -513,7 +544,7 @@ cases(api, [
     answer: notFound("sea.qqq", "sea.qqq with a single unnamed xml parameter"),
   },
   {
-    title: "R-RPC-9 the error of an unknown function called with bytes",
+    title: "R-RPC-9 R-RPC-9a the error of an unknown function called with bytes names a bytea parameter",
     request: "POST /rpc/qqq",
     headers: { "content-type": "application/octet-stream" },
     body: "x",
@@ -533,24 +564,29 @@ cases(api, [
     check: (answer) => expect(answer.json().hint).toBe("Perhaps you meant to call the function sea.find(port, word)"),
   },
   {
-    title: "R-RPC-10 no hint if no parameters are similar",
+    title: "R-RPC-10 the error has no hint if no parameters are similar",
     request: "GET /rpc/add_numbers?zzz=1",
     status: 404,
     check: (answer) => expect(answer.json().hint).toBeNull(),
   },
   {
-    title: "R-RPC-10 no hint for a raw body",
+    title: "R-RPC-10 the error has no hint for a raw body",
     request: "POST /rpc/raw_tex",
     headers: text,
     body: "x",
     status: 404,
     check: (answer) => expect(answer.json().hint).toBeNull(),
   },
-  { title: "R-RPC-10 the empty name", request: "GET /rpc/", status: 404, check: code("PGRST202") },
+  {
+    title: "R-RPC-10 a function with an empty name is not found",
+    request: "GET /rpc/",
+    status: 404,
+    check: code("PGRST202"),
+  },
 
   // results
   {
-    title: "R-RPC-11 rows are read like the relation",
+    title: "R-RPC-11 a function's rows accept select, embeds, order and limit",
     request: "GET /rpc/all_vessels?select=id,name,ports(name)&order=name.desc&limit=2",
     answer: [
       { id: 3, name: "Gjoa", ports: null },
@@ -558,12 +594,12 @@ cases(api, [
     ],
   },
   {
-    title: "R-RPC-11 filters on columns that are not selected",
+    title: "R-RPC-11 a function's rows can be filtered by columns that are not selected",
     request: "GET /rpc/all_vessels?select=name&id=gt.2",
     answer: [{ name: "Gjoa" }],
   },
   {
-    title: "R-RPC-11 counts and windows of a function's rows",
+    title: "R-RPC-11 a function's rows can be counted and limited",
     request: "GET /rpc/all_vessels?limit=1&offset=1&select=id",
     headers: counted,
     status: 206,
@@ -571,37 +607,37 @@ cases(api, [
     responseHeaders: { "Content-Range": "1-1/3", "Preference-Applied": "count=exact" },
   },
   {
-    title: "R-RPC-11 a Range header of a function's rows",
+    title: "R-RPC-11 a Range header limits a function's rows",
     request: "GET /rpc/all_vessels?select=id",
     headers: { range: "1-2" },
     answer: [{ id: 2 }, { id: 3 }],
     responseHeaders: { "Content-Range": uncounted("1-2") },
   },
   {
-    title: "R-RPC-11 Range is only for GET",
+    title: "R-RPC-11 a Range header has no effect on POST",
     request: "POST /rpc/all_vessels?select=id",
     headers: { range: "1-2" },
     body: {},
     answer: [{ id: 1 }, { id: 2 }, { id: 3 }],
   },
   {
-    title: "R-RPC-11 a single row",
+    title: "R-RPC-11 a function that returns a single row answers an object",
     request: "GET /rpc/vessel_named?name=Fram&select=id,ports(name)",
     answer: { id: 2, ports: { name: "Oslo" } },
     responseHeaders: { "Content-Range": uncounted("0-0") },
   },
   {
-    title: "R-RPC-11 a domain over the row type",
+    title: "R-RPC-11 a function may return a domain over a row type",
     request: "GET /rpc/domain_vessels?select=id,ports(name)&id=eq.1",
     answer: [{ id: 1, ports: { name: "Oslo" } }],
   },
   {
-    title: "R-RPC-11 computed fields of a function's rows",
+    title: "R-RPC-11 a function's rows have computed fields",
     request: "GET /rpc/all_vessels?select=label&id=eq.1",
     answer: [{ label: "Ariel #1" }],
   },
   {
-    title: "R-RPC-11 filters on embeds",
+    title: "R-RPC-11 filters apply to embeds in a function's rows",
     request: "GET /rpc/vessels_of?port=1&select=name,voyages(id)&voyages.id=gt.1",
     answer: [
       { name: "Ariel", voyages: [{ id: 2 }] },
@@ -609,14 +645,14 @@ cases(api, [
     ],
   },
   {
-    title: "R-RPC-11 inner joins count",
+    title: "R-RPC-11 inner embeds remove a function's rows and are counted",
     request: "GET /rpc/all_vessels?select=id,ports!inner(name)&limit=1",
     headers: counted,
     answer: [{ id: 1, ports: { name: "Oslo" } }],
     responseHeaders: { "Content-Range": "0-0/2" },
   },
   {
-    title: "R-RPC-11 types that are no relation: columns",
+    title: "R-RPC-11 rows of a type without a relation have columns and filters",
     request: "GET /rpc/crew_sizes?select=vessel&hands=gt.1",
     answer: [{ vessel: "Ariel" }],
   },
@@ -626,23 +662,31 @@ cases(api, [
     status: 400,
     check: code("PGRST200"),
   },
-  { title: "R-RPC-11 a set of composites", request: "GET /rpc/positions?select=lat", answer: [{ lat: 59.9 }] },
   {
-    title: "R-RPC-11 select on POST",
+    title: "R-RPC-11 a function may return a set of composite values",
+    request: "GET /rpc/positions?select=lat",
+    answer: [{ lat: 59.9 }],
+  },
+  {
+    title: "R-RPC-11 POST applies select, order and limit to a function's rows",
     request: "POST /rpc/vessels_of?select=name&order=name.desc&limit=1",
     body: { port: 1 },
     answer: [{ name: "Fram" }],
   },
   { title: "R-RPC-12 a single OUT parameter is an object", request: "GET /rpc/double_it?n=4", bytes: '{"twice":8}' },
-  { title: "R-RPC-12 an INOUT parameter", request: "GET /rpc/bump?n=4", bytes: '{"n":5}' },
+  { title: "R-RPC-12 a single INOUT parameter is an object", request: "GET /rpc/bump?n=4", bytes: '{"n":5}' },
   {
     title: "R-RPC-12 OUT parameters are an object",
     request: "GET /rpc/split_name?full_name=Jo Lee",
     answer: { first: "Jo", last: "Lee" },
   },
-  { title: "R-RPC-12 a TABLE of one column", request: "GET /rpc/depth", answer: [{ depth: 40 }, { depth: 55 }] },
   {
-    title: "R-RPC-12 a set of records with OUT parameters",
+    title: "R-RPC-12 a function that returns a table of one column returns objects",
+    request: "GET /rpc/depth",
+    answer: [{ depth: 40 }, { depth: 55 }],
+  },
+  {
+    title: "R-RPC-12 a set of records with OUT parameters is a list of objects",
     request: "GET /rpc/ledger",
     answer: [
       { account: "fuel", total: 12.5 },
@@ -655,7 +699,7 @@ cases(api, [
     request: "GET /rpc/where_is?beacon=1",
     answer: { lat: 59.9, lon: 10.7 },
   },
-  { title: "R-RPC-12 a scalar's digits", request: "GET /rpc/big_number", bytes: "9007199254740993" },
+  { title: "R-RPC-12 a scalar keeps its digits", request: "GET /rpc/big_number", bytes: "9007199254740993" },
   {
     title: "R-RPC-12 a null value is null",
     request: "GET /rpc/nothing",
@@ -664,9 +708,9 @@ cases(api, [
   },
   { title: "R-RPC-12 an enum value is a string", request: "GET /rpc/best_rating", bytes: '"master"' },
   { title: "R-RPC-12 an array value is an array", request: "GET /rpc/flags_of?vessel=1", bytes: '["PA","NO"]' },
-  { title: "R-RPC-12 json as it is", request: "GET /rpc/spec_of?vessel=3", bytes: "null" },
+  { title: "R-RPC-12 a json value is returned unchanged", request: "GET /rpc/spec_of?vessel=3", bytes: "null" },
   {
-    title: "R-RPC-12 a set of scalars",
+    title: "R-RPC-12 a set of scalars is a list of values",
     request: "GET /rpc/tonnages",
     answer: [853, 402, 47],
     responseHeaders: { "Content-Range": uncounted("0-2") },
@@ -678,13 +722,13 @@ cases(api, [
     responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
-    title: "R-RPC-12 void by POST",
+    title: "R-RPC-12 a void function is 204 by POST",
     request: "POST /rpc/sink_nothing",
     status: 204,
     bytes: "",
     responseHeaders: { "Content-Type": null, "Content-Length": null, "Content-Range": uncounted("0-0") },
   },
-  { title: "R-RPC-12 void by GET", request: "GET /rpc/sink_nothing", status: 204 },
+  { title: "R-RPC-12 a void function is 204 by GET", request: "GET /rpc/sink_nothing", status: 204 },
   {
     title: "R-RPC-13 the object type returns the only row of a function",
     request: "GET /rpc/all_vessels?id=eq.1&select=id",
@@ -712,39 +756,39 @@ cases(api, [
     check: (answer) => expect(answer.json().details).toBe("The result contains 0 rows"),
   },
   {
-    title: "R-RPC-13 a scalar is one row",
+    title: "R-RPC-13 the object type returns a scalar unchanged",
     request: "GET /rpc/add_numbers?a=1&b=2",
     headers: object,
     status: 200,
     bytes: "3",
   },
   {
-    title: "R-RPC-13 a set of one scalar",
+    title: "R-RPC-13 the object type returns a set of one scalar as an object",
     request: "GET /rpc/tonnages?limit=1",
     headers: object,
     bytes: '{"pgrst_scalar":853}',
   },
   {
-    title: "R-RPC-13 a single row that a filter takes away",
+    title: "R-RPC-13 a single row that a filter removes is null",
     request: "GET /rpc/vessel_named?name=Fram&id=gt.9",
     status: 200,
     bytes: "null",
     responseHeaders: { "Content-Range": uncounted("0-0") },
   },
   {
-    title: "R-RPC-13 a single row that limit takes away",
+    title: "R-RPC-13 a single row that limit removes is null",
     request: "GET /rpc/vessel_named?name=Fram&limit=0",
     status: 200,
     bytes: "null",
   },
   {
-    title: "R-RPC-13 a single row that offset takes away",
+    title: "R-RPC-13 a single row that offset removes is null",
     request: "GET /rpc/vessel_named?name=Fram&offset=1",
     status: 200,
     bytes: "null",
   },
   {
-    title: "R-RPC-13 a single value that limit takes away",
+    title: "R-RPC-13 a single value that limit removes is null",
     request: "GET /rpc/add_numbers?a=1&b=2&limit=0",
     headers: counted,
     status: 200,
@@ -752,7 +796,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-0/1" },
   },
   {
-    title: "R-RPC-13 with the singular type too",
+    title: "R-RPC-13 the object type returns null for a single row that a filter removes",
     request: "GET /rpc/vessel_named?name=Fram&id=gt.9",
     headers: object,
     status: 200,
@@ -760,7 +804,7 @@ cases(api, [
   },
 
   {
-    title: "R-RPC-14 a set of scalars in a window",
+    title: "R-RPC-14 limit and offset apply to a set of scalars",
     request: "GET /rpc/tonnages?limit=1&offset=1",
     headers: counted,
     status: 206,
@@ -768,7 +812,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "1-1/3" },
   },
   {
-    title: "R-RPC-14 an offset beyond the rows",
+    title: "R-RPC-14 an offset beyond the rows of a function is 416",
     request: "GET /rpc/all_vessels?offset=9",
     headers: counted,
     status: 416,
@@ -795,7 +839,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-0/1" },
   },
   {
-    title: "R-CNT-4 a planned count is not told",
+    title: "R-CNT-4 a planned count of a function is not reported",
     request: "GET /rpc/tonnages",
     headers: { prefer: "count=planned" },
     status: 200,
@@ -809,7 +853,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-0/3" },
   },
   {
-    title: "R-RPC-17 values have no columns to filter by",
+    title: "R-RPC-17 a result of scalars has no column to filter by",
     request: "GET /rpc/tonnages?n=gt.1",
     status: 400,
     answer: { code: "42703", details: null, hint: null, message: "column tonnages.n does not exist" },
@@ -826,13 +870,13 @@ cases(api, [
     answer: 1255,
   },
   {
-    title: "R-RPC-17 values have no relationships",
+    title: "R-RPC-17 a result of scalars has no relationships",
     request: "GET /rpc/tonnages?select=ports(name)",
     status: 400,
     answer: noRelationship("tonnages", "ports", "Perhaps you meant 'voyages' instead of 'tonnages'."),
   },
   {
-    title: "R-EMB-4 columns of a function are those of a record",
+    title: "R-EMB-4 the error of an embed in a function's record names the record",
     request: "GET /rpc/crew_sizes?select=vessel,ports(name)",
     status: 400,
     answer: noRelationship("record", "ports", "Perhaps you meant 'repairs' instead of 'record'."),
@@ -845,10 +889,19 @@ cases(api, [
   },
 
   // transactions
-  { title: "R-RPC-15 GET is read only", request: "GET /rpc/next_number", status: 405, check: code("25006") },
-  { title: "R-RPC-15 GET on a volatile function that writes nothing", request: "GET /rpc/read_volatile", status: 200 },
   {
-    title: "R-RPC-15 POST on a volatile one writes",
+    title: "R-RPC-15 a function that writes is refused by GET",
+    request: "GET /rpc/next_number",
+    status: 405,
+    check: code("25006"),
+  },
+  {
+    title: "R-RPC-15 GET may call a volatile function that writes nothing",
+    request: "GET /rpc/read_volatile",
+    status: 200,
+  },
+  {
+    title: "R-RPC-15 POST may call a volatile function that writes",
     request: "POST /rpc/ring?select=rung",
     headers: rolledBack(),
     body: { times: 2 },
@@ -856,22 +909,26 @@ cases(api, [
     answer: [{ rung: 1 }, { rung: 2 }],
   },
   {
-    title: "R-RPC-15 POST on a stable one that writes",
+    title: "R-RPC-15 POST of a stable function that writes is refused",
     request: "POST /rpc/write_read_only",
     body: {},
     status: 400,
     check: code("0A000"),
   },
   {
-    title: "R-RPC-15 POST on a stable one is read only",
+    title: "R-RPC-15 POST of a stable function runs in a read-only transaction",
     request: "POST /rpc/setting",
     body: { name: "transaction_read_only" },
     bytes: '"on"',
   },
-  { title: "R-RPC-15 HEAD on a volatile one that writes", request: "HEAD /rpc/next_number", status: 405 },
-  { title: "R-RPC-16 a function's timeout holds for the transaction", request: "GET /rpc/patient", bytes: '"7s"' },
+  { title: "R-RPC-15 HEAD of a function that writes is refused", request: "HEAD /rpc/next_number", status: 405 },
   {
-    title: "R-RPC-16 a function's isolation level is the transaction's",
+    title: "R-RPC-16 the timeout of a function applies to the transaction",
+    request: "GET /rpc/patient",
+    bytes: '"7s"',
+  },
+  {
+    title: "R-RPC-16 the isolation level of a function applies to the transaction",
     request: "GET /rpc/isolated",
     bytes: '"repeatable read"',
   },
@@ -905,7 +962,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "tx=rollback, handling=strict, max-affected=2" },
   },
   {
-    title: "R-PRF-5 a function that returns one value",
+    title: "R-PRF-5 max-affected is refused for a function that returns one value",
     request: "POST /rpc/next_number",
     headers: { prefer: "handling=strict, max-affected=2" },
     body: {},
@@ -927,7 +984,7 @@ cases(api, [
   },
 ]);
 
-test("R-RPC-14 a function is called once, counted or not, with a body or without", async () => {
+test("R-RPC-14 a function is called once, with or without a count and a body", async () => {
   const before = async (): Promise<number> =>
     Number((await api.sql("select last_value from sea.numbers"))[0]?.["last_value"]);
   await api.post("/rpc/next_number", { body: {} });
@@ -957,7 +1014,7 @@ test("R-RPC-14 a function that is not volatile is called once, although the plan
   expect((await own.get("/rpc/calls?limit=1", { headers: counted })).text).toBe("1");
 });
 
-test("R-RPC-13 R-PRF-5 a call whose rows are refused leaves nothing behind", async () => {
+test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () => {
   const count = async (): Promise<unknown> => api.sql("select count(*)::int as n from sea.bells");
   const before = await count();
   const singular = await api.post("/rpc/ring", { headers: object, body: { times: 2 } });
@@ -976,7 +1033,7 @@ test("R-RPC-16 only the listed settings of a function apply to the transaction",
   expect((await other.get("/rpc/patient")).json()).toBe("7s"); // the function's own setting applies while it runs
 });
 
-test("R-RNG-5 the cap on rows holds for results of functions", async () => {
+test("R-RNG-5 the row limit applies to results of functions", async () => {
   const capped = await startApi({ dbMaxRows: 2 });
   expect((await capped.get("/rpc/tonnages")).json()).toEqual([853, 402]);
   expect((await capped.get("/rpc/all_vessels?select=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);

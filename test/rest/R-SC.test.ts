@@ -11,18 +11,18 @@ const code = async (on: TestApi, path: string, headers = {}): Promise<unknown> =
   return answer.status === 200 ? 200 : answer.json().code;
 };
 
-test("R-SC-1 every kind of relation is there, partitions are not", async () => {
+test("R-SC-1 every kind of relation is served, and partitions are not", async () => {
   for (const name of ["ports", "fleet", "port_tonnage", "soundings"])
     expect([name, (await api.get(`/${name}?limit=1`)).status]).toEqual([name, 200]);
   expect(await code(api, "/soundings_2023")).toBe("PGRST205");
 });
 
-test("R-SC-1 what is in it does not depend on who asks", async () => {
+test("R-SC-1 R-SC-1b the model contains relations that the caller may not read", async () => {
   // a relation unknown to the cache would cause PGRST205
   expect(await code(api, "/payroll")).toBe("42501");
 });
 
-test("R-SC-2 the default of an identity, of a domain and of none", async () => {
+test("R-SC-2 missing=default uses the defaults of identities, domains and columns without a default", async () => {
   const answer = await api.post("/certificates?columns=sailor_id,serial_number,grade,summary", {
     body: [{ sailor_id: 1 }],
     headers: { prefer: "missing=default" },
@@ -35,7 +35,7 @@ test("R-SC-2 the default of an identity, of a domain and of none", async () => {
   expect(other.json()).toEqual([{ serial_number: expect.any(Number), grade: "b" }]);
 });
 
-test("R-SC-3 NOTIFY asks for a reload", async () => {
+test("R-SC-3 NOTIFY reloads the schema", async () => {
   await api.sql("create table sea.new_thing (id int primary key); grant select on sea.new_thing to sea_anon");
   expect(await code(api, "/new_thing")).toBe("PGRST205");
   await api.sql("notify pgrst, 'something else'");
@@ -47,7 +47,7 @@ test("R-SC-3 NOTIFY asks for a reload", async () => {
   await until(async () => (await code(api, "/newer_thing")) === 200, "/newer_thing is served");
 });
 
-test("R-SC-1 loads write nothing, look nothing up by a search path, and take no parallel workers", async () => {
+test("R-SC-1 R-SC-1b loads run read-only, with an empty search path and without parallel workers", async () => {
   const settings = ["transaction_read_only", "transaction_isolation", "search_path", "max_parallel_workers_per_gather"];
   let read: readonly unknown[] = [];
   const look = definePlugin({
@@ -66,7 +66,7 @@ test("R-SC-1 loads write nothing, look nothing up by a search path, and take no 
   expect(read).toEqual(["on", "repeatable read", "", "0"]);
 });
 
-test("R-SC-3 the channel is a setting, and may be off", async () => {
+test("R-SC-3 the channel of notifications is a setting and can be turned off", async () => {
   const own = await startApi({ dbChannel: "harbour" });
   const deaf = await startApi({ dbChannelEnabled: false });
   const versionOfDeaf = deaf.relApi.model().version;
@@ -79,7 +79,7 @@ test("R-SC-3 the channel is a setting, and may be off", async () => {
   expect(deaf.relApi.model().version).toBe(versionOfDeaf);
 });
 
-test("R-SC-4 the old cache serves while a new one is read, and stays when that fails", async () => {
+test("R-SC-4 the old model serves during a reload and after a failed one", async () => {
   let mode: "fine" | "fails" | "waits" = "fine";
   let goOn = (): void => {};
   let begun = (): void => {};
@@ -117,7 +117,7 @@ test("R-SC-4 the old cache serves while a new one is read, and stays when that f
   expect(own.relApi.model().version).toBeGreaterThan(version);
 });
 
-test("R-PATH-10 R-SC-4 a relation that was dropped since is the database's to miss", async () => {
+test("R-PATH-10 R-SC-4 a dropped relation is the database's error until the reload", async () => {
   await api.sql("create table sea.short_lived (id int primary key); grant select on sea.short_lived to sea_anon");
   await api.reload();
   expect(await code(api, "/short_lived")).toBe(200);
@@ -128,7 +128,7 @@ test("R-PATH-10 R-SC-4 a relation that was dropped since is the database's to mi
   expect(await code(api, "/short_lived")).toBe("PGRST205");
 });
 
-test("R-SC-4 a column that changes its type under a running server", async () => {
+test("R-SC-4 a column may change its type while the server runs", async () => {
   await api.sql(
     "create table sea.shifting (id int primary key, v int); grant select on sea.shifting to sea_anon; insert into sea.shifting values (1, 5)",
   );
@@ -142,25 +142,41 @@ const raising = { "x-pre": "raise" };
 
 cases(api, [
   {
-    title: "R-SC-7 a plan that fails runs no statement: an unknown relation",
+    title: "R-SC-7 a request for an unknown relation runs no statement",
     request: "GET /nowhere",
     headers: raising,
     status: 404,
   },
-  { title: "R-SC-7 an unknown embed", request: "GET /vessels?select=nope(*)", headers: raising, status: 400 },
-  { title: "R-SC-7 an unknown function", request: "POST /rpc/nope", headers: raising, body: {}, status: 404 },
   {
-    title: "R-SC-7 an unknown column of a write",
+    title: "R-SC-7 a request for an unknown embed runs no statement",
+    request: "GET /vessels?select=nope(*)",
+    headers: raising,
+    status: 400,
+  },
+  {
+    title: "R-SC-7 a call of an unknown function runs no statement",
+    request: "POST /rpc/nope",
+    headers: raising,
+    body: {},
+    status: 404,
+  },
+  {
+    title: "R-SC-7 a write to an unknown column runs no statement",
     request: "POST /ports",
     headers: raising,
     body: { nope: 1 },
     status: 400,
   },
   {
-    title: "R-SC-7 an unknown media type",
+    title: "R-SC-7 a request for an unknown media type runs no statement",
     request: "GET /ports",
     headers: { ...raising, accept: "text/nope" },
     status: 406,
   },
-  { title: "R-SC-7 a plan that stands runs it", request: "GET /ports", headers: raising, status: 418 },
+  {
+    title: "R-SC-7 a valid request runs the pre-request function",
+    request: "GET /ports",
+    headers: raising,
+    status: 418,
+  },
 ]);

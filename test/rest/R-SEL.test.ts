@@ -19,13 +19,13 @@ const failure = (code: string, message: unknown = expect.any(String)) => ({
 
 cases(api, [
   {
-    title: "R-SEL-1 the contract's example",
+    title: "R-SEL-1 select accepts aliases, casts and JSON paths",
     request: "GET /vessels?select=id,called:name,tonnage::text,specs->engine->>maker&id=eq.1",
     answer: [{ id: 1, called: "Ariel", tonnage: "853", maker: "Burmeister" }],
   },
   { title: "R-SEL-1 without select all columns are returned", request: "GET /vessels?id=eq.1", answer: [ariel] },
   { title: "R-SEL-1 an empty select returns all columns", request: "GET /vessels?select=&id=eq.1", answer: [ariel] },
-  { title: "R-SEL-1 a star: everything", request: "GET /vessels?select=*&id=eq.1", answer: [ariel] },
+  { title: "R-SEL-1 a star selects all columns", request: "GET /vessels?select=*&id=eq.1", answer: [ariel] },
   {
     title: "R-SEL-1 a select of only embeds returns only their keys",
     request: "GET /vessels?select=ports(name)&id=eq.1",
@@ -48,16 +48,21 @@ cases(api, [
     bytes: '[{"id":1,"name":"Oslo","country":"NO","name":"Oslo"}]',
   },
   {
-    title: "R-SEL-2 a star beside embeds",
+    title: "R-SEL-2 a star may be beside embeds",
     request: "GET /ports?select=*,vessels(name)&id=eq.2",
     answer: [{ id: 2, name: "Leith", country: "GB", vessels: [] }],
   },
   {
-    title: "R-SEL-2 a star has no computed fields",
+    title: "R-SEL-2 a star does not include computed fields",
     request: "GET /ports?select=*&id=eq.1",
     answer: [{ id: 1, name: "Oslo", country: "NO" }],
   },
-  { title: "R-SEL-2 a star takes no alias", request: "GET /ports?select=id,a:*", status: 400, ...failure("PGRST100") },
+  {
+    title: "R-SEL-2 a star with an alias is refused",
+    request: "GET /ports?select=id,a:*",
+    status: 400,
+    ...failure("PGRST100"),
+  },
   {
     title: "R-SEL-3 an alias renames the key",
     request: "GET /ports?select=harbour:name&id=eq.1",
@@ -69,30 +74,30 @@ cases(api, [
     answer: [{ harbour: "Leith" }, { harbour: "Oslo" }],
   },
   {
-    title: "R-SEL-3 an alias is no column for a filter",
+    title: "R-SEL-3 a filter by an alias is refused",
     request: "GET /ports?select=harbour:name&harbour=eq.Oslo",
     status: 400,
     ...failure("42703"),
   },
   {
-    title: "R-SEL-3 the alias heads the CSV column",
+    title: "R-SEL-3 the alias is the header of the CSV column",
     request: "GET /ports?select=harbour:name&id=eq.1",
     headers: { accept: "text/csv" },
     bytes: "harbour\nOslo",
   },
   {
-    title: "R-SEL-4 a cast of a column",
+    title: "R-SEL-4 a cast changes the type of a column",
     request: "GET /vessels?select=tonnage::text,big:tonnage::int8&id=eq.1",
     answer: [{ tonnage: "853", big: 853 }],
   },
   {
-    title: "R-SEL-4 an unknown type",
+    title: "R-SEL-4 a cast to an unknown type is refused",
     request: "GET /vessels?select=tonnage::knots",
     status: 400,
     ...failure("42704", 'type "knots" does not exist'),
   },
   {
-    title: "R-SEL-4 a value that does not convert",
+    title: "R-SEL-4 a value that the cast cannot convert is refused",
     request: "GET /vessels?select=name::int",
     status: 400,
     ...failure("22P02"),
@@ -104,58 +109,58 @@ cases(api, [
     answer: [{ id: 1 }],
   },
   {
-    title: "R-SEL-5 an arrow yields json, a double one text",
+    title: "R-SEL-5 one arrow returns JSON, and a double arrow returns text",
     request: "GET /vessels?select=a:specs->crew,b:specs->>crew&id=eq.1",
     answer: [{ a: 24, b: "24" }],
   },
   {
-    title: "R-SEL-5 the key is the last key of the path",
+    title: "R-SEL-5 the last key of a JSON path is the key of the result",
     request: "GET /vessels?select=specs->engine->kw,specs->tags->>0&id=eq.1",
     answer: [{ kw: 550, tags: "a" }],
   },
   {
-    title: "R-SEL-5 the key of a path of only indexes is the column's name",
+    title: "R-SEL-5 a path of only indexes has the key of its column",
     request: "GET /vessels?select=flags->0&id=eq.1",
     answer: [{ flags: "PA" }],
   },
   {
-    title: "R-SEL-6 fields of composites",
+    title: "R-SEL-6 JSON paths read fields of composite columns",
     request: "GET /beacons?select=lat:pos->lat,pos->>lon&id=eq.1",
     answer: [{ lat: 59.9, lon: "10.7" }],
   },
   {
-    title: "R-SEL-6 items of arrays",
+    title: "R-SEL-6 JSON paths read items of array columns",
     request: "GET /beacons?select=c:cells->1->2,last:cells->-1->0,lamps->0->lat&id=eq.1",
     answer: [{ c: 6, last: 4, lat: 1 }],
   },
   {
-    title: "R-SEL-6 columns of type json",
+    title: "R-SEL-6 JSON paths read columns of type json",
     request: "GET /kinds?select=c_json->z,t:c_json->>a&id=eq.1",
     answer: [{ z: 3, t: "2" }],
   },
   {
-    title: "R-SEL-6 JSON paths of composite columns",
+    title: "R-SEL-6 JSON paths read arrays within composite columns",
     request: "GET /vessels?select=dims->deck->1,dims->>length&id=eq.1",
     answer: [{ deck: 2, length: "85" }],
   },
   {
-    title: "R-SEL-6 columns of other types",
+    title: "R-SEL-6 JSON paths read columns of other types with arrow operators",
     request: "GET /kinds?select=x:c_hstore->>depth&id=eq.1",
     answer: [{ x: "12" }],
   },
   {
-    title: "R-SEL-7 a further arrow behind ->>",
+    title: "R-SEL-7 an arrow after ->> is refused",
     request: "GET /vessels?select=specs->>engine->maker",
     status: 404,
     ...failure("42883"),
   },
   {
-    title: "R-SEL-8 fields in order, then embeds",
+    title: "R-SEL-8 fields come in the order of select, followed by embeds",
     request: "GET /vessels?select=ports(name),tonnage,crew(rank),id&id=eq.2",
     bytes: '[{"tonnage":402,"id":2,"ports":{"name":"Oslo"},"crew":[{"rank":"captain"}]}]',
   },
   {
-    title: "R-SEL-9 select shapes representations",
+    title: "R-SEL-9 select applies to representations",
     request: "PATCH /ports?id=eq.1&select=name",
     headers: { prefer: "return=representation, tx=rollback" },
     body: { country: "SE" },
@@ -163,7 +168,7 @@ cases(api, [
     answer: [{ name: "Oslo" }],
   },
   {
-    title: "R-SEL-9 select shapes function results",
+    title: "R-SEL-9 select applies to the rows of functions",
     request: "GET /rpc/vessels_of?port=1&select=name",
     answer: [{ name: "Ariel" }, { name: "Fram" }],
   },
@@ -186,23 +191,23 @@ cases(api, [
     answer: [{ name: "Gjoa", ports: null }],
   },
   {
-    title: "R-SEL-10 hint and join in any order",
+    title: "R-SEL-10 hint and join type of an embed may have any order",
     request:
       "GET /voyages?select=id,origin:ports!inner!origin_id(name),target:ports!destination_id!inner(name)&id=eq.1",
     answer: [{ id: 1, origin: { name: "Oslo" }, target: { name: "Leith" } }],
   },
   {
-    title: "R-SEL-10 of !left!inner the first one applies",
+    title: "R-SEL-10 the first of !left!inner applies",
     request: "GET /vessels?select=name,ports!left!inner(name)&id=eq.3",
     answer: [{ name: "Gjoa", ports: null }],
   },
   {
-    title: "R-SEL-10 of !inner!left the first one applies",
+    title: "R-SEL-10 the first of !inner!left applies",
     request: "GET /vessels?select=name,ports!inner!left(name)&id=eq.3",
     answer: [],
   },
   {
-    title: "R-SEL-10 of two hints the first one applies",
+    title: "R-SEL-10 the first of two embed hints applies",
     request: "GET /voyages?select=ports!origin_id!destination_id(name)&id=eq.1",
     answer: [{ ports: { name: "Oslo" } }],
   },
@@ -213,12 +218,12 @@ cases(api, [
     ...failure("PGRST100"),
   },
   {
-    title: "R-SEL-10 of !inner!left on a spread the first one applies",
+    title: "R-SEL-10 the first of !inner!left on a spread applies",
     request: "GET /vessels?select=name,...ports!inner!left(country)&id=eq.3",
     answer: [],
   },
   {
-    title: "R-SEL-10 a hint that begins like a join is an error",
+    title: "R-SEL-10 a word that only begins like a join type is an error",
     request: "GET /vessels?select=ports!leftover(name)",
     status: 400,
     ...failure("PGRST100"),
@@ -265,7 +270,7 @@ cases(own, [
       ["of a write", 'PATCH /vessels?select="":name&id=eq.1', '[{"":"New"}]'],
     ] as const
   ).map(([what, request, bytes]) => ({
-    title: `R-SEL-5 the empty key ${what} (F14)`,
+    title: `R-SEL-5 an empty name is accepted as key ${what} (F14)`,
     request,
     bytes,
     ...(request.startsWith("PATCH") && { headers: shown, body: { name: "New" } }),
@@ -278,7 +283,7 @@ cases(own, [
       ["text/csv", ",id\nAriel,1"],
     ] as const
   ).map(([accept, bytes]) => ({
-    title: `R-SEL-5 the empty key as ${accept} (F14)`,
+    title: `R-SEL-5 an empty name is accepted as key in ${accept} (F14)`,
     request: 'GET /vessels?select="":name,id&id=eq.1',
     headers: { accept },
     bytes,
@@ -315,7 +320,7 @@ cases(own, [
           ? []
           : [
               {
-                title: `R-SEL-11 63 bytes are none too many: ${what} (F13)`,
+                title: `R-SEL-11 a name of 63 bytes is accepted: ${what} (F13)`,
                 request: `${method} ${path(`${name}abc`)}`,
                 headers: shown,
                 check: (answer: Answer) => expect(answer.text).toContain(`"${name}abc":`),
@@ -327,7 +332,7 @@ cases(own, [
 
 cases(api, [
   {
-    title: "R-SEL-11 with COMPAT_MODE a long alias is cut as PostgreSQL cuts it (F13)",
+    title: "R-SEL-11 in compatibility mode a long alias is truncated as PostgreSQL truncates it (F13)",
     request: `GET /vessels?select=${"x".repeat(80)}:id&id=eq.1`,
     bytes: `[{"${"x".repeat(63)}":1}]`,
   },

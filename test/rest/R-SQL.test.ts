@@ -11,86 +11,91 @@ const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).
 cases(api, [
   // names
   {
-    title: "R-SQL-0 columns called like aliases",
+    title: "R-SQL-0 a table may have columns named like the aliases of the statement",
     request: "GET /t",
     answer: [{ t: "one", e: "e", p: 1, c: 2, value: "v" }],
   },
-  { title: "R-SQL-0 in CSV", request: "GET /t", headers: { accept: "text/csv" }, bytes: "t,e,p,c,value\none,e,1,2,v" },
   {
-    title: "R-SQL-0 as an object",
+    title: "R-SQL-0 columns named like aliases appear in CSV",
+    request: "GET /t",
+    headers: { accept: "text/csv" },
+    bytes: "t,e,p,c,value\none,e,1,2,v",
+  },
+  {
+    title: "R-SQL-0 columns named like aliases appear in a single object",
     request: "GET /t",
     headers: { accept: "application/vnd.pgrst.object+json" },
     answer: { t: "one", e: "e", p: 1, c: 2, value: "v" },
   },
   {
-    title: "R-SQL-0 inserted",
+    title: "R-SQL-0 columns named like aliases can be inserted",
     request: "POST /t",
     headers: shown,
     body: { t: "two", e: "x", p: 3, c: 4, value: "w" },
     answer: [{ t: "two", e: "x", p: 3, c: 4, value: "w" }],
   },
   {
-    title: "R-SQL-0 updated and filtered",
+    title: "R-SQL-0 columns named like aliases can be updated and filtered",
     request: "PATCH /t?value=eq.v&select=t,value",
     headers: shown,
     body: { value: "w", p: 9 },
     answer: [{ t: "one", value: "w" }],
   },
   {
-    title: "R-SQL-0 counted",
+    title: "R-SQL-0 rows with columns named like aliases can be counted",
     request: "GET /t?t=eq.one&select=value",
     headers: { prefer: "count=exact" },
     answer: [{ value: "v" }],
     responseHeaders: { "Content-Range": "0-0/1" },
   },
   {
-    title: "R-SQL-0 a column called like its table",
+    title: "R-SQL-0 a column may have the name of its table",
     request: "GET /pennant?pennant=like.blue*",
     answer: [{ pennant: "blue peter" }],
   },
   {
-    title: "R-SQL-0 written",
+    title: "R-SQL-0 a column with the name of its table can be written",
     request: "POST /pennant?select=pennant",
     headers: shown,
     body: { pennant: "black" },
     answer: [{ pennant: "black" }],
   },
   {
-    title: "R-SQL-0 a column called like the function that returns it",
+    title: "R-SQL-0 a column may have the name of the function that returns it",
     request: "GET /rpc/depth?depth=gt.50",
     answer: [{ depth: 55 }],
   },
   {
-    title: "R-SQL-0 reserved words",
+    title: "R-SQL-0 relations and columns may be named by reserved words",
     request: 'GET /order?"select"=eq.1&"order"=eq.7&order=limit',
     answer: [{ select: 1, limit: "l", from: "f", or: "o", order: 7, group: "g" }],
   },
   {
-    title: "R-SQL-0 reserved words written",
+    title: "R-SQL-0 columns named by reserved words can be written",
     request: 'PATCH /order?"select"=eq.1&select=from,group',
     headers: shown,
     body: { from: "x", group: "y" },
     answer: [{ from: "x", group: "y" }],
   },
   {
-    title: "R-SQL-0 names as long as they may be",
+    title: "R-SQL-0 relations and columns may have names of 63 bytes",
     request: `GET /${LONG}`,
     answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }],
   },
   {
-    title: "R-SQL-0 written too",
+    title: "R-SQL-0 columns with names of 63 bytes can be written",
     request: `POST /${LONG}?select=id`,
     headers: shown,
     body: { id: 2, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "x" },
     answer: [{ id: 2 }],
   },
   {
-    title: "R-SQL-0 odd names",
+    title: "R-SQL-0 columns may have names with dots, parentheses, quotes and backslashes",
     request: 'GET /Deck Plans?select="a.b","(x)","the \\"best\\" one","back\\\\slash"',
     answer: [{ "a.b": "dotted", "(x)": "paren", 'the "best" one': "quoted", "back\\slash": "slash" }],
   },
   {
-    title: "R-SQL-0 odd names written",
+    title: "R-SQL-0 columns with names of special characters can be written",
     request: "POST /Deck Plans?select=*",
     headers: shown,
     body: {
@@ -119,7 +124,7 @@ cases(api, [
 
   // the envelope
   {
-    title: "R-SQL-1 body, total, window and settings come in one",
+    title: "R-SQL-1 one statement returns the body, the total, the status and headers of a write",
     request: "POST /bells?select=rung",
     headers: { prefer: "return=representation, count=exact, tx=rollback" },
     body: { rung: 8 },
@@ -128,7 +133,7 @@ cases(api, [
     responseHeaders: { "X-Bell": "8", "Content-Range": "*/1" },
   },
   {
-    title: "R-SQL-1 total beside the window",
+    title: "R-SQL-1 one statement returns the total beside the window",
     request: "GET /vessels?select=id&limit=1",
     headers: { prefer: "count=exact" },
     status: 206,
@@ -137,23 +142,31 @@ cases(api, [
   },
 
   // bodies
-  { title: "R-SQL-2 an empty array", request: "GET /vessels?id=eq.0", bytes: "[]" },
+  { title: "R-SQL-2 a read without rows returns an empty array", request: "GET /vessels?id=eq.0", bytes: "[]" },
   {
-    title: "R-SQL-2 an object",
+    title: "R-SQL-2 the object media type returns an object",
     request: "GET /vessels?id=eq.1&select=id",
     headers: { accept: "application/vnd.pgrst.object+json" },
     bytes: '{"id":1}',
   },
   {
-    title: "R-SQL-2 nulls stripped",
+    title: "R-SQL-2 nulls=stripped leaves out keys with null",
     request: "GET /vessels?id=eq.3&select=id,tonnage,specs",
     headers: { accept: "application/vnd.pgrst.array+json;nulls=stripped" },
     bytes: '[{"id":3,"tonnage":47}]',
   },
-  { title: "R-SQL-2 a scalar", request: "GET /rpc/add_numbers?a=1&b=2", bytes: "3" },
-  { title: "R-SQL-2 a set of scalars", request: "GET /rpc/tonnages", bytes: "[853, 402, 47]" },
   {
-    title: "R-SQL-2 no body",
+    title: "R-SQL-2 a function that returns a scalar returns a bare value",
+    request: "GET /rpc/add_numbers?a=1&b=2",
+    bytes: "3",
+  },
+  {
+    title: "R-SQL-2 a function that returns a set of scalars returns an array of bare values",
+    request: "GET /rpc/tonnages",
+    bytes: "[853, 402, 47]",
+  },
+  {
+    title: "R-SQL-2 a write with return=minimal has no body",
     request: "PATCH /vessels?id=eq.1",
     headers: rolledBack(),
     body: { tonnage: 1 },
@@ -163,52 +176,64 @@ cases(api, [
 
   // select items
   {
-    title: "R-SQL-3 casts, paths, indexes and representations",
+    title: "R-SQL-3 select accepts casts, JSON paths and array indexes",
     request: "GET /vessels?select=t:tonnage::text,specs->engine->>kw,specs->tags->0,flags->1&id=eq.1",
     bytes: '[{"t":"853","kw":"550","tags":"a","flags":"NO"}]',
   },
-  { title: "R-SQL-3 a representation", request: "GET /paints?select=shade&id=eq.1", bytes: '[{"shade":"#0000ff"}]' },
+  {
+    title: "R-SQL-3 select shows the representation of a domain",
+    request: "GET /paints?select=shade&id=eq.1",
+    bytes: '[{"shade":"#0000ff"}]',
+  },
 
   // embeds
   {
-    title: "R-SQL-4 to-one, to the byte",
+    title: "R-SQL-4 a to-one embed is an object, exact to the byte",
     request: "GET /vessels?select=id,ports(name)&order=id&limit=1",
     bytes: '[{"id":1,"ports":{"name":"Oslo"}}]',
   },
   {
-    title: "R-SQL-4 without a row",
+    title: "R-SQL-4 a to-one embed without a row is null",
     request: "GET /vessels?select=id,ports(name)&id=eq.3",
     bytes: '[{"id":3,"ports":null}]',
   },
-  { title: "R-SQL-4 inner", request: "GET /vessels?select=id,ports!inner(name)&id=eq.3", bytes: "[]" },
   {
-    title: "R-SQL-4 grouped by its value",
+    title: "R-SQL-4 an inner to-one embed removes rows without a related row",
+    request: "GET /vessels?select=id,ports!inner(name)&id=eq.3",
+    bytes: "[]",
+  },
+  {
+    title: "R-SQL-4 a to-one embed is grouped by its value",
     request: "GET /vessels?select=n:count(),ports(name)&id=lt.3",
     answer: [{ n: 2, ports: { name: "Oslo" } }],
   },
   {
-    title: "R-SQL-5 to-many, to the byte",
+    title: "R-SQL-5 a to-many embed is an array, exact to the byte",
     request: "GET /ports?select=id,vessels(id)&id=eq.1&vessels.order=id",
     bytes: '[{"id":1,"vessels":[{"id":1}, \n {"id":2}]}]',
   },
   {
-    title: "R-SQL-5 without rows",
+    title: "R-SQL-5 a to-many embed without rows is an empty array",
     request: "GET /ports?select=id,vessels(id)&id=eq.2",
     bytes: '[{"id":2,"vessels":[]}]',
   },
-  { title: "R-SQL-5 inner", request: "GET /ports?select=id,vessels!inner(id)&vessels.tonnage=gt.9000", bytes: "[]" },
   {
-    title: "R-SQL-6 to-one spread",
+    title: "R-SQL-5 an inner to-many embed removes rows without related rows",
+    request: "GET /ports?select=id,vessels!inner(id)&vessels.tonnage=gt.9000",
+    bytes: "[]",
+  },
+  {
+    title: "R-SQL-6 a to-one spread adds columns to its parent",
     request: "GET /voyages?select=id,...vessels(ship:name)&id=eq.1",
     bytes: '[{"id":1,"ship":"Ariel"}]',
   },
   {
-    title: "R-SQL-6 to-many spread, ordered by a column that is not selected",
+    title: "R-SQL-6 a to-many spread is ordered by a column that is not selected",
     request: "GET /ports?select=...vessels(name)&vessels.order=tonnage&id=eq.1",
     answer: [{ name: ["Fram", "Ariel"] }],
   },
   {
-    title: "R-SQL-7 many-to-many",
+    title: "R-SQL-7 a many-to-many embed returns the related rows of each parent",
     request: "GET /docks?select=name,cranes!dock_cranes(name)&cranes.order=name&order=id",
     answer: [
       { name: "east", cranes: [{ name: "big" }, { name: "small" }] },
@@ -216,12 +241,12 @@ cases(api, [
     ],
   },
   {
-    title: "R-SQL-8 computed relationships by overload",
+    title: "R-SQL-8 a computed relationship uses the overload of its row type",
     request: "GET /vessels?select=peers(id)&id=eq.1",
     answer: [{ peers: [{ id: 2 }, { id: 3 }] }],
   },
   {
-    title: "R-SQL-8 of written rows",
+    title: "R-SQL-8 a computed relationship works on written rows",
     request: "PATCH /sailors?id=eq.1&select=peers(id)",
     headers: shown,
     body: { mentor_id: null },
@@ -230,43 +255,43 @@ cases(api, [
 
   // filters
   {
-    title: "R-SQL-9 values have no declared type",
+    title: "R-SQL-9 a filter value has the type of its column",
     request: "GET /vessels?tonnage=eq.x",
     status: 400,
     answer: { code: "22P02", details: null, hint: null, message: 'invalid input syntax for type integer: "x"' },
   },
-  { title: "R-SQL-9 an empty list", request: "GET /vessels?id=in.()", bytes: "[]" },
+  { title: "R-SQL-9 an empty in list matches no row", request: "GET /vessels?id=in.()", bytes: "[]" },
   {
-    title: "R-SQL-9 quantifiers",
+    title: "R-SQL-9 the quantifier any accepts a list of values",
     request: "GET /vessels?select=id&id=eq(any).{1,3}&order=id",
     answer: [{ id: 1 }, { id: 3 }],
   },
   {
-    title: "R-SQL-9 null filters on embeds",
+    title: "R-SQL-9 a null filter on an embed selects rows without related rows",
     request: "GET /ports?select=name,vessels()&vessels=is.null",
     answer: [{ name: "Leith" }],
   },
   {
-    title: "R-SQL-9 full text with a language",
+    title: "R-SQL-9 a full-text filter accepts a language",
     request: "GET /manifests?select=id&body=fts(english).cat",
     answer: [{ id: 1 }],
   },
 
   // counts
   {
-    title: "R-SQL-10 exact, with inner embeds and null filters",
+    title: "R-SQL-10 an exact count regards inner embeds",
     request: "GET /ports?select=id,vessels!inner(id)&limit=1",
     headers: { prefer: "count=exact" },
     responseHeaders: { "Content-Range": "0-0/1" },
   },
   {
-    title: "R-SQL-10 planned",
+    title: "R-SQL-10 a planned count is an estimate",
     request: "GET /ports?select=id",
     headers: { prefer: "count=planned" },
     responseHeaders: { "Content-Range": /^0-1\/\d+$/ },
   },
   {
-    title: "R-SQL-10 estimated",
+    title: "R-SQL-10 an estimated count is reported in Content-Range",
     request: "GET /ports?select=id",
     headers: { prefer: "count=estimated" },
     responseHeaders: { "Content-Range": "0-1/2" },
@@ -274,7 +299,7 @@ cases(api, [
 
   // writes
   {
-    title: "R-SQL-11 an object by json_to_record: columns by their declared types",
+    title: "R-SQL-11 an inserted object is read with the declared types of its columns",
     request: "POST /kinds?select=c_varchar,c_char,c_bit,c_int_list",
     headers: shown,
     body: { id: 5, c_varchar: "ten letters", c_char: "ab" },
@@ -282,14 +307,14 @@ cases(api, [
     check: code("22001"),
   },
   {
-    title: "R-SQL-11 rows, in order",
+    title: "R-SQL-11 a list inserts its rows in order",
     request: "POST /ports?select=name&columns=name",
     headers: shown,
     body: [{ name: "B" }, { name: "A" }],
     answer: [{ name: "B" }, { name: "A" }],
   },
   {
-    title: "R-SQL-12 inserted or updated, through a view",
+    title: "R-SQL-12 an upsert through a view that updates its row is 200",
     request: "POST /fleet?select=id",
     headers: rolledBack("return=representation", "resolution=merge-duplicates"),
     body: [{ id: 1, name: "A" }],
@@ -297,7 +322,7 @@ cases(api, [
     answer: [{ id: 1 }],
   },
   {
-    title: "R-SQL-12 one of each",
+    title: "R-SQL-12 an upsert that updates one row and inserts another is 201",
     request: "POST /fleet?select=id",
     headers: rolledBack("return=representation", "resolution=merge-duplicates"),
     body: [
@@ -308,7 +333,7 @@ cases(api, [
     answer: [{ id: 1 }, { id: 70 }],
   },
   {
-    title: "R-SQL-12 none",
+    title: "R-SQL-12 an upsert without rows is 200",
     request: "POST /ports?select=id",
     headers: rolledBack("return=representation", "resolution=merge-duplicates"),
     body: [],
@@ -316,14 +341,14 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-SQL-13 an update from its payload, answered with embeds and computed fields",
+    title: "R-SQL-13 an update returns embeds and computed fields",
     request: "PATCH /vessels?id=eq.1&select=name,label,ports(name),voyages(id)&voyages.order=id",
     headers: shown,
     body: { name: "X", home_port_id: 2 },
     answer: [{ name: "X", label: "X #1", ports: { name: "Leith" }, voyages: [{ id: 1 }, { id: 2 }] }],
   },
   {
-    title: "R-SQL-16 rows of which only the number is wanted: inserted",
+    title: "R-SQL-16 an insert with return=minimal counts its rows",
     request: "POST /ports",
     headers: rolledBack("return=minimal", "count=exact"),
     body: [{ name: "B" }, { name: "A" }],
@@ -332,7 +357,7 @@ cases(api, [
     bytes: "",
   },
   {
-    title: "R-SQL-16 passed over",
+    title: "R-SQL-16 an insert with return=minimal does not count ignored duplicates",
     request: "POST /ports?on_conflict=name",
     headers: rolledBack("return=minimal", "count=exact", "resolution=ignore-duplicates"),
     body: [{ name: "Oslo" }, { name: "A" }, { name: "Leith" }],
@@ -340,7 +365,7 @@ cases(api, [
     responseHeaders: { "content-range": "*/1" },
   },
   {
-    title: "R-SQL-16 updated",
+    title: "R-SQL-16 an update with return=minimal counts its rows",
     request: "PATCH /vessels?tonnage=gt.100",
     headers: rolledBack("return=minimal", "count=exact"),
     body: { tonnage: 1 },
@@ -348,7 +373,7 @@ cases(api, [
     responseHeaders: { "content-range": "0-1/2" },
   },
   {
-    title: "R-SQL-16 too many",
+    title: "R-SQL-16 an update with return=minimal observes max-affected",
     request: "PATCH /vessels?tonnage=gt.100",
     headers: { prefer: "return=minimal, handling=strict, max-affected=1" },
     body: { tonnage: 1 },
@@ -356,30 +381,38 @@ cases(api, [
     check: code("PGRST124"),
   },
   {
-    title: "R-SQL-16 none deleted",
+    title: "R-SQL-16 a delete without matching rows counts 0",
     request: "DELETE /crew?rank=eq.nobody",
     headers: rolledBack("return=minimal", "count=exact"),
     status: 204,
     responseHeaders: { "content-range": "*/0" },
   },
   {
-    title: "R-SQL-13 a delete",
+    title: "R-SQL-13 a delete returns the deleted rows with embeds",
     request: "DELETE /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank,sailors(name)",
     headers: shown,
     answer: [{ rank: "captain", sailors: { name: "Ada" } }],
   },
 
   // calls
-  { title: "R-SQL-14 named arguments with their types", request: "GET /rpc/add_numbers?b=2&a=40", bytes: "42" },
-  { title: "R-SQL-14 a variadic array", request: "GET /rpc/sum_all?numbers=1&numbers=2", bytes: "3" },
   {
-    title: "R-SQL-14 from a JSON body",
+    title: "R-SQL-14 named arguments of a call are read with their types",
+    request: "GET /rpc/add_numbers?b=2&a=40",
+    bytes: "42",
+  },
+  {
+    title: "R-SQL-14 repeated arguments of a call become a variadic array",
+    request: "GET /rpc/sum_all?numbers=1&numbers=2",
+    bytes: "3",
+  },
+  {
+    title: "R-SQL-14 a JSON body gives the arguments of a call",
     request: "POST /rpc/vessels_of?select=id",
     body: { port: "1" },
     answer: [{ id: 1 }, { id: 2 }],
   },
   {
-    title: "R-SQL-14 from the first of an array",
+    title: "R-SQL-14 the first object of a JSON array gives the arguments of a call",
     request: "POST /rpc/sum_all",
     body: [{ numbers: [1, 2] }, { numbers: [3] }],
     bytes: "3",
@@ -387,19 +420,19 @@ cases(api, [
 
   // group by
   {
-    title: "R-SQL-15 aliases, expressions, embeds and spreads are grouped",
+    title: "R-SQL-15 aliases, casts, embeds and spreads are group terms",
     request:
       "GET /voyages?select=from:origin_id,departs::text,fare.sum(),ports!voyages_destination_id_fkey(name),...vessels(ship:name)&id=eq.1",
     answer: [{ from: 1, departs: "2024-05-01", sum: 120.5, ports: { name: "Leith" }, ship: "Ariel" }],
   },
   {
-    title: "R-SQL-15 JSON paths are",
+    title: "R-SQL-15 JSON paths are group terms",
     request: "GET /vessels?select=specs->engine->>maker,count()&id=eq.1",
     answer: [{ maker: "Burmeister", count: 1 }],
   },
 ]);
 
-test("R-SQL-1 one statement per request, beside settings and pre-request", async () => {
+test("R-SQL-1 each request runs one statement beside the settings and the pre-request function", async () => {
   const statements: string[] = [];
   const quiet = (): void => {};
   const note = (message: string, facts?: Readonly<Record<string, unknown>>): void =>

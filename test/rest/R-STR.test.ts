@@ -63,7 +63,7 @@ const streamCount = async (of: Measured): Promise<number> => (await of.metrics()
 /** The headers without the time. */
 const headersOf = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
 
-describe("the same answer", () => {
+describe("the same response with and without streaming", () => {
   const csv = { accept: "text/csv" };
   type Same = [what: string, path: string, headers: Readonly<Record<string, string>>, isStreamed?: boolean];
   test.each<Same>([
@@ -86,18 +86,21 @@ describe("the same answer", () => {
     ["a function's values", "/rpc/labels", {}],
     ["headers and a status of SQL", "/rpc/told", {}, false],
     ["a short one", "/crate?limit=3", {}, false],
-  ])("R-STR-1 R-STR-2 %s", async (...[, path, headers, isStreamed = true]: Same) => {
-    const before = await streamCount(api);
-    const streamed = await api.get(path, { headers });
-    expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
-    const whole = await held.get(path, { headers });
-    expect(streamed.bytes.equals(whole.bytes)).toBe(true);
-    expect(streamed.status).toBe(whole.status);
-    expect(headersOf(streamed)).toEqual(headersOf(whole));
-    expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
-  });
+  ])(
+    "R-STR-1 R-STR-2 a response is the same with and without streaming: %s",
+    async (...[, path, headers, isStreamed = true]: Same) => {
+      const before = await streamCount(api);
+      const streamed = await api.get(path, { headers });
+      expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
+      const whole = await held.get(path, { headers });
+      expect(streamed.bytes.equals(whole.bytes)).toBe(true);
+      expect(streamed.status).toBe(whole.status);
+      expect(headersOf(streamed)).toEqual(headersOf(whole));
+      expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+    },
+  );
 
-  test("R-STR-1 calls by POST, of volatile functions too", async () => {
+  test("R-STR-1 calls by POST have the same response with and without streaming", async () => {
     for (const name of ["crates", "written"]) {
       const parts = { body: name === "crates" ? { up_to: 4000 } : {} };
       const [one, other] = [await api.post(`/rpc/${name}`, parts), await held.post(`/rpc/${name}`, parts)];
@@ -106,13 +109,13 @@ describe("the same answer", () => {
     }
   });
 
-  test("R-STR-1 HEAD has no body, and those headers", async () => {
+  test("R-STR-1 HEAD has the headers of a streamed answer and no body", async () => {
     const answer = await api.head("/crate?order=id");
     expect(answer.bytes.length).toBe(0);
     expect(headersOf(answer)).toEqual(headersOf(await held.head("/crate?order=id")));
   });
 
-  test("R-STR-1 each caller gets its own rows", async () => {
+  test("R-STR-1 each caller receives only their own rows in a streamed answer", async () => {
     const editor = bearer({ role: "sea_clerk" });
     for (const headers of [{}, editor]) {
       const [one, other] = [
@@ -125,26 +128,26 @@ describe("the same answer", () => {
     expect((await api.get("/owned?limit=1", { headers: editor })).json()[0].owner).toBe("sea_clerk");
   });
 
-  test("R-STR-1 an error in the last row is answered like any other", async () => {
+  test("R-STR-1 R-STR-1a an error in the last row is answered as without streaming", async () => {
     const [one, other] = [await api.get("/broken?order=id"), await held.get("/broken?order=id")];
     expect(one.status).toBe(400);
     expect(one.json()).toEqual(other.json());
     expect(one.json().code).toBe("22012");
   });
 
-  test("R-STR-6 with ETags there is a tag, and the body is held", async () => {
+  test("R-STR-6 with ETags an answer has a tag and is not streamed", async () => {
     const tagged = await startMeasured({ ...options, etags: true });
     const answer = await tagged.get("/crate?order=id");
     expect(answer.headers["etag"]).toMatch(/^"/);
     expect(await streamCount(tagged)).toBe(0);
   });
 
-  test("R-STR-6 the application gets all of it at once", async () => {
+  test("R-STR-6 a call of the application receives the whole body at once", async () => {
     const { body } = await api.relApi.rest({ path: "/crate?order=id", session: { role: "sea_anon" } });
     expect(Buffer.from(body as string).equals((await held.get("/crate?order=id")).bytes)).toBe(true);
   });
 
-  test("R-STR-2 middleware that compresses gets it in pieces", async () => {
+  test("R-STR-2 middleware that compresses receives the body in pieces", async () => {
     // like `compression`, this passes the body through another stream
     const server = createServer((request, response) => {
       const gzip = createGzip();
@@ -194,8 +197,8 @@ const STATEMENT_SECONDS = 4;
 /** The pause of a slow client between two pieces. */
 const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-describe.skipIf(!isStreaming)("the client's pace", () => {
-  test("R-STR-3 for a client that reads nothing the database waits, and it gets everything when it reads", async () => {
+describe.skipIf(!isStreaming)("the pace of the client", () => {
+  test("R-STR-3 the database waits for a client that does not read, and the client later receives everything", async () => {
     const clients = [ask(api.port, "/long"), ask(api.port, "/long"), ask(api.port, "/long")];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
     // once other long responses are complete, everything not held back would have arrived
@@ -209,7 +212,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
-  test("R-STR-3 one that reads slowly gets everything", async () => {
+  test("R-STR-3 a client that reads slowly receives everything", async () => {
     const { socket, received } = ask(api.port, "/long");
     for (let wanted = 3_000_000; wanted < LONG_BYTES; wanted += 3_000_000) {
       socket.resume();
@@ -221,7 +224,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     await untilRead(received);
   });
 
-  test("R-STR-3 further requests on its connection are answered in turn", async () => {
+  test("R-STR-3 further requests on the connection of a streamed answer are answered in turn", async () => {
     const { socket, received } = ask(api.port, "/long");
     socket.write("GET /crate?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     let end = "";
@@ -230,7 +233,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     await until(() => received() > LONG_BYTES && end.includes('"id":1'), "both answers");
   });
 
-  test("R-STR-5 when a client leaves, its connection is free and clean", async () => {
+  test("R-STR-5 when a client disconnects, its database connection is free and clean", async () => {
     const small = await startMeasured({ ...options, dbPool: 2 });
     for (let i = 0; i < 3; i++) {
       const { socket } = ask(small.port, "/long");
@@ -248,7 +251,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     ).toEqual([{ n: 0 }]);
   });
 
-  test("R-STR-5 a connection to the database that is lost breaks the answer", async () => {
+  test("R-STR-5 a lost database connection breaks off the streamed answer", async () => {
     const proxy = await startDatabaseProxy(database);
     proxy.breakAfter(5_000_000);
     const broken = await startMeasured({ ...options, databaseUrl: proxy.url });
@@ -261,7 +264,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
   });
 
-  test("R-STR-4 half of the connections may wait, other answers are held", async () => {
+  test("R-STR-4 R-STR-4a half of the connections may wait for clients, and other answers are held in memory", async () => {
     const small = await startMeasured({ ...options, dbPool: 2 });
     const clients = [ask(small.port, "/long"), ask(small.port, "/long"), ask(small.port, "/long")];
     await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
@@ -273,7 +276,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     }
   });
 
-  test("R-STR-4 after STREAM_PATIENCE the remainder is held, and the connection is free", async () => {
+  test("R-STR-4 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
     const { socket, received } = ask(patient.port, "/long");
     await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
@@ -283,7 +286,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     await untilRead(received);
   });
 
-  test("R-STR-4 a client that takes nothing for UNREAD_TIMEOUT is cut off", async () => {
+  test("R-STR-4 a client that reads nothing for UNREAD_TIMEOUT is disconnected", async () => {
     const strict = await startMeasured({ ...options, unreadTimeout: 1 });
     const { socket, received, closed } = ask(strict.port, "/long");
     await untilFigure(strict, "relapi_unread_closed_total", (count) => count === 1);
@@ -293,7 +296,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     expect(received()).toBeLessThan(LONG_BYTES);
   });
 
-  test("R-STR-4 a statement_timeout counts until the body begins, not while the client reads", async () => {
+  test("R-STR-4 statement_timeout covers the time until the body begins, and not the time of the client", async () => {
     const timed = await startMeasured({ ...options, anonStatementTimeout: STATEMENT_SECONDS });
     const { socket, received } = ask(timed.port, "/long");
     await untilFigure(timed, "relapi_streams_waiting", (count) => count === 1);
@@ -311,7 +314,7 @@ describe.skipIf(!isStreaming)("the client's pace", () => {
     expect((await timed.get("/crate?limit=1")).status).toBe(200);
   });
 
-  test("R-STR-4 a server that is closed waits for it", async () => {
+  test("R-STR-4 a closing server waits for a streamed answer", async () => {
     const closing = await startApi({ ...options, shutdownGrace: 600 });
     const { socket, received } = ask(closing.port, "/long");
     socket.resume();

@@ -10,21 +10,31 @@ const setting = (name: string): string => `GET /rpc/setting?name=${name}`;
 const clerk = bearer({ role: "sea_clerk", sub: "bo" });
 
 cases(api, [
-  // what SQL can read, set in the transaction of the request
+  // settings that SQL can read in the transaction of the request
   {
-    title: "R-TX-1 search_path: the schema, then the extra path",
+    title: "R-TX-1 the search path has the schema of the request, then the extra search path",
     request: setting("search_path"),
     answer: '"sea", "public"',
   },
   {
-    title: "R-TX-1 search_path of another schema",
+    title: "R-TX-1 a function that the chosen schema does not have is not found",
     request: "POST /rpc/setting",
     headers: { "content-profile": "land" },
     body: { name: "search_path" },
     status: 404,
   },
-  { title: "R-TX-1 settings of the acting role", request: setting("app.desk"), headers: clerk, answer: "front" },
-  { title: "R-TX-1 among them a timeout", request: setting("statement_timeout"), headers: clerk, answer: "5s" },
+  {
+    title: "R-TX-1 the transaction has the settings of the acting role",
+    request: setting("app.desk"),
+    headers: clerk,
+    answer: "front",
+  },
+  {
+    title: "R-TX-1 the transaction has the statement_timeout of the acting role",
+    request: setting("statement_timeout"),
+    headers: clerk,
+    answer: "5s",
+  },
   {
     title: "R-TX-1 the transaction has the role of the token",
     request: "GET /rpc/who",
@@ -37,7 +47,7 @@ cases(api, [
     answer: "sea_anon",
   },
   {
-    title: "R-TX-1 the role of an administrator",
+    title: "R-TX-1 an administrator acts as the role of the role header",
     request: "GET /rpc/who",
     headers: asAdmin("sea_captain"),
     answer: "sea_captain",
@@ -49,7 +59,7 @@ cases(api, [
     check: (answer) => expect(JSON.parse(answer.json())).toEqual({ sub: "bo", n: { a: [1] }, role: "sea_clerk" }),
   },
   {
-    title: "R-TX-1 claims without a token",
+    title: "R-TX-1 the claims of a caller without a token contain only the role",
     request: setting("request.jwt.claims"),
     check: (answer) => expect(JSON.parse(answer.json())).toEqual({ role: "sea_anon" }),
   },
@@ -59,14 +69,14 @@ cases(api, [
     body: { name: "request.method" },
     answer: "POST",
   },
-  { title: "R-TX-1 the path as received", request: setting("request.path"), answer: "/rpc/setting" },
+  { title: "R-TX-1 request.path has the path as received", request: setting("request.path"), answer: "/rpc/setting" },
   {
-    title: "R-TX-1 the path without the prefix",
+    title: "R-TX-1 request.path has the path without the prefix",
     request: "GET /api/rpc/setting?name=request.path",
     answer: "/rpc/setting",
   },
   {
-    title: "R-TX-1 headers in lower case, cookies left out",
+    title: "R-TX-1 request.headers has lower-case names and no cookies",
     request: setting("request.headers"),
     headers: { "X-Tenant": "é", cookie: "a=1" },
     check: (answer) => {
@@ -84,14 +94,18 @@ cases(api, [
   },
   { title: "R-TX-1 without cookies the setting is an empty object", request: setting("request.cookies"), answer: "{}" },
   {
-    title: "R-TX-1 the time zone of the preference",
+    title: "R-TX-1 the transaction has the time zone of the preference",
     request: setting("timezone"),
     headers: { prefer: "timezone=Asia/Tokyo" },
     answer: "Asia/Tokyo",
   },
-  { title: "R-TX-1 settings of the application", request: setting("app.settings.motto"), answer: "per mare" },
+  {
+    title: "R-TX-1 the transaction has the settings of the application",
+    request: setting("app.settings.motto"),
+    answer: "per mare",
+  },
 
-  { title: "R-TX-2 GET is read only", request: setting("transaction_read_only"), answer: "on" },
+  { title: "R-TX-2 GET runs in a read-only transaction", request: setting("transaction_read_only"), answer: "on" },
   {
     title: "R-TX-2 POST of a stable function is read-only",
     request: "POST /rpc/setting",
@@ -112,19 +126,19 @@ cases(api, [
     answer: "read committed",
   },
   {
-    title: "R-TX-3 the level of the role",
+    title: "R-TX-3 the isolation level of the role applies",
     request: setting("transaction_isolation"),
     role: "sea_auditor",
     answer: "serializable",
   },
   {
-    title: "R-TX-3 the level of the function wins",
+    title: "R-TX-3 the isolation level of the function precedes that of the role",
     request: "GET /rpc/isolated",
     role: "sea_auditor",
     answer: "repeatable read",
   },
   {
-    title: "R-TX-3 a write at the level of the role",
+    title: "R-TX-3 a write runs at the isolation level of the role",
     request: "POST /ports?select=name",
     role: "sea_auditor",
     headers: rolledBack("return=representation"),
@@ -158,21 +172,26 @@ cases(api, [
     answer: { code: "PT418", details: null, hint: "pour", message: "I am a teapot" },
   },
   {
-    title: "R-TX-7 may set headers",
+    title: "R-TX-7 the pre-request function may set headers",
     request: "GET /ports",
     headers: { "x-pre": "header" },
     status: 200,
     responseHeaders: { "X-Pre": "seen" },
   },
-  { title: "R-TX-7 may set the status", request: "GET /ports", headers: { "x-pre": "status:203" }, status: 203 },
   {
-    title: "R-TX-7 may set the role",
+    title: "R-TX-7 the pre-request function may set the status",
+    request: "GET /ports",
+    headers: { "x-pre": "status:203" },
+    status: 203,
+  },
+  {
+    title: "R-TX-7 the pre-request function may set the role",
     request: "GET /rpc/who",
     headers: { "x-pre": "role:sea_clerk" },
     answer: "sea_clerk",
   },
   {
-    title: "R-TX-7 whose rights then hold",
+    title: "R-TX-7 the request has the grants of the role that the pre-request function set",
     request: "GET /payroll",
     headers: { "x-pre": "role:sea_auditor" },
     status: 200,
@@ -197,7 +216,7 @@ cases(api, [
     status: 418,
   },
   {
-    title: "R-TX-7 which takes its headers",
+    title: "R-TX-7 the OpenAPI document has the headers that the pre-request function set",
     request: "GET /",
     headers: { "x-pre": "header" },
     responseHeaders: { "X-Pre": "seen" },
@@ -241,7 +260,7 @@ test("R-TX-4 a failed statement is not run again", async () => {
 const stored = async (name: string): Promise<unknown> =>
   (await api.sql("select count(*)::int as n from sea.ports where name = $1", [name]))[0]?.["n"];
 
-test("R-TX-5 how a transaction ends", async () => {
+test("R-TX-5 the settings and the preference tx decide whether a transaction commits", async () => {
   const ends = async (
     dbTxEnd: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override",
     prefer: string | null,
@@ -281,7 +300,7 @@ test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
   expect([committed.status, committed.json().code]).toEqual([409, "23505"]);
 });
 
-test("R-TX-7 a bare name is found by the search path, in the mode of the request", async () => {
+test("R-TX-7 a pre-request function without a schema is found by the search path, and runs in the mode of the request", async () => {
   await api.sql(
     `create function sea.pre_write() returns void language sql volatile as $$ insert into sea.logbook values ('pre') $$`,
   );

@@ -8,7 +8,7 @@ const shown = rolledBack("return=representation");
 
 cases(api, [
   {
-    title: "R-UPD-1 rows by filters",
+    title: "R-UPD-1 an update changes the rows that the filters match",
     request: "PATCH /vessels?tonnage=lt.500&select=id,specs&order=id",
     headers: shown,
     body: { specs: { a: 1 } },
@@ -18,49 +18,49 @@ cases(api, [
     ],
   },
   {
-    title: "R-UPD-1 and trees",
+    title: "R-UPD-1 an update changes the rows that a logic tree matches",
     request: "PATCH /vessels?or=(id.eq.1,name.eq.Gjoa)&select=id&order=id",
     headers: shown,
     body: { tonnage: 5 },
     answer: [{ id: 1 }, { id: 3 }],
   },
   {
-    title: "R-UPD-1 by a computed field",
+    title: "R-UPD-1 an update changes the rows that a filter on a computed field matches",
     request: "PATCH /vessels?heavy=is.true&select=id&order=id",
     headers: shown,
     body: { name: "X" },
     answer: [{ id: 1 }, { id: 2 }],
   },
   {
-    title: "R-UPD-1 no filter: every row",
+    title: "R-UPD-1 an update without a filter changes every row",
     request: "PATCH /vessels?select=id",
     headers: rolledBack("return=representation", "count=exact"),
     body: { tonnage: 5 },
     responseHeaders: { "Content-Range": "0-2/3" },
   },
   {
-    title: "R-UPD-1 several columns, by their names in any order",
+    title: "R-UPD-1 an update changes several columns, named in any order",
     request: "PATCH /vessels?id=eq.1&select=name,tonnage,home_port_id",
     headers: shown,
     body: { home_port_id: 2, tonnage: 1, name: "A" },
     answer: [{ name: "A", tonnage: 1, home_port_id: 2 }],
   },
   {
-    title: "R-UPD-1 a constraint",
+    title: "R-UPD-1 an update that violates a constraint is refused",
     request: "PATCH /vessels?id=eq.1",
     body: { home_port_id: 99 },
     status: 409,
     check: (answer) => expect(answer.json().code).toBe("23503"),
   },
   {
-    title: "R-UPD-1 a value that does not fit",
+    title: "R-UPD-1 an update with a value of the wrong type is refused",
     request: "PATCH /vessels?id=eq.1",
     body: { tonnage: "heavy" },
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("22P02"),
   },
   {
-    title: "R-UPD-1 a column of the row and of the payload",
+    title: "R-UPD-1 an update may change the column that its filter compares",
     request: "PATCH /t?t=eq.one&select=*",
     headers: shown,
     body: { value: "new", t: "two" },
@@ -68,7 +68,7 @@ cases(api, [
   },
 
   ...[{}, [], [{}]].map((body) => ({
-    title: `R-UPD-2 ${JSON.stringify(body)} runs no statement on rows`,
+    title: `R-UPD-2 an update with the body ${JSON.stringify(body)} changes no row`,
     request: "PATCH /vessels",
     headers: rolledBack(),
     body,
@@ -76,7 +76,7 @@ cases(api, [
     responseHeaders: { "Content-Range": uncounted("*") },
   })),
   {
-    title: "R-UPD-2 with a representation",
+    title: "R-UPD-2 an update without columns returns an empty list as representation",
     request: "PATCH /vessels?id=eq.1",
     headers: shown,
     body: {},
@@ -85,7 +85,7 @@ cases(api, [
     responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
-    title: "R-UPD-2 needs no right to update",
+    title: "R-UPD-2 an update without columns needs no UPDATE grant",
     request: "PATCH /watches",
     headers: rolledBack(),
     body: {},
@@ -93,7 +93,7 @@ cases(api, [
   },
 
   {
-    title: "R-UPD-3 no matching row",
+    title: "R-UPD-3 an update without matching rows is 204 with the count 0",
     request: "PATCH /vessels?id=eq.99",
     headers: rolledBack("count=exact"),
     body: { tonnage: 1 },
@@ -101,7 +101,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "*/0" },
   },
   {
-    title: "R-UPD-3 no matching row, with representation",
+    title: "R-UPD-3 an update without matching rows returns an empty list as representation",
     request: "PATCH /vessels?id=eq.99",
     headers: shown,
     body: { tonnage: 1 },
@@ -110,14 +110,14 @@ cases(api, [
   },
 
   {
-    title: "R-UPD-4 the first object of an array",
+    title: "R-UPD-4 an update uses the first object of an array",
     request: "PATCH /vessels?id=eq.1&select=tonnage",
     headers: shown,
     body: [{ tonnage: 1 }, { tonnage: 2 }],
     answer: [{ tonnage: 1 }],
   },
   {
-    title: "R-UPD-4 missing=default resets listed columns",
+    title: "R-UPD-4 missing=default resets the listed columns to their defaults",
     request: "PATCH /crew?vessel_id=eq.1&sailor_id=eq.1&columns=rank&select=rank",
     headers: rolledBack("return=representation", "missing=default"),
     body: {},

@@ -9,7 +9,7 @@ const ignore = rolledBack("return=representation", "resolution=ignore-duplicates
 
 cases(api, [
   {
-    title: "R-UPS-1 duplicates are merged",
+    title: "R-UPS-1 resolution=merge-duplicates updates existing rows and inserts new ones",
     request: "POST /ports?select=id,name,country",
     headers: merge,
     body: [
@@ -24,7 +24,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "resolution=merge-duplicates, return=representation, tx=rollback" },
   },
   {
-    title: "R-UPS-1 duplicates are ignored and not shown",
+    title: "R-UPS-1 resolution=ignore-duplicates skips existing rows and does not return them",
     request: "POST /ports?select=id,name",
     headers: ignore,
     body: [
@@ -36,7 +36,7 @@ cases(api, [
     responseHeaders: { "Preference-Applied": "resolution=ignore-duplicates, return=representation, tx=rollback" },
   },
   {
-    title: "R-UPS-1 without a resolution a duplicate is an error",
+    title: "R-UPS-1 a duplicate without a resolution is an error",
     request: "POST /ports",
     body: { id: 1, name: "Christiania" },
     status: 409,
@@ -44,7 +44,7 @@ cases(api, [
   },
 
   {
-    title: "R-UPS-2 the target by on_conflict",
+    title: "R-UPS-2 on_conflict names the columns of the conflict target",
     request: "POST /ports?on_conflict=name&select=id,name,country",
     headers: merge,
     body: [{ name: "Oslo", country: "XX" }],
@@ -52,7 +52,7 @@ cases(api, [
     answer: [{ id: 1, name: "Oslo", country: "XX" }],
   },
   {
-    title: "R-UPS-2 the target of two columns",
+    title: "R-UPS-2 on_conflict accepts two columns",
     request: "POST /crew?on_conflict=vessel_id,sailor_id&select=rank",
     headers: merge,
     body: [{ vessel_id: 1, sailor_id: 1, rank: "cook" }],
@@ -60,14 +60,14 @@ cases(api, [
     answer: [{ rank: "cook" }],
   },
   {
-    title: "R-UPS-2 another constraint still holds",
+    title: "R-UPS-2 a duplicate in another constraint than on_conflict is an error",
     request: "POST /ports?on_conflict=id",
     headers: merge,
     body: [{ id: 9, name: "Oslo" }],
     status: 409,
   },
   {
-    title: "R-UPS-2 columns without a constraint",
+    title: "R-UPS-2 on_conflict with columns without a unique constraint is an error",
     request: "POST /ports?on_conflict=country",
     headers: merge,
     body: [{ name: "A", country: "NO" }],
@@ -75,13 +75,13 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42P10"),
   },
   {
-    title: "R-UPS-2 on_conflict without a resolution is no upsert",
+    title: "R-UPS-2 on_conflict without a resolution makes no upsert",
     request: "POST /ports?on_conflict=name",
     body: [{ name: "Oslo" }],
     status: 409,
   },
   {
-    title: "R-UPS-2 a view by its derived key",
+    title: "R-UPS-2 an upsert through a view uses the derived key",
     request: "POST /fleet?select=id,name",
     headers: merge,
     body: [{ id: 1, name: "Merged" }],
@@ -90,7 +90,7 @@ cases(api, [
   },
 
   {
-    title: "R-UPS-3 neither key nor target: a plain insert",
+    title: "R-UPS-3 an upsert into a relation without a key is a plain insert",
     request: "POST /logbook",
     headers: merge,
     body: { entry: "calm" },
@@ -100,7 +100,7 @@ cases(api, [
   },
 
   {
-    title: "R-UPS-4 merge: one inserted",
+    title: "R-UPS-4 a merge that inserts a row is 201",
     request: "POST /ports",
     headers: rolledBack("resolution=merge-duplicates"),
     body: [
@@ -111,7 +111,7 @@ cases(api, [
     bytes: "",
   },
   {
-    title: "R-UPS-4 merge: all updated",
+    title: "R-UPS-4 a merge that only updates rows is 200",
     request: "POST /ports",
     headers: rolledBack("resolution=merge-duplicates"),
     body: [
@@ -123,7 +123,7 @@ cases(api, [
     responseHeaders: { "Content-Length": "0" },
   },
   {
-    title: "R-UPS-4 merge: an empty payload",
+    title: "R-UPS-4 a merge of an empty list is 200",
     request: "POST /ports",
     headers: merge,
     body: [],
@@ -131,7 +131,7 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-UPS-4 ignore: always 201",
+    title: "R-UPS-4 an insert that ignores duplicates is 201 even without new rows",
     request: "POST /ports",
     headers: ignore,
     body: [{ id: 1, name: "A" }],
@@ -139,7 +139,7 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-UPS-4 ignore: an empty payload",
+    title: "R-UPS-4 an empty list with ignored duplicates is 201",
     request: "POST /ports",
     headers: ignore,
     body: [],
@@ -147,7 +147,7 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-UPS-4 a partitioned table tells them apart too",
+    title: "R-UPS-4 a merge that only updates rows of a partitioned table is 200",
     request: "POST /soundings?select=depth",
     headers: merge,
     body: [{ id: 1, taken: "2023-03-01", depth: 1 }],
@@ -155,7 +155,7 @@ cases(api, [
     answer: [{ depth: 1 }],
   },
   {
-    title: "R-UPS-4 counts both",
+    title: "R-UPS-4 the count of a merge includes inserted and updated rows",
     request: "POST /ports",
     headers: rolledBack("resolution=merge-duplicates", "count=exact"),
     body: [
@@ -167,7 +167,7 @@ cases(api, [
   },
 
   {
-    title: "R-UPS-5 columns that are not named keep their values",
+    title: "R-UPS-5 a merge keeps the values of columns that the payload does not name",
     request: "POST /vessels?select=id,name,tonnage",
     headers: merge,
     body: [{ id: 1, name: "New" }],
@@ -175,7 +175,7 @@ cases(api, [
     answer: [{ id: 1, name: "New", tonnage: 853 }],
   },
   {
-    title: "R-UPS-5 and take defaults on insert",
+    title: "R-UPS-5 a merge that inserts a row uses the defaults of other columns",
     request: "POST /crew?select=rank",
     headers: merge,
     body: [{ vessel_id: 3, sailor_id: 4 }],
@@ -183,7 +183,7 @@ cases(api, [
     answer: [{ rank: "hand" }],
   },
   {
-    title: "R-UPS-5 a relation of only key columns",
+    title: "R-UPS-5 a merge into a relation of only key columns returns the row",
     request: "POST /passes",
     headers: merge,
     body: [{ port_id: 1, day: "2024-01-01" }],
@@ -191,7 +191,7 @@ cases(api, [
     answer: [{ port_id: 1, day: "2024-01-01" }],
   },
   {
-    title: "R-UPS-5 the same key twice in one payload",
+    title: "R-UPS-5 a payload with the same key twice is an error",
     request: "POST /ports",
     headers: merge,
     body: [
@@ -202,7 +202,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("21000"),
   },
   {
-    title: "R-UPS-5 serial keys with columns and missing=default",
+    title: "R-UPS-5 a merge with columns and missing=default generates serial keys",
     request: "POST /ports?columns=id,name&select=name",
     headers: rolledBack("return=representation", "resolution=merge-duplicates", "missing=default"),
     body: [{ id: 2, name: "Merged" }, { name: "New" }],
@@ -214,7 +214,7 @@ cases(api, [
   },
 ]);
 
-test("R-INS-4 R-UPS-5 missing=default takes one number of a sequence per row", async () => {
+test("R-INS-4 R-UPS-5 R-INS-4b missing=default takes one number of a sequence per row", async () => {
   await api.sql(`
     create table sea.numbered (id serial primary key, name text unique);
     create table sea.identified (id int generated by default as identity primary key, name text unique);
@@ -275,7 +275,7 @@ test("R-UPD-4 missing=default computes a default once for all rows", async () =>
   ).toEqual([1, 2, 3].map((id) => ({ id, batch: 9, note: "none" })));
 });
 
-describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)", async () => {
+describe("R-UPS-6 unique indexes on some of the rows, or on expressions (F12)", async () => {
   const own = await startApi({ dbSchemas: ["parts"], dbTxEnd: "rollback" });
   await own.sql(`
     create schema parts;
@@ -310,14 +310,14 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
   cases(own, [
     ...(
       [
-        ["a part of the rows", "code", { code: "x", n: 7 }],
+        ["some of the rows", "code", { code: "x", n: 7 }],
         ["an expression", encodeURIComponent('"E mail"'), { "E mail": "a@B", n: 7 }],
-        ["an expression of two columns, in a part of the rows", "b,a", { a: "p", b: "q", n: 7 }],
-        ["of all rows, which comes first", "whole", { whole: "w", n: 7 }],
+        ["an expression of two columns, for some of the rows", "b,a", { a: "p", b: "q", n: 7 }],
+        ["all rows rather than a partial one", "whole", { whole: "w", n: 7 }],
       ] as const
     ).flatMap(([title, target, body]) => [
       {
-        title: `R-UPS-6 ${title}: merged`,
+        title: `R-UPS-6 on_conflict uses a unique index on ${title}, and updates the row`,
         request: `POST /uq?on_conflict=${target}&select=id,n`,
         headers: { prefer: "return=representation,resolution=merge-duplicates" },
         body,
@@ -325,7 +325,7 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
         answer: [{ id: 1, n: 7 }],
       },
       {
-        title: `R-UPS-6 ${title}: ignored`,
+        title: `R-UPS-6 on_conflict uses a unique index on ${title}, and ignores the duplicate`,
         request: `POST /uq?on_conflict=${target}&select=id,n`,
         headers: { prefer: "return=representation,resolution=ignore-duplicates" },
         body,
@@ -334,7 +334,7 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
       },
     ]),
     ...["uq_view", "uq_view_of_view"].map((view) => ({
-      title: `R-UPS-6 through the view ${view}: merged`,
+      title: `R-UPS-6 an upsert through the view ${view} updates the row of a partial index`,
       request: `POST /${view}?on_conflict=code&select=n`,
       headers: { prefer: "return=representation,resolution=merge-duplicates" },
       body: { code: "x", active: true, n: 7 },
@@ -342,7 +342,7 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
       answer: [{ n: 7 }],
     })),
     {
-      title: "R-UPS-2 R-UPS-6 through a view that names the column otherwise",
+      title: "R-UPS-2 R-UPS-6 an upsert through a view that renames the predicate's column is refused",
       request: "POST /uq_renamed?on_conflict=kind",
       headers: { prefer: "resolution=merge-duplicates" },
       body: { kind: "x", active: true, n: 7 },
@@ -350,7 +350,7 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
       check: (answer: { json(): { code: string } }) => expect(answer.json().code).toBe("42P10"),
     },
     {
-      title: "R-UPS-6 a row that is not in the part is inserted",
+      title: "R-UPS-6 an upsert inserts a row that the partial index does not contain",
       request: "POST /uq?on_conflict=code&select=n",
       headers: { prefer: "return=representation,resolution=merge-duplicates" },
       body: { code: "x", active: false, n: 7 },
@@ -358,7 +358,7 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
       answer: [{ n: 7 }],
     },
     ...["twice", "n", "a", "code,active"].map((target) => ({
-      title: `R-UPS-2 R-UPS-6 none or several: ${target}`,
+      title: `R-UPS-2 R-UPS-6 on_conflict is refused if no index, or more than one, fits ${target}`,
       request: `POST /uq?on_conflict=${target}`,
       headers: { prefer: "resolution=merge-duplicates" },
       body: { code: "x", active: true, twice: "t", a: "p", n: 1 },
@@ -367,7 +367,7 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
     })),
   ]);
 
-  test("R-UPS-6 R-SC-14 an index that is replaced counts with the next load", async () => {
+  test("R-UPS-6 R-SC-14 a replaced index takes effect with the next load of the schema", async () => {
     const upsert = async (): Promise<number> =>
       (
         await own.post("/uq?on_conflict=code", {

@@ -14,7 +14,7 @@ const noBody = { "Content-Type": null, "Content-Profile": null } as const;
 cases(api, [
   // statuses and headers by method and preference
   {
-    title: "R-WRT-1 POST without a body",
+    title: "R-WRT-1 POST without a preference for its return has no body",
     request: "POST /ports",
     headers: nothing,
     body: { name: "A" },
@@ -29,7 +29,7 @@ cases(api, [
     },
   },
   {
-    title: "R-WRT-1 POST with return=minimal",
+    title: "R-WRT-1 POST with return=minimal returns no body",
     request: "POST /ports",
     headers: rolledBack("return=minimal"),
     body: { name: "A" },
@@ -43,7 +43,7 @@ cases(api, [
     },
   },
   {
-    title: "R-WRT-1 POST with representation",
+    title: "R-WRT-1 POST with return=representation returns the rows",
     request: "POST /ports?select=name",
     headers: shown,
     body: { name: "A" },
@@ -57,7 +57,7 @@ cases(api, [
     },
   },
   {
-    title: "R-WRT-1 POST with a count",
+    title: "R-WRT-1 POST with a count reports it in Content-Range",
     request: "POST /ports",
     headers: rolledBack("count=exact"),
     body: [{ name: "A" }, { name: "B" }],
@@ -78,7 +78,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "*/3" },
   },
   {
-    title: "R-WRT-1 PATCH without a body",
+    title: "R-WRT-1 PATCH without a requested representation is 204",
     request: "PATCH /vessels?id=lt.4",
     headers: nothing,
     body: { tonnage: 1 },
@@ -87,7 +87,7 @@ cases(api, [
     responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("0-2"), Location: null },
   },
   {
-    title: "R-WRT-1 PATCH headers-only has no Location",
+    title: "R-WRT-1 PATCH with return=headers-only has no Location",
     request: "PATCH /vessels?id=eq.1",
     headers: keyOnly,
     body: { tonnage: 1 },
@@ -95,7 +95,7 @@ cases(api, [
     responseHeaders: { Location: null, "Preference-Applied": "return=headers-only, tx=rollback" },
   },
   {
-    title: "R-WRT-1 PATCH with representation",
+    title: "R-WRT-1 PATCH with return=representation returns the rows",
     request: "PATCH /vessels?id=lt.3&select=id,tonnage",
     headers: rolledBack("return=representation", "count=exact"),
     body: { tonnage: 1 },
@@ -107,7 +107,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-1/2" },
   },
   {
-    title: "R-WRT-1 PUT without a body",
+    title: "R-WRT-1 PUT without a requested representation is 204",
     request: "PUT /ports?id=eq.7",
     headers: nothing,
     body: { id: 7, name: "A" },
@@ -116,7 +116,7 @@ cases(api, [
     responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": null, "Range-Unit": null },
   },
   {
-    title: "R-WRT-1 PUT with return=headers-only",
+    title: "R-WRT-1 PUT with return=headers-only has no Location",
     request: "PUT /ports?id=eq.7",
     headers: keyOnly,
     body: { id: 7, name: "A" },
@@ -124,7 +124,7 @@ cases(api, [
     responseHeaders: { Location: null, "Content-Range": null },
   },
   {
-    title: "R-WRT-1 DELETE without a body",
+    title: "R-WRT-1 DELETE without a requested representation is 204",
     request: "DELETE /vessels?id=lt.3",
     headers: nothing,
     status: 204,
@@ -132,14 +132,14 @@ cases(api, [
     responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("*") },
   },
   {
-    title: "R-WRT-1 DELETE with a count",
+    title: "R-WRT-1 DELETE with a count reports it in Content-Range",
     request: "DELETE /vessels?id=lt.4",
     headers: rolledBack("count=exact"),
     status: 204,
     responseHeaders: { "Content-Range": "*/3" },
   },
   {
-    title: "R-WRT-1 DELETE with representation shows the rows as they were",
+    title: "R-WRT-1 DELETE with return=representation returns the rows as they were",
     request: "DELETE /vessels?id=eq.3&select=id,name",
     headers: shown,
     status: 200,
@@ -147,14 +147,14 @@ cases(api, [
     responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
-    title: "R-WRT-1 select is ignored without a body",
+    title: "R-WRT-1 a write without a representation ignores unknown names in select",
     request: "POST /ports?select=nope,alsonope(*)",
     headers: nothing,
     body: { name: "A" },
     status: 201,
   },
   {
-    title: "R-WRT-1 a syntax error in select is reported without a body too",
+    title: "R-WRT-1 a write without a representation reports a syntax error in select",
     request: "POST /ports?select=id,",
     headers: nothing,
     body: { name: "A" },
@@ -163,7 +163,7 @@ cases(api, [
 
   // Location
   {
-    title: "R-WRT-2 the key of the created row",
+    title: "R-WRT-2 Location names the key of the created row",
     request: "POST /ports",
     headers: keyOnly,
     body: { id: 12, name: "Bergen" },
@@ -179,35 +179,35 @@ cases(api, [
     responseHeaders: { Location: "/ports?id=eq.12" },
   },
   {
-    title: "R-WRT-2 a key of two columns",
+    title: "R-WRT-2 Location names both columns of a key",
     request: "POST /crew",
     headers: keyOnly,
     body: { vessel_id: 1, sailor_id: 4 },
     responseHeaders: { Location: "/crew?vessel_id=eq.1&sailor_id=eq.4" },
   },
   {
-    title: "R-WRT-2 values are escaped",
+    title: "R-WRT-2 Location escapes values",
     request: "POST /signals",
     headers: keyOnly,
     body: { code: "a b&c/é=1", meaning: "x" },
     responseHeaders: { Location: "/signals?code=eq.a%20b%26c%2F%C3%A9%3D1" },
   },
   {
-    title: "R-WRT-2 names are escaped",
+    title: "R-WRT-2 Location escapes names",
     request: "POST /Deck Plans",
     headers: keyOnly,
     body: { "Plan No": 7 },
     responseHeaders: { Location: "/Deck%20Plans?Plan%20No=eq.7" },
   },
   {
-    title: "R-WRT-2 a derived key of a view",
+    title: "R-WRT-2 Location names the derived key of a view",
     request: "POST /fleet",
     headers: keyOnly,
     body: { id: 77, name: "A" },
     responseHeaders: { Location: "/fleet?id=eq.77" },
   },
   {
-    title: "R-WRT-2 a null part of a key",
+    title: "R-WRT-2 Location names a null in a key by is.null",
     request: "POST /vessel_intake",
     headers: keyOnly,
     body: { name: "A" },
@@ -223,7 +223,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 several rows have no Location",
+    title: "R-WRT-2 a write of several rows has no Location",
     request: "POST /ports",
     headers: keyOnly,
     body: [{ name: "A" }, { name: "B" }],
@@ -239,7 +239,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 a representation has no Location",
+    title: "R-WRT-2 a response with a representation has no Location",
     request: "POST /ports",
     headers: shown,
     body: { name: "A" },
@@ -247,7 +247,7 @@ cases(api, [
     responseHeaders: { Location: null },
   },
   {
-    title: "R-WRT-2 a row that an upsert updated has no Location",
+    title: "R-WRT-2 an upsert that updated its row has no Location",
     request: "POST /ports",
     headers: rolledBack("return=headers-only", "resolution=merge-duplicates"),
     body: { id: 1, name: "A" },
@@ -257,7 +257,7 @@ cases(api, [
 
   // representation
   {
-    title: "R-WRT-3 embeds in the representation",
+    title: "R-WRT-3 a representation may contain embeds",
     request: "POST /vessels?select=name,ports(name)",
     headers: shown,
     body: { name: "A", home_port_id: 2 },
@@ -265,13 +265,13 @@ cases(api, [
     answer: [{ name: "A", ports: { name: "Leith" } }],
   },
   {
-    title: "R-WRT-3 to-many embeds of deleted rows are as before the statement",
+    title: "R-WRT-3 R-WRT-3a to-many embeds of deleted rows show their state before the statement",
     request: "DELETE /vessels?id=eq.2&select=name,voyages(id)",
     headers: shown,
     answer: [{ name: "Fram", voyages: [{ id: 3 }] }],
   },
   {
-    title: "R-WRT-3 root filters are not applied to the answer again",
+    title: "R-WRT-3 the filters of a write are not applied to its representation again",
     request: "PATCH /vessels?name=eq.Fram&select=name",
     headers: shown,
     body: { name: "Other" },
@@ -279,28 +279,28 @@ cases(api, [
     answer: [{ name: "Other" }],
   },
   {
-    title: "R-WRT-3 root order sorts the answer",
+    title: "R-WRT-3 order sorts the representation",
     request: "PATCH /vessels?select=name&order=name.desc",
     headers: shown,
     body: { tonnage: 1 },
     answer: [{ name: "Gjoa" }, { name: "Fram" }, { name: "Ariel" }],
   },
   {
-    title: "R-ORD-6 orders of embeds sort the answer too",
+    title: "R-ORD-6 orders of embeds sort the embeds of a representation",
     request: "PATCH /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc",
     headers: shown,
     body: { country: "X" },
     answer: [{ vessels: [{ name: "Fram" }, { name: "Ariel" }] }],
   },
   {
-    title: "R-WRT-3 filters on embeds shape the answer",
+    title: "R-WRT-3 filters on embeds apply to the representation",
     request: "PATCH /ports?id=eq.1&select=name,vessels(name)&vessels.tonnage=gt.500",
     headers: shown,
     body: { country: "X" },
     answer: [{ name: "Oslo", vessels: [{ name: "Ariel" }] }],
   },
   {
-    title: "R-WRT-3 !inner trims the answer and what is counted, not the write",
+    title: "R-WRT-3 R-WRT-3b an inner embed trims the representation and the count, and not the write",
     request: "PATCH /vessels?select=name,ports!inner(name)",
     headers: rolledBack("return=representation", "count=exact"),
     body: { tonnage: 1 },
@@ -320,7 +320,7 @@ cases(api, [
     responseHeaders: { "Content-Range": uncounted("*") },
   },
   {
-    title: "R-RNG-1 limit and offset of a write are ignored",
+    title: "R-RNG-1 R-RNG-1a a write ignores limit and offset",
     request: "PATCH /vessels?limit=1&offset=1&order=id&select=id",
     headers: shown,
     body: { tonnage: 1 },
@@ -328,7 +328,7 @@ cases(api, [
   },
   { title: "R-RNG-2 a write refuses a negative limit", request: "DELETE /vessels?limit=-1", status: 416 },
   {
-    title: "R-CMP-1 computed fields in a representation",
+    title: "R-CMP-1 a representation may contain computed fields",
     request: "PATCH /vessels?id=eq.1&select=label,heavy",
     headers: shown,
     body: { tonnage: 1 },
@@ -337,7 +337,7 @@ cases(api, [
 
   // RETURNING
   {
-    title: "R-WRT-4 a write-only grant suffices",
+    title: "R-WRT-4 a role with only INSERT may write without a representation",
     request: "POST /ports",
     headers: nothing,
     role: "sea_writeonly",
@@ -345,14 +345,14 @@ cases(api, [
     status: 201,
   },
   {
-    title: "R-WRT-4 DELETE without filters needs no right to read",
+    title: "R-WRT-4 DELETE without filters needs no SELECT grant",
     request: "DELETE /logbook",
     headers: nothing,
     role: "sea_writeonly",
     status: 204,
   },
   {
-    title: "R-WRT-4 only the selected columns and the key are read",
+    title: "R-WRT-4 a representation reads only the selected columns and the key",
     request: "POST /vessels?select=id",
     headers: shown,
     role: "sea_writeonly",
@@ -361,7 +361,7 @@ cases(api, [
     answer: [{ id: 55 }],
   },
   {
-    title: "R-WRT-4 a returned column that may not be read",
+    title: "R-WRT-4 a representation with a column that the role may not read is refused",
     request: "POST /vessels?select=id,name",
     headers: shown,
     role: "sea_writeonly",
@@ -370,7 +370,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42501"),
   },
   {
-    title: "R-WRT-4 * is every column",
+    title: "R-WRT-4 a representation without select needs SELECT on every column",
     request: "POST /vessels",
     headers: shown,
     role: "sea_writeonly",
@@ -379,9 +379,9 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42501"),
   },
 
-  // what can be written
+  // writable relations
   {
-    title: "R-WRT-5 an updatable view",
+    title: "R-WRT-5 an updatable view can be updated",
     request: "PATCH /fleet_names?id=eq.1",
     headers: shown,
     body: { name: "New" },
@@ -389,7 +389,7 @@ cases(api, [
     answer: [{ id: 1, name: "New" }],
   },
   {
-    title: "R-WRT-5 a view with triggers",
+    title: "R-WRT-5 a view with INSTEAD OF triggers can be written",
     request: "POST /vessel_cards?select=name,port_name",
     headers: shown,
     body: { name: "A", port_name: "Leith" },
@@ -397,14 +397,14 @@ cases(api, [
     answer: [{ name: "A", port_name: "Leith" }],
   },
   {
-    title: "R-WRT-5 triggers delete the rows of a view",
+    title: "R-WRT-5 a view with INSTEAD OF triggers returns its deleted rows",
     request: "DELETE /vessel_cards?id=eq.3&select=name",
     headers: shown,
     status: 200,
     answer: [{ name: "Gjoa" }],
   },
   {
-    title: "R-WRT-5 a partitioned table",
+    title: "R-WRT-5 a partitioned table can be written",
     request: "POST /soundings?select=id,depth",
     headers: shown,
     body: { id: 9, taken: "2024-05-05", depth: 1 },
@@ -412,14 +412,14 @@ cases(api, [
     answer: [{ id: 9, depth: 1 }],
   },
   {
-    title: "R-WRT-5 a read-only view",
+    title: "R-WRT-5 a write to a read-only view is the database's error",
     request: "POST /all_names",
     body: { name: "A" },
     status: 500,
     check: (answer) => expect(answer.json().code).toBe("55000"),
   },
 
-  // the singular type
+  // the object type
   {
     title: "R-WRT-6 the object type accepts a write of one row",
     request: "PATCH /vessels?id=eq.1&select=name",
@@ -430,7 +430,7 @@ cases(api, [
     responseHeaders: { "Content-Type": "application/vnd.pgrst.object+json; charset=utf-8" },
   },
   {
-    title: "R-WRT-6 POST of one row",
+    title: "R-WRT-6 the object type accepts a POST of one row",
     request: "POST /ports?select=name",
     headers: { ...shown, accept: "application/vnd.pgrst.object" },
     body: [{ name: "A" }],
@@ -454,7 +454,7 @@ cases(api, [
 
 const rows = async (): Promise<unknown> => (await api.get("/sailors?select=name,mentor_id&order=id")).json();
 
-test("R-WRT-6 several rows: refused whatever return says, and nothing is written", async () => {
+test("R-WRT-6 the object type refuses a write of several rows with any return, and writes nothing", async () => {
   const before = await rows();
   for (const prefer of ["return=minimal", "return=headers-only", "return=representation", ""]) {
     const answer = await api.patch("/sailors", {
@@ -475,13 +475,13 @@ test("R-WRT-6 several rows: refused whatever return says, and nothing is written
   expect((await api.get("/logbook")).json()).toHaveLength(2);
 });
 
-test("R-WRT-4 a role that may not select learns of a conflict, not of rows", async () => {
+test("R-WRT-4 a role without SELECT receives the error of a conflict without the row", async () => {
   const answer = await api.post("/ports", { headers: bearer({ role: "sea_writeonly" }), body: { name: "Oslo" } });
   expect(answer.status).toBe(409);
   expect(answer.json().code).toBe("23505");
 });
 
-test("R-WRT-3 a write stays when nothing says otherwise", async () => {
+test("R-WRT-3 a write without a tx preference is committed", async () => {
   expect((await api.post("/ports", { body: { id: 501, name: "Stays" } })).status).toBe(201);
   expect((await api.get("/ports?id=eq.501&select=name")).json()).toEqual([{ name: "Stays" }]);
   expect((await api.delete("/ports?id=eq.501")).status).toBe(204);

@@ -79,7 +79,7 @@ const call = async (name: string, body: string): Promise<string> => {
   return `${status} ${text}`;
 };
 
-describe("X-PLN-8 arguments of a JSON body are read as the body is", () => {
+describe("X-PLN-8 arguments of a JSON body are read from the body's text", () => {
   // the database parses an array, but values of an object are bound one by one
   test.each(TYPES.map((type, i) => [type, i] as const))("%s", async (_, i) => {
     for (const value of VALUES) {
@@ -92,23 +92,28 @@ describe("X-PLN-8 arguments of a JSON body are read as the body is", () => {
   });
 
   test.each([
-    ["the last of repeated keys", "plain_strict", '{"a":1,"a":2,"b":"x"}', '200 "2x"'],
-    ["a null for a strict function", "plain_strict", '{"a":null,"b":"x"}', "200 null"],
-    ["escapes in keys and values", "plain_strict", '{"\\u0061":1,"b":"\\u00e9\\uD83D\\uDEA2"}', '200 "1é🚢"'],
-    ["defaults", "plain_0", '{"v":3}', '200 "3w"'],
-    ["blanks", "plain_strict", ' \n{ "b" : "x" ,\t"a" : 1 } ', '200 "1x"'],
-    ["a variadic parameter", "plain_all", '{"a":1,"c":[2,3]}', '200 "1,b,{2,3}"'],
-    ["and its default", "plain_all", '{"a":1}', '200 "1,b,{}"'],
+    ["the last of repeated keys counts", "plain_strict", '{"a":1,"a":2,"b":"x"}', '200 "2x"'],
+    ["a null for a strict function gives null", "plain_strict", '{"a":null,"b":"x"}', "200 null"],
+    [
+      "escapes in keys and values are decoded",
+      "plain_strict",
+      '{"\\u0061":1,"b":"\\u00e9\\uD83D\\uDEA2"}',
+      '200 "1é🚢"',
+    ],
+    ["an absent argument takes its default", "plain_0", '{"v":3}', '200 "3w"'],
+    ["blanks between tokens are ignored", "plain_strict", ' \n{ "b" : "x" ,\t"a" : 1 } ', '200 "1x"'],
+    ["a variadic parameter takes a list", "plain_all", '{"a":1,"c":[2,3]}', '200 "1,b,{2,3}"'],
+    ["an absent variadic parameter takes its default", "plain_all", '{"a":1}', '200 "1,b,{}"'],
   ])("%s", async (_, name, body, answer) => {
     expect(await call(name, body)).toBe(answer);
   });
 
   test.each([
-    ["half of a pair", '{"a":1,"b":"\\ud83d"}', "22P02"],
-    ["a NUL", '{"a":1,"b":"\\u0000"}', "22P05"],
-    ["a bad number", '{"a":"x","b":""}', "22P02"],
-    ["a number that is too large", '{"a":99999999999,"b":""}', "22003"],
-    ["an object for a number", '{"a":{},"b":""}', "22P02"],
+    ["half of a surrogate pair is refused", '{"a":1,"b":"\\ud83d"}', "22P02"],
+    ["a NUL is refused", '{"a":1,"b":"\\u0000"}', "22P05"],
+    ["an invalid number is refused", '{"a":"x","b":""}', "22P02"],
+    ["a number that is too large is refused", '{"a":99999999999,"b":""}', "22003"],
+    ["an object for a number is refused", '{"a":{},"b":""}', "22P02"],
   ])("%s", async (_, body, code) => {
     const answer = await call("plain_strict", body);
     expect(answer).toContain("400 ");
@@ -116,7 +121,7 @@ describe("X-PLN-8 arguments of a JSON body are read as the body is", () => {
     expect(answer).toBe(await call("plain_strict", `[${body}]`));
   });
 
-  test("a long body is sent as it is", async () => {
+  test("a long body reaches the function unchanged", async () => {
     const long = "é".repeat(20_000);
     expect(await call("plain_strict", `{"a":1,"b":"${long}"}`)).toBe(`200 "1${long}"`);
   });

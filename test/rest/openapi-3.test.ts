@@ -46,27 +46,27 @@ const isTwo = (answer: { json(): any }): void => expect(answer.json().swagger).t
 
 cases(api, [
   ...["/api/openapi.json", "/rest/v1/openapi.json", "/openapi.json"].map((path) => ({
-    title: `R-OAS-7 ${path}`,
+    title: `R-OAS-7 ${path} is an OpenAPI 3.1 document`,
     request: `GET ${path}`,
     responseHeaders: { "content-type": "application/json; charset=utf-8" },
     check: isThree,
   })),
   {
-    title: "R-OAS-7 the root by Accept",
+    title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept",
     request: "GET /api",
     headers: THREE,
     responseHeaders: { "content-type": "application/openapi+json;version=3.1; charset=utf-8" },
     check: isThree,
   },
   ...["*/*", "application/json", "application/openapi+json", "application/openapi+json;version=2.0"].map((accept) => ({
-    title: `R-OAS-7 2.0 for ${accept}`,
+    title: `R-OAS-7 the root returns OpenAPI 2.0 for ${accept}`,
     request: "GET /api",
     headers: { accept },
     check: isTwo,
   })),
-  { title: "R-OAS-7 HEAD has no body", request: "HEAD /api/openapi.json", status: 200, bytes: "" },
+  { title: "R-OAS-7 HEAD of the document has no body", request: "HEAD /api/openapi.json", status: 200, bytes: "" },
   {
-    title: "R-OAS-7 the profile chooses the schema",
+    title: "R-OAS-7 the profile chooses the described schema",
     request: "GET /api/openapi.json",
     headers: { "accept-profile": "land" },
     check: (answer) => expect(Object.keys(answer.json().paths)).not.toContain("/ports"),
@@ -79,19 +79,31 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST106"),
   },
 ]);
-cases(compat, [{ title: "R-OAS-7 in compatibility mode", request: "GET /", headers: THREE, check: isThree }]);
+cases(compat, [
+  {
+    title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept in compatibility mode",
+    request: "GET /",
+    headers: THREE,
+    check: isThree,
+  },
+]);
 cases(disabled, [
   {
-    title: "R-OAS-7 a disabled description",
+    title: "R-OAS-7 R-OAS-7a the document is not found if the description is disabled",
     request: "GET /api/openapi.json",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST126"),
   },
 ]);
 cases(bare, [
-  { title: "R-OAS-7 without openapi-3 the root is 2.0", request: "GET /", headers: THREE, check: isTwo },
   {
-    title: "R-OAS-7 without openapi-3 the file is a relation that is not there",
+    title: "R-OAS-7 without the plugin openapi-3 the root returns OpenAPI 2.0",
+    request: "GET /",
+    headers: THREE,
+    check: isTwo,
+  },
+  {
+    title: "R-OAS-7 without the plugin openapi-3 the path of the document is an unknown relation",
     request: "GET /api/openapi.json",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST205"),
@@ -99,14 +111,14 @@ cases(bare, [
 ]);
 
 describe("the document", () => {
-  test("R-OAS-7 a validator takes it", async () => {
+  test("R-OAS-7 a validator accepts the document", async () => {
     const copy = structuredClone((await secured.get("/api/openapi.json")).json());
     await expect(SwaggerParser.validate(copy)).resolves.toMatchObject({ openapi: "3.1.0" });
     expect(copy.servers).toEqual([{ url: "https://shop.example/data" }]);
     expect(copy.components.securitySchemes.JWT.scheme).toBe("bearer");
   });
 
-  test("R-OAS-7 servers is the root that was asked", async () => {
+  test("R-OAS-7 servers names the root of the request", async () => {
     const serverAt = async (path: string, headers = {}) => (await api.get(path, { headers })).json().servers[0].url;
     expect(await serverAt("/api/openapi.json")).toBe("/api");
     expect(await serverAt("/rest/v1/openapi.json")).toBe("/rest/v1");
@@ -114,7 +126,7 @@ describe("the document", () => {
     expect(await serverAt("/rest/v1", THREE)).toBe("/rest/v1");
   });
 
-  test("R-OAS-7 what a role may not use is not there", async () => {
+  test("R-OAS-7 R-OAS-7a the document leaves out paths that the role may not use", async () => {
     const pathsOf = async (role: string) =>
       Object.keys((await api.get("/api/openapi.json", { headers: bearer({ role }) })).json().paths);
     const [clerk, ghost] = [await pathsOf("sea_clerk"), await pathsOf("sea_ghost")];
@@ -122,7 +134,7 @@ describe("the document", () => {
     expect(ghost).not.toContain("/ports");
   });
 
-  test("R-OAS-7 nothing of extensions", async () => {
+  test("R-OAS-7 the document leaves out the functions of extensions", async () => {
     await api.sql("alter extension pg_trgm set schema sea");
     await api.sql("create function sea.of_our_own() returns int language sql as 'select 1'");
     await api.sql("grant all on all functions in schema sea to sea_clerk");
@@ -135,7 +147,7 @@ describe("the document", () => {
     expect(three).not.toContain("/rpc/show_limit");
   });
 
-  test("R-OAS-8 rows, and what is written", () => {
+  test("R-OAS-8 R-OAS-8a the document describes the rows of reads, inserts and updates", () => {
     const { ports, "ports.insert": insert, "ports.update": update } = document.components.schemas;
     expect(ports.required).toEqual(Object.keys(ports.properties).filter((name) => ports.required.includes(name)));
     expect(ports.properties.id.type).toBe("integer");
@@ -144,7 +156,7 @@ describe("the document", () => {
     expect(update.required).toBeUndefined();
   });
 
-  test("R-OAS-8 filters have the operators of the preset", () => {
+  test("R-OAS-8 R-OAS-8b filters have the operators of the preset", () => {
     const filters = document.paths["/ports"].get.parameters.map(({ $ref }: { $ref: string }) => $ref.split("/").pop()!);
     expect(filters).toEqual(expect.arrayContaining(["filter.ports.0", "select", "limit"]));
     const { schema, name } = document.components.parameters["filter.ports.0"];
@@ -154,7 +166,7 @@ describe("the document", () => {
     for (const bad of ["1", "equals.1", "eq"]) expect(bad).not.toMatch(pattern);
   });
 
-  test("R-OAS-8 functions have types", () => {
+  test("R-OAS-8 the document describes the arguments and results of functions", () => {
     const { get, post } = document.paths["/rpc/fleet_weight"];
     expect(get.parameters).toEqual([
       { name: "port", in: "query", required: expect.any(Boolean), schema: { type: "integer" } },
@@ -163,7 +175,7 @@ describe("the document", () => {
     expect(get.responses["200"].content["application/json"].schema.type).toContain("integer");
   });
 
-  test("R-OAS-8 names that a component's name must not contain", () => {
+  test("R-OAS-8 names with other characters get valid component names", () => {
     expect(document.paths).toHaveProperty(["/Deck Plans"]);
     expect(document.components.schemas).toHaveProperty("Deck_Plans");
   });
@@ -174,7 +186,7 @@ describe("additions of plugins", async () => {
   const isNamed = (path: string, parameter: string): boolean =>
     paths[path].get.parameters.some(({ $ref }: { $ref: string }) => $ref === `#/components/parameters/${parameter}`);
 
-  test("X-OAS-1 parameters of reads, except those with the name of a column", () => {
+  test("X-OAS-1 plugins add parameters of reads, except those with the name of a column", () => {
     expect(components.parameters.near).toEqual({
       name: "near",
       in: "query",
@@ -185,12 +197,12 @@ describe("additions of plugins", async () => {
     expect(isNamed("/ports", "name")).toBe(false);
   });
 
-  test("X-OAS-1 paths, except those of relations", () => {
+  test("X-OAS-1 plugins add paths, except those of relations", () => {
     expect(paths["/tides"]).toEqual({ get: { responses: {} } });
     expect(paths["/ports"].get.summary).not.toBe("not this");
   });
 
-  test("X-OAS-1a examples of preferences, sorted", () => {
+  test("X-OAS-1a plugins add sorted examples of preferences", () => {
     expect(components.parameters.prefer.description).toMatch(/^`pace=slow`, `tone=loud`, /);
   });
 });

@@ -27,7 +27,7 @@ const open = (path: string): Promise<IncomingMessage> =>
 test.each([
   ["/", "definitions"],
   ["/openapi.json", "components"],
-])("R-OAS-9 %s goes out in pieces, and is whole", async (path, part) => {
+])("R-OAS-9 %s is sent completely in pieces", async (path, part) => {
   const response = await open(`/api${path}`);
   expect(response.statusCode).toBe(200);
   expect(response.headers["content-length"]).toBeUndefined();
@@ -48,7 +48,7 @@ test.each([
     expect(rows["t1"].properties.a_column_of_the_number_0.description).toContain("Foreign Key to `t0.id`");
 });
 
-test("R-OAS-9 who leaves in the middle ends it, and others are served", async () => {
+test("R-OAS-9 a client that disconnects ends the document, and other requests are served", async () => {
   const left = await open("/api/");
   await new Promise((resolve) => left.once("data", resolve));
   left.destroy();
@@ -59,12 +59,12 @@ test("R-OAS-9 who leaves in the middle ends it, and others are served", async ()
   expect(bytes).toBeGreaterThan(4 * 1024 * 1024);
 });
 
-test("R-OAS-9 X-CALL-1 a call of the application has all of it (S10)", async () => {
+test("R-OAS-9 X-CALL-1 a call of the application receives the whole document (S10)", async () => {
   const { body } = await api.relApi.rest({ path: "/", session: { role: "sea_anon" } });
   expect(Object.keys(JSON.parse(String(body)).definitions)).toHaveLength(TABLES - 1);
 });
 
-test("R-OAS-9 HEAD makes no document", async () => {
+test("R-OAS-9 HEAD does not build the document", async () => {
   const head = await api.request("HEAD", "/");
   expect(head.status).toBe(200);
   expect(head.headers["content-type"]).toContain("json");

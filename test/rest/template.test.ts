@@ -4,7 +4,7 @@ import { startApi } from "../support/api.ts";
 
 const api = await startApi();
 
-test("R-URL-4 Content-Location names the values of this request, not of an earlier one like it", async () => {
+test("R-URL-4 Content-Location has the values of its own request, not those of a similar earlier one", async () => {
   for (const [query, location] of [
     ["name=eq.Oslo&id=gt.0", "/ports?id=gt.0&name=eq.Oslo"],
     ["name=eq.a+b&id=gt.0&name=neq.*", "/ports?id=gt.0&name=eq.a%20b,neq.%2A"],
@@ -16,7 +16,7 @@ test("R-URL-4 Content-Location names the values of this request, not of an earli
   }
 });
 
-test("R-FLT-1 each request is answered by its own values, in whatever order they stand", async () => {
+test("R-FLT-1 each request uses its own filter values in any order of parameters", async () => {
   const names = async (query: string): Promise<readonly string[]> =>
     ((await api.get(`/vessels?select=name&${query}&order=id`)).json() as { name: string }[]).map((row) => row.name);
   expect(await names("tonnage=gte.400&name=neq.Fram")).toEqual(["Ariel"]);
@@ -26,7 +26,7 @@ test("R-FLT-1 each request is answered by its own values, in whatever order they
   expect(await names("home_port_id=eq.1&or=(name.eq.Fram,name.eq.Gjoa)")).toEqual(["Fram"]);
 });
 
-test("R-EMB-11 values of filters on embeds as well", async () => {
+test("R-EMB-11 filters on embeds use the values of their own request", async () => {
   const ask = async (tonnage: number) =>
     (await api.get(`/ports?select=name,vessels!inner(name)&vessels.tonnage=gt.${tonnage}&vessels.order=id`)).json();
   expect(await ask(500)).toEqual([{ name: "Oslo", vessels: [{ name: "Ariel" }] }]);

@@ -28,7 +28,7 @@ const start = (options: StartOptions = {}): Promise<TestApi> =>
 const patience = async (api: TestApi, headers = {}): Promise<unknown> =>
   (await api.get("/api/rpc/patience", { headers })).json();
 
-test("R-LIM-9 ten seconds unless set, only for callers of the anonymous role, with any credentials", async () => {
+test("R-LIM-9 by default only callers of the anonymous role have a time limit of ten seconds", async () => {
   const api = await start();
   expect(await patience(api)).toBe("10s");
   expect(await patience(api, bearer({ role }))).toBe("10s");
@@ -41,7 +41,7 @@ test("R-LIM-9 ten seconds unless set, only for callers of the anonymous role, wi
   expect(await patience(await start({ parts: [without("anonymous-timeout")] }))).toBe("0");
 });
 
-test("R-LIM-9 what the role, the role in the database, the database and a function set goes before", async () => {
+test("R-LIM-9 R-LIM-9a a statement_timeout of the role, the database or a function takes precedence", async () => {
   const api = await start();
   const with_ = async (set: string, reset: string): Promise<unknown> => {
     await api.sql(set);
@@ -70,23 +70,26 @@ test("R-LIM-9 what the role, the role in the database, the database and a functi
   expect((await api.get("/api/rpc/own_patience")).json()).toBe("77s");
 });
 
-test.skipIf(!capabilities.realServer)("R-LIM-9 what the login role and the connection set goes before", async () => {
-  const [{ login } = { login: "" }] = await database.query<{ login: string }>("select current_user as login");
-  const url = new URL(database.urlAs(login));
-  url.searchParams.set("options", "-c statement_timeout=8s");
-  const api = await startApi(
-    forGraphql({
-      databaseUrl: url.href,
-      database: undefined,
-      anonRole: role,
-      on: { ...database, options: { databaseUrl: url.href } },
-    }),
-  );
-  expect(await patience(api)).toBe("8s");
-});
+test.skipIf(!capabilities.realServer)(
+  "R-LIM-9 R-LIM-9a a statement_timeout of the login role or the connection takes precedence",
+  async () => {
+    const [{ login } = { login: "" }] = await database.query<{ login: string }>("select current_user as login");
+    const url = new URL(database.urlAs(login));
+    url.searchParams.set("options", "-c statement_timeout=8s");
+    const api = await startApi(
+      forGraphql({
+        databaseUrl: url.href,
+        database: undefined,
+        anonRole: role,
+        on: { ...database, options: { databaseUrl: url.href } },
+      }),
+    );
+    expect(await patience(api)).toBe("8s");
+  },
+);
 
 test.skipIf(!capabilities.realServer)(
-  "R-LIM-9 G-LIM-12 what takes longer is refused, with limit and value",
+  "R-LIM-9 G-LIM-12 R-LIM-9b a statement that takes longer is refused with the limit and its value",
   async () => {
     const api = await start({ anonStatementTimeout: 1 });
     const rest = await api.get("/api/stone?select=id,nap");
@@ -145,7 +148,7 @@ test.skipIf(!capabilities.realServer)(
 );
 
 test.skipIf(!capabilities.realServer)(
-  "G-SUB-17 a live query that exceeded its time limit rests before it runs again (ci 14)",
+  "G-SUB-17 a live query that exceeded its time limit pauses before it runs again (ci 14)",
   async () => {
     const statements: string[] = [];
     const quiet = (): void => {};
@@ -179,7 +182,7 @@ test.skipIf(!capabilities.realServer)(
   },
 );
 
-test("R-LIM-9 the role goes with the file", async () => {
+test("R-LIM-9 the test removes the role of this file", async () => {
   await database.query(`drop owned by ${role}; drop role ${role}`);
   expect(await database.query("select from pg_roles where rolname = $1", [role])).toEqual([]);
 });

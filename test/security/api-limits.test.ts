@@ -51,7 +51,7 @@ describe("safe writes", async () => {
     ["DELETE", "/artist", "DELETE"],
     ["DELETE", "/artist?select=id", "DELETE"],
     ["DELETE", "/artist?not.or=()", "DELETE"],
-  ])("R-LIM-5 %s %s is refused", async (method, path, verb) => {
+  ])("R-LIM-5 %s %s without a filter is refused", async (method, path, verb) => {
     const body = method === "PATCH" ? { country: "XX" } : undefined;
     const answer = await api.request(method, path, { headers: bearer({ role: "music_editor" }), body });
     expect([answer.status, answer.json()]).toEqual(
@@ -74,7 +74,7 @@ describe("safe writes", async () => {
     ["mutation { delete_album(where: {_and: [{}, {_not: {_or: []}}]}) { affected_rows } }", "DELETE"],
     ['mutation { update_album(where: {}, _set: {title: "x"}) { affected_rows } }', "UPDATE"],
     ["mutation { update_album_many(updates: [{where: {id: {_eq: 1}}, _set: {title: \"x\"}}, {where: {}, _set: {title: \"x\"}}]) { affected_rows } }", "UPDATE"], // prettier-ignore
-  ])("G-LIM-7 %s is refused, administrators included", async (query, verb) => {
+  ])("G-LIM-7 %s without a condition is refused, also for administrators", async (query, verb) => {
     expect(await api.gql(query)).toEqual({
       errors: [
         {
@@ -85,7 +85,7 @@ describe("safe writes", async () => {
     });
   });
 
-  test("R-LIM-5 G-LIM-7 what names its rows goes through, though they be none, or what a filter of the caller leaves", async () => {
+  test("R-LIM-5 G-LIM-7 a write with a filter is accepted, also if it matches no row", async () => {
     const headers = { ...asAdmin(), prefer: "tx=rollback, return=representation" };
     expect((await api.delete("/artist?id=eq.-1", { headers })).json()).toEqual([]);
     expect((await api.delete("/artist?or=(id.eq.-1,id.eq.-2)", { headers })).json()).toEqual([]);
@@ -97,7 +97,7 @@ describe("safe writes", async () => {
     expect(await api.gql(byKey)).toEqual({ data: { delete_album_by_pk: null } });
   });
 
-  test("R-LIM-5 off by default, and without the plugin", async () => {
+  test("R-LIM-5 writes without filters are accepted by default and without the plugin", async () => {
     for (const parts of [[], [without("safe-writes")]]) {
       const usual = await start({ parts, safeWrites: parts.length > 0, on: api.database });
       const answer = await usual.delete("/artist_tag", { headers: { ...asAdmin(), prefer: "tx=rollback" } });
@@ -108,7 +108,7 @@ describe("safe writes", async () => {
     }
   });
 
-  test("G-GEN-4 related rows that must be there are promised as without it", async () => {
+  test("G-GEN-4 non-null types of related rows are unchanged by the plugin", async () => {
     const usual = await start({ on: api.database });
     const types = "{ __schema { types { name fields { name type { kind name ofType { kind name } } } } } }";
     expect(await api.gql(types)).toEqual(await usual.gql(types));
@@ -127,7 +127,7 @@ describe("limits by role", async () => {
   const refused = (code: string, message: string) => ({ errors: [{ message, extensions: { path: "$", code } }] });
   const deep = "{ album(limit: 1) { title artist { name albums(limit: 1) { title } } } }";
 
-  test("G-LIM-8 depth, nodes and batches; fragments count where they are, introspection and administrators do not", async () => {
+  test("G-LIM-8 depth, nodes and batches are limited by role, with fragments, and not for introspection and administrators", async () => {
     expect(await api.gql(deep, {}, asAdmin("music_reader"))).toEqual(
       refused("depth-limit-exceeded", "the operation has a depth of 3, more than 1"),
     );
@@ -152,7 +152,7 @@ describe("limits by role", async () => {
     expect([batch.status, batch.json()]).toEqual([200, [one, one, one]]);
   });
 
-  test("G-LIM-8 over a socket too, for queries and subscriptions", async () => {
+  test("G-LIM-8 the limits apply over a socket to queries and subscriptions", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: asAdmin("music_reader") } });
     expect(await socket.next()).toEqual({ type: "connection_ack" });
@@ -166,7 +166,7 @@ describe("limits by role", async () => {
     socket.close();
   });
 
-  test("G-LIM-8 the setting goes before the metadata, and `disabled` switches off", async () => {
+  test("G-LIM-8 the setting takes precedence over the metadata, and disabled switches the limits off", async () => {
     const own = await start({
       on: api.database,
       apiLimits: { depth_limit: { global: 3 } },
@@ -182,7 +182,7 @@ describe("limits by role", async () => {
     expect((await off.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
   });
 
-  test("G-LIM-8 what is no limit is ignored with a line in the log, and so is all of it without the plugin", async () => {
+  test("G-LIM-8 an invalid limit is ignored with a line in the log, and every limit without the plugin", async () => {
     const lines: string[] = [];
     const nothing = (): void => undefined;
     const logger = {
@@ -214,7 +214,7 @@ describe("limits by role", async () => {
     expect((await free.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
   });
 
-  test.skipIf(!capabilities.realServer)("G-LIM-8 an operation that takes too long", async () => {
+  test.skipIf(!capabilities.realServer)("G-LIM-8 an operation that exceeds the time limit is refused", async () => {
     await api.sql(
       "create function slow_name(a artist) returns text language sql stable as 'select pg_sleep(600)::text'; grant execute on function slow_name to public",
     );
@@ -252,7 +252,7 @@ describe("rates", async () => {
   beforeAll(() => void clock.mockImplementation(() => nowMs));
   afterAll(() => clock.mockRestore());
 
-  test("R-LIM-6 G-LIM-9 beyond the burst 429 on both surfaces, with RateLimit and the time to wait (L13)", async () => {
+  test("R-LIM-6 G-LIM-9 R-LIM-6c requests beyond the burst are 429 on both surfaces, with RateLimit and the time to wait (L13)", async () => {
     const rest = [];
     for (let i = 0; i < 4; i++) rest.push(await api.get("/artist?select=name&id=eq.1"));
     expect(rest.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -283,7 +283,7 @@ describe("rates", async () => {
     expect((await ask(api)).json()).toEqual(NAME);
   });
 
-  test("G-LIM-9 entries of a batch and operations of a socket count one by one; other roles and administrators go on", async () => {
+  test("G-LIM-9 requests of a batch and operations of a socket are counted separately, and other roles are unaffected", async () => {
     const batch = await api.post("/v1/graphql", {
       headers: asAdmin("music_reader"),
       body: Array.from({ length: 5 }, () => ({ query: NAMES })),
@@ -305,7 +305,7 @@ describe("rates", async () => {
     for (let i = 0; i < 5; i++) expect((await api.gql(NAMES, {}, asAdmin("music_editor"))).errors).toBeUndefined();
   });
 
-  test("R-LIM-6 callers are distinguished by the session variable of the setting", async () => {
+  test("R-LIM-6 R-LIM-6a callers are distinguished by the session variable of the setting", async () => {
     const statuses = async (headers: HeaderValues): Promise<readonly number[]> => {
       const found = [];
       for (let i = 0; i < 3; i++) found.push((await everybody.get("/artist?select=name&id=eq.1", { headers })).status);
@@ -321,7 +321,7 @@ describe("rates", async () => {
     expect(await statuses({})).toEqual([200, 200, 429]);
   });
 
-  test("R-LIM-6 behind trusted proxies the address is theirs to tell", async () => {
+  test("R-LIM-6 the address of a caller is the one that trusted proxies report", async () => {
     const behind = await start({
       on: api.database,
       rateLimits: { "*": 1 },
@@ -335,7 +335,7 @@ describe("rates", async () => {
     expect(await status("10.0.0.1, 10.0.0.2")).toBe(200);
   });
 
-  test("R-LIM-6 calls of the application itself are not counted", async () => {
+  test("R-LIM-6 R-LIM-6b calls of the application are not counted", async () => {
     const own = await start({ on: api.database, rateLimits: { "*": 1 } });
     for (let i = 0; i < 3; i++)
       expect(await own.relApi.graphql({ query: NAMES, session: { role: "music_reader" } })).toEqual(NAME);
@@ -344,7 +344,7 @@ describe("rates", async () => {
     ).toBe(200);
   });
 
-  test("G-LIM-9 the rate of the metadata, by role and by session variable", async () => {
+  test("G-LIM-9 the rate limit of the metadata applies by role and by session variable", async () => {
     const own = await start({
       on: api.database,
       metadata: metadata({
@@ -365,7 +365,7 @@ describe("rates", async () => {
     ]).toEqual([200, 200, 429]);
   });
 
-  test("R-LIM-6 works without the GraphQL surface, and without the plugin no caller is limited", async () => {
+  test("R-LIM-6 rate limits work without the GraphQL surface, and without the plugin no caller is limited", async () => {
     const alone = await start({
       on: api.database,
       rateLimits: { "*": 1 },

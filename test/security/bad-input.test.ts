@@ -78,130 +78,224 @@ const json = (body: string | Buffer, more: HeaderValues = {}) => ({
 
 describe("REST", () => {
   restRows([
-    ["R-PATH-5 only a percent sign in the path", "GET /%", 404, "PGRST205"],
-    ["R-PATH-5 bytes that are no UTF-8 in the path", "GET /%ff%C3%28", 404, "PGRST205"],
-    ["R-PATH-5 a zero byte in the path", "GET /ports%00", 404, "PGRST205"],
-    ["R-PATH-5 a slash by its escape", "GET /ports%2F1", 404, "PGRST205"],
-    ["R-PATH-6 a way up", "GET /../ports", 404, "PGRST125"],
-    ["R-PATH-6 two slashes", "GET //ports", 404, "PGRST125"],
-    ["R-PATH-6 two thousand segments", `GET /${"x/".repeat(2000)}`, 404, "PGRST125"],
-    ["R-PATH-10 a name of five thousand characters", `GET /${"x".repeat(5000)}`, 404, "PGRST205"],
-    ["R-PATH-10 names that objects of JavaScript have", "GET /constructor", 404, "PGRST205"],
-    ["R-RPC-9 a function with such a name", "GET /rpc/__proto__", 404, "PGRST202"],
-    ["R-PATH-7 methods of other protocols", "PROPFIND /ports", 405, "PGRST117"],
-    ["R-PATH-7 TRACE on a function", "TRACE /rpc/fleet_weight", 405, "PGRST101"],
-    ["R-LEX-10 a parameter without a name", "GET /ports?=1", 400, "PGRST100"],
-    ["R-LEX-10 an invalid escape, as operator", "GET /ports?id=%", 400, "PGRST100"],
-    ["R-LEX-10 a zero byte in order", "GET /ports?order=%00", 400, "PGRST100"],
-    ["R-LEX-10 embeds that are not closed", `GET /ports?select=${nested(20, "vessels(", "")}`, 400, "PGRST100"],
-    ["R-LEX-10 trees that are not closed", `GET /ports?or=${nested(90, "(and", "")}`, 400, "PGRST100"],
-    ["R-LIM-1 embeds three hundred deep", `GET /ports?select=${nested(300, "ports(", ")", "*")}`, 400, "PGRST100"],
-    ["R-ERR-3 a zero byte in a value", "GET /ports?name=eq.a%00b", 400, "22021"],
-    ["R-ERR-3 a value of another type", "GET /ports?id=eq.abc", 400, "22P02"],
-    ["R-ERR-3 a number that is too large", "GET /ports?id=eq.99999999999999999999", 400, "22003"],
-    ["R-ERR-3 full-width digits", "GET /ports?id=eq.１２", 400, "22P02"],
-    ["R-ERR-3 a limit beyond 64 bits", "GET /ports?limit=99999999999999999999", 400, "22003"],
-    ["R-RNG-2 a negative limit", "GET /ports?limit=-1", 416, "PGRST103"],
-    ["R-RNG-4 a range from behind", "GET /ports", 416, "PGRST103", { headers: { range: "10-5" } }],
-    ["R-ERR-3 an invalid pattern", "GET /ports?name=match.(", 400, "2201B"],
-    ["R-ERR-3 a pattern of three thousand parentheses", `GET /ports?name=match.${"(".repeat(3000)}`, 400, "2201B"],
-    ["R-ERR-3 a column that objects of JavaScript have", "GET /ports?select=constructor", 400, "42703"],
-    ["R-ERR-3 another filter that they have", "GET /ports?__proto__=eq.1", 400, "42703"],
-    ["R-ERR-3 a document that is not closed", "GET /vessels?specs=cs.{", 400, "22P02"],
+    ["R-PATH-5 a path of a percent sign is not found", "GET /%", 404, "PGRST205"],
+    ["R-PATH-5 a path with bytes that are not UTF-8 is not found", "GET /%ff%C3%28", 404, "PGRST205"],
+    ["R-PATH-5 a path with a zero byte is not found", "GET /ports%00", 404, "PGRST205"],
+    ["R-PATH-5 a path with an escaped slash is not found", "GET /ports%2F1", 404, "PGRST205"],
+    ["R-PATH-6 a path that leads upwards is not found", "GET /../ports", 404, "PGRST125"],
+    ["R-PATH-6 a path with two slashes is not found", "GET //ports", 404, "PGRST125"],
+    ["R-PATH-6 a path of two thousand segments is not found", `GET /${"x/".repeat(2000)}`, 404, "PGRST125"],
+    ["R-PATH-10 a relation name of five thousand characters is not found", `GET /${"x".repeat(5000)}`, 404, "PGRST205"],
     [
-      "R-ERR-3 the zero escape in a document",
+      "R-PATH-10 a relation named like a member of JavaScript objects is not found",
+      "GET /constructor",
+      404,
+      "PGRST205",
+    ],
+    [
+      "R-RPC-9 a function named like a member of JavaScript objects is not found",
+      "GET /rpc/__proto__",
+      404,
+      "PGRST202",
+    ],
+    ["R-PATH-7 a method of another protocol is refused", "PROPFIND /ports", 405, "PGRST117"],
+    ["R-PATH-7 TRACE on a function is refused", "TRACE /rpc/fleet_weight", 405, "PGRST101"],
+    ["R-LEX-10 a parameter without a name is refused", "GET /ports?=1", 400, "PGRST100"],
+    ["R-LEX-10 an invalid escape in place of an operator is refused", "GET /ports?id=%", 400, "PGRST100"],
+    ["R-LEX-10 a zero byte in order is refused", "GET /ports?order=%00", 400, "PGRST100"],
+    [
+      "R-LEX-10 embeds that are not closed are refused",
+      `GET /ports?select=${nested(20, "vessels(", "")}`,
+      400,
+      "PGRST100",
+    ],
+    [
+      "R-LEX-10 logic trees that are not closed are refused",
+      `GET /ports?or=${nested(90, "(and", "")}`,
+      400,
+      "PGRST100",
+    ],
+    [
+      "R-LIM-1 three hundred nested embeds are refused",
+      `GET /ports?select=${nested(300, "ports(", ")", "*")}`,
+      400,
+      "PGRST100",
+    ],
+    ["R-ERR-3 a zero byte in a value is refused", "GET /ports?name=eq.a%00b", 400, "22021"],
+    ["R-ERR-3 a value of another type is refused", "GET /ports?id=eq.abc", 400, "22P02"],
+    ["R-ERR-3 a number that is too large is refused", "GET /ports?id=eq.99999999999999999999", 400, "22003"],
+    ["R-ERR-3 full-width digits are refused", "GET /ports?id=eq.１２", 400, "22P02"],
+    ["R-ERR-3 a limit beyond 64 bits is refused", "GET /ports?limit=99999999999999999999", 400, "22003"],
+    ["R-RNG-2 a negative limit is refused", "GET /ports?limit=-1", 416, "PGRST103"],
+    ["R-RNG-4 a reversed range is refused", "GET /ports", 416, "PGRST103", { headers: { range: "10-5" } }],
+    ["R-ERR-3 an invalid pattern is refused", "GET /ports?name=match.(", 400, "2201B"],
+    [
+      "R-ERR-3 a pattern of three thousand parentheses is refused",
+      `GET /ports?name=match.${"(".repeat(3000)}`,
+      400,
+      "2201B",
+    ],
+    [
+      "R-ERR-3 a column named like a member of JavaScript objects is refused",
+      "GET /ports?select=constructor",
+      400,
+      "42703",
+    ],
+    [
+      "R-ERR-3 a filter named like a member of JavaScript objects is refused",
+      "GET /ports?__proto__=eq.1",
+      400,
+      "42703",
+    ],
+    ["R-ERR-3 a JSON document that is not closed is refused", "GET /vessels?specs=cs.{", 400, "22P02"],
+    [
+      "R-ERR-3 the escape of a zero byte in a JSON document is refused",
       `GET /vessels?specs=cs.${encodeURIComponent('{"a":"\\u0000"}')}`,
       400,
       "22P05",
     ],
     [
-      "R-PROF-2 a schema that is not exposed",
+      "R-PROF-2 a schema that is not exposed is refused",
       "GET /ports",
       406,
       "PGRST106",
       { headers: { "accept-profile": 'x"; drop schema sea; --' } },
     ],
-    ["R-MED-1 an invalid media type", "GET /ports", 406, "PGRST107", { headers: { accept: "nope" } }],
-    ["R-MED-1 two thousand media types", "GET /ports", 406, "PGRST107", { headers: { accept: "a/b,".repeat(2000) } }],
+    ["R-MED-1 an invalid media type is refused", "GET /ports", 406, "PGRST107", { headers: { accept: "nope" } }],
     [
-      "R-PRF-2 unknown preferences, taken strictly",
+      "R-MED-1 two thousand unknown media types are refused",
+      "GET /ports",
+      406,
+      "PGRST107",
+      { headers: { accept: "a/b,".repeat(2000) } },
+    ],
+    [
+      "R-PRF-2 unknown preferences are refused under strict handling",
       "GET /ports",
       400,
       "PGRST122",
       { headers: { prefer: "handling=strict, 😀=1".replace("😀", "\u00ff") } },
     ],
-    ["R-ERR-3 an invalid time zone", "GET /ports", 400, "22023", { headers: { prefer: "timezone='; drop" } }],
     [
-      "R-AUT-3 a token of one part",
+      "R-ERR-3 an invalid time zone is refused",
+      "GET /ports",
+      400,
+      "22023",
+      { headers: { prefer: "timezone='; drop" } },
+    ],
+    [
+      "R-AUT-3 a token of one part is refused",
       "GET /ports",
       401,
       "PGRST301",
       { headers: { authorization: `Bearer ${"a".repeat(6000)}` } },
     ],
     [
-      "R-AUT-3 a token of other characters",
+      "R-AUT-3 a token of characters outside of base64url is refused",
       "GET /ports",
       401,
       "PGRST301",
       { headers: { authorization: "Bearer \u00ff.\u00ff.\u00ff" } },
     ],
     [
-      "R-AUT-8 an invalid role",
+      "R-AUT-8 an invalid role is refused",
       "GET /ports",
       401,
       "22023",
       { headers: { "x-session-admin-secret": adminSecret, "x-session-role": 'x"; drop role sea_anon; --' } },
     ],
-    ["R-BODY-2 an empty body", "POST /ports", 400, "PGRST102", json("")],
-    ["R-BODY-2 half a body", "PATCH /ports?id=eq.1", 400, "PGRST102", json('{"name":')],
-    ["R-BODY-2 two bodies", "POST /ports", 400, "PGRST102", json('{"name":"a"}{"name":"b"}')],
-    ["R-BODY-2 bytes that are no UTF-8", "POST /ports", 400, "PGRST102", json(latin1('{"name":"\xff"}'))],
-    ["R-BODY-2 UTF-16", "POST /ports", 400, "PGRST102", json(Buffer.from('{"name":"a"}', "utf16le"))],
-    ["R-BODY-2 an invalid number", "POST /ports", 400, "PGRST102", json('{"name":NaN}')],
-    ["R-BODY-2 a list of no objects", "POST /ports", 400, "PGRST102", json("[null]")],
-    ["R-LIM-2 a hundred thousand lists in each other", "POST /ports", 400, "PGRST102", json(nested(100_000, "[", "]"))],
-    ["R-BODY-5 an empty key", "POST /ports", 400, "PGRST204", json('{"":1}')],
-    ["R-BODY-5 the key of prototypes", "POST /ports", 400, "PGRST204", json('{"__proto__":{"name":"a"}}')],
+    ["R-BODY-2 an empty body is refused", "POST /ports", 400, "PGRST102", json("")],
+    ["R-BODY-2 an incomplete body is refused", "PATCH /ports?id=eq.1", 400, "PGRST102", json('{"name":')],
+    ["R-BODY-2 two bodies in one are refused", "POST /ports", 400, "PGRST102", json('{"name":"a"}{"name":"b"}')],
     [
-      "R-LIM-3 five thousand keys",
+      "R-BODY-2 a body with bytes that are not UTF-8 is refused",
+      "POST /ports",
+      400,
+      "PGRST102",
+      json(latin1('{"name":"\xff"}')),
+    ],
+    [
+      "R-BODY-2 a body in UTF-16 is refused",
+      "POST /ports",
+      400,
+      "PGRST102",
+      json(Buffer.from('{"name":"a"}', "utf16le")),
+    ],
+    ["R-BODY-2 an invalid number is refused", "POST /ports", 400, "PGRST102", json('{"name":NaN}')],
+    ["R-BODY-2 a list with a null is refused", "POST /ports", 400, "PGRST102", json("[null]")],
+    [
+      "R-LIM-2 a hundred thousand nested lists are refused",
+      "POST /ports",
+      400,
+      "PGRST102",
+      json(nested(100_000, "[", "]")),
+    ],
+    ["R-BODY-5 an empty key is refused", "POST /ports", 400, "PGRST204", json('{"":1}')],
+    ["R-BODY-5 the key __proto__ is refused", "POST /ports", 400, "PGRST204", json('{"__proto__":{"name":"a"}}')],
+    [
+      "R-LIM-3 five thousand keys are refused",
       "POST /ports",
       400,
       "PGRST102",
       json(JSON.stringify(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, 1])))),
     ],
-    ["R-ERR-3 a zero escape in a text", "POST /ports", 400, "22P05", json('{"name":"a\\u0000"}')],
-    ["R-ERR-3 half a character", "POST /ports", 400, "22P02", json('{"name":"\\ud800"}')],
-    ["R-ERR-3 an object for a number", "POST /ports", 400, "22P02", json('{"id":{},"name":"a"}')],
-    ["R-ERR-3 a number that is no integer", "POST /ports", 400, "22P02", json('{"id":1e400,"name":"a"}')],
     [
-      "R-BODY-8 CSV that is not closed",
+      "R-ERR-3 the escape of a zero byte in a text is refused",
+      "POST /ports",
+      400,
+      "22P05",
+      json('{"name":"a\\u0000"}'),
+    ],
+    ["R-ERR-3 half of a surrogate pair is refused", "POST /ports", 400, "22P02", json('{"name":"\\ud800"}')],
+    ["R-ERR-3 an object for a number is refused", "POST /ports", 400, "22P02", json('{"id":{},"name":"a"}')],
+    ["R-ERR-3 a number that is no integer is refused", "POST /ports", 400, "22P02", json('{"id":1e400,"name":"a"}')],
+    [
+      "R-BODY-8 CSV with an open quote is refused",
       "POST /ports",
       400,
       "PGRST102",
       { headers: { "content-type": "text/csv" }, body: 'name\n"a' },
     ],
     [
-      "R-BODY-8 CSV that is no UTF-8",
+      "R-BODY-8 CSV that is not UTF-8 is refused",
       "POST /ports",
       400,
       "PGRST102",
       { headers: { "content-type": "text/csv" }, body: latin1("name\n\xff\n") },
     ],
     [
-      "R-BODY-1 a body of an unknown kind",
+      "R-BODY-1 a body of an unknown type is refused",
       "POST /ports",
       400,
       "PGRST102",
       { headers: { "content-type": "multipart/form-data; boundary=x" }, body: "--x--" },
     ],
-    ["R-BODY-4 with columns, a scalar", "POST /ports?columns=name", 400, "22023", json("3")],
-    ["R-RPC-9 arguments in a list of nothing", "POST /rpc/fleet_weight", 404, "PGRST202", json("[]")],
-    ["R-PUT-1 PUT without its key", "PUT /ports?name=eq.x", 405, "PGRST105", json('{"id":1,"name":"x"}')],
-    ["R-PUT-3 PUT of another key", "PUT /ports?id=eq.1", 400, "PGRST115", json('{"id":2,"name":"x"}')],
-    ["R-BODY-1 a body beyond the limit", "POST /ports", 413, "PGRST102", json(Buffer.alloc(MAX_BODY_BYTES + 1, " "))],
+    ["R-BODY-4 R-BODY-4a a scalar body with columns is refused", "POST /ports?columns=name", 400, "22023", json("3")],
+    [
+      "R-RPC-9 an empty list of arguments does not match the function",
+      "POST /rpc/fleet_weight",
+      404,
+      "PGRST202",
+      json("[]"),
+    ],
+    ["R-PUT-1 PUT without its key is refused", "PUT /ports?name=eq.x", 405, "PGRST105", json('{"id":1,"name":"x"}')],
+    [
+      "R-PUT-3 PUT with another key in the body is refused",
+      "PUT /ports?id=eq.1",
+      400,
+      "PGRST115",
+      json('{"id":2,"name":"x"}'),
+    ],
+    [
+      "R-BODY-1 a body beyond the limit is refused",
+      "POST /ports",
+      413,
+      "PGRST102",
+      json(Buffer.alloc(MAX_BODY_BYTES + 1, " ")),
+    ],
   ]);
 
-  test("R-URL-4 a long list of values is answered in headers that clients take", async () => {
+  test("R-URL-4 the headers of a response to a long list of values stay short", async () => {
     const path = `/ports?select=id&id=in.(${Array.from({ length: 2800 }, (_, i) => i).join()})&order=id`;
     const answer = await rest.get(path);
     expect(answer.json()).toEqual([{ id: 1 }, { id: 2 }]);
@@ -226,7 +320,7 @@ const isGraphqlError = (
 const post = (api: TestApi, body: unknown, headers: HeaderValues = {}) =>
   api.post("/v1/graphql", { headers: { "content-type": "application/json", ...headers }, body });
 
-describe("GraphQL, bodies", () => {
+describe("bodies for GraphQL", () => {
   const rows: readonly (readonly [
     title: string,
     body: string | Buffer,
@@ -234,100 +328,100 @@ describe("GraphQL, bodies", () => {
     message?: unknown,
     headers?: HeaderValues,
   ])[] = [
-    ["G-HTTP-7 nothing", "", "invalid-json"],
-    ["G-HTTP-7 a brace", "{", "invalid-json"],
-    ["G-HTTP-7 a comma too many", '{"query":"{__typename}",}', "invalid-json"],
+    ["G-HTTP-7 an empty body is refused", "", "invalid-json"],
+    ["G-HTTP-7 a single brace is refused", "{", "invalid-json"],
+    ["G-HTTP-7 a trailing comma is refused", '{"query":"{__typename}",}', "invalid-json"],
     [
-      "G-HTTP-7 a form",
+      "G-HTTP-7 a form is refused",
       "query={__typename}",
       "invalid-json",
       undefined,
       { "content-type": "application/x-www-form-urlencoded" },
     ],
     [
-      "G-HTTP-7 the document itself",
+      "G-HTTP-7 a document without JSON is refused",
       "{__typename}",
       "invalid-json",
       undefined,
       { "content-type": "application/graphql" },
     ],
-    ["G-HTTP-7 UTF-16", Buffer.from('{"query":"{__typename}"}', "utf16le"), "invalid-json"],
+    ["G-HTTP-7 a body in UTF-16 is refused", Buffer.from('{"query":"{__typename}"}', "utf16le"), "invalid-json"],
     [
-      "G-HTTP-7 bytes that are no UTF-8",
+      "G-HTTP-7 a body with bytes that are not UTF-8 is refused",
       latin1('{"query":"{ artist(where: {name: {_eq: \\"\xe9\\"}}) { name } }"}'),
       "invalid-json",
       "Error in $: the body is not UTF-8",
     ],
-    ["G-HTTP-7 a zero byte", '{"query":"{__typename}\0"}', "invalid-json"],
-    ["G-HTTP-8 null", "null", "parse-failed"],
-    ["G-HTTP-8 a number", "1", "parse-failed"],
-    ["G-LIM-2 a hundred thousand lists in each other", nested(100_000, "[", "]"), "validation-failed"],
-    ["G-HTTP-8 an object of nothing", "{}", "parse-failed"],
-    ["G-HTTP-8 a query that is null", '{"query":null}', "parse-failed"],
-    ["G-HTTP-8 a batch of texts", '["{__typename}"]', "parse-failed"],
-    ["G-HTTP-8 the query in a prototype", '{"__proto__":{"query":"{__typename}"}}', "parse-failed"],
-    ["G-VAR-10 variables in a text", '{"query":"{__typename}","variables":"{}"}', "parse-failed"],
-    ["G-VAR-10 variables in a list", '{"query":"{__typename}","variables":[]}', "parse-failed"],
+    ["G-HTTP-7 a zero byte is refused", '{"query":"{__typename}\0"}', "invalid-json"],
+    ["G-HTTP-8 G-HTTP-8a a body of null is refused", "null", "parse-failed"],
+    ["G-HTTP-8 G-HTTP-8a a body of a number is refused", "1", "parse-failed"],
+    ["G-LIM-2 a hundred thousand nested lists are refused", nested(100_000, "[", "]"), "validation-failed"],
+    ["G-HTTP-8 an empty object is refused", "{}", "parse-failed"],
+    ["G-HTTP-8 a query that is null is refused", '{"query":null}', "parse-failed"],
+    ["G-HTTP-8 a batch of texts is refused", '["{__typename}"]', "parse-failed"],
+    ["G-HTTP-8 a query inside __proto__ is refused", '{"__proto__":{"query":"{__typename}"}}', "parse-failed"],
+    ["G-VAR-10 variables in a text are refused", '{"query":"{__typename}","variables":"{}"}', "parse-failed"],
+    ["G-VAR-10 variables in a list are refused", '{"query":"{__typename}","variables":[]}', "parse-failed"],
     [
-      "G-DOC-3 an invalid name of an operation",
+      "G-DOC-3 an invalid operation name is refused",
       '{"query":"query a {__typename}","operationName":"😀"}',
       "parse-failed",
     ],
     [
-      "G-DOC-2 a name that objects of JavaScript have",
+      "G-DOC-2 an operation name like a member of JavaScript objects is refused",
       '{"query":"query a {__typename}","operationName":"constructor"}',
       "validation-failed",
     ],
     [
-      "G-VAR-3 variables in a prototype",
+      "G-VAR-3 variables inside __proto__ are refused",
       '{"query":"query ($a: Int) { artist(limit: $a) { name } }","variables":{"__proto__":{"a":1}}}',
       "validation-failed",
     ],
     [
-      "G-VAR-4 a variable that objects of JavaScript have",
+      "G-VAR-4 a variable named like a member of JavaScript objects needs a value",
       '{"query":"query ($toString: Int!) { artist(limit: $toString) { name } }"}',
       "validation-failed",
     ],
     [
-      "G-COE-5 a filter ten thousand deep",
+      "G-COE-5 ten thousand nested filters are refused",
       `{"query":"query ($a: artist_bool_exp) { artist(where: $a) { name } }","variables":{"a":${nested(10_000, '{"_not":', "}", "{}")}}}`,
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
     [
-      "G-TYP-33 a document a hundred thousand deep",
+      "G-TYP-33 a JSON document of a hundred thousand levels is refused in a filter",
       `{"query":"query ($a: jsonb) { profile(where: {doc: {_contains: $a}}) { id } }","variables":{"a":${nested(100_000, "[", "]")}}}`,
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
     [
-      "G-TYP-33 a document to write, as deep",
+      "G-TYP-33 a JSON document of a hundred thousand levels is refused in a write",
       `{"query":"mutation ($a: jsonb) { update_profile(where: {id: {_eq: -1}}, _set: {doc: $a}) { affected_rows } }","variables":{"a":${nested(100_000, '{"a":', "}", "1")}}}`,
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
     [
-      "G-HTTP-15 a body beyond the limit",
+      "G-HTTP-15 a body beyond the limit is refused",
       Buffer.alloc(MAX_BODY_BYTES + 1, " "),
       "bad-request",
       `The request body is larger than ${MAX_BODY_BYTES} bytes`,
     ],
     [
-      "G-AUTH-4 an invalid secret",
+      "G-AUTH-4 an invalid admin secret is refused",
       '{"query":"{__typename}"}',
       "access-denied",
       undefined,
       { "x-session-admin-secret": "\u00ff" },
     ],
     [
-      "G-AUTH-13 another scheme",
+      "G-AUTH-13 another auth scheme is refused",
       '{"query":"{__typename}"}',
       "invalid-headers",
       undefined,
       { "x-session-admin-secret": null, authorization: "Basic eDp5" },
     ],
     [
-      "G-AUTH-14 a token of other characters",
+      "G-AUTH-14 a token of characters outside of base64url is refused",
       '{"query":"{__typename}"}',
       "invalid-jwt",
       undefined,
@@ -339,7 +433,7 @@ describe("GraphQL, bodies", () => {
       isGraphqlError(await post(graphql, body, { "x-session-admin-secret": adminSecret, ...headers }), code, message),
     );
 
-  test("G-HTTP-15 the limit has its status at every address, announced or not", async () => {
+  test("G-HTTP-15 a body beyond the limit has status 413 at every address, with and without Content-Length", async () => {
     const body = Buffer.alloc(MAX_BODY_BYTES + 1, " ");
     for (const path of ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])
       expect((await graphql.post(path, { body })).status, path).toBe(413);
@@ -352,7 +446,7 @@ describe("GraphQL, bodies", () => {
   });
 });
 
-describe("GraphQL, documents", () => {
+describe("documents for GraphQL", () => {
   const rows: readonly (readonly [
     title: string,
     query: string,
@@ -360,142 +454,167 @@ describe("GraphQL, documents", () => {
     path?: unknown,
     variables?: Readonly<Record<string, unknown>>,
   ])[] = [
-    ["G-DOC-1 only a comment", "# nothing", "validation-failed", "$.query"],
-    ["G-DOC-1 a brace that closes nothing", "}", "validation-failed", "$.query"],
+    ["G-DOC-1 a document of a comment is refused", "# nothing", "validation-failed", "$.query"],
+    ["G-DOC-1 a document of a closing brace is refused", "}", "validation-failed", "$.query"],
     [
-      "G-DOC-1 a text that is not closed",
+      "G-DOC-1 a string that is not closed is refused",
       '{ artist(where: {name: {_eq: "x}}) { name } }',
       "validation-failed",
       "$.query",
     ],
-    ["G-DOC-1 an invalid escape", '{ artist(where: {name: {_eq: "\\x41"}}) { name } }', "validation-failed", "$.query"],
     [
-      "G-DOC-1 half a character",
+      "G-DOC-1 an invalid escape is refused",
+      '{ artist(where: {name: {_eq: "\\x41"}}) { name } }',
+      "validation-failed",
+      "$.query",
+    ],
+    [
+      "G-DOC-1 half of a surrogate pair is refused",
       '{ artist(where: {name: {_eq: "\\ud800"}}) { name } }',
       "validation-failed",
       "$.query",
     ],
-    ["G-DOC-1 a picture as a name", "{ 😀 }", "validation-failed", "$.query"],
-    ["G-DOC-1 a schema", "type A { a: Int }", "validation-failed", "$.query"],
+    ["G-DOC-1 an emoji as a name is refused", "{ 😀 }", "validation-failed", "$.query"],
+    ["G-DOC-1 a type definition is refused", "type A { a: Int }", "validation-failed", "$.query"],
     [
-      "G-DOC-1 a hundred thousand selections in each other",
+      "G-DOC-1 a hundred thousand nested selections are refused",
       nested(100_000, "{ a ", "}"),
       "validation-failed",
       "$.query",
     ],
     [
-      "G-DOC-1 two thousand relationships in each other",
+      "G-DOC-1 two thousand nested relationships are refused",
       `{ artist ${nested(2000, "{ albums { artist ", "} }", "{ name }")} }`,
       "validation-failed",
       "$.query",
     ],
     [
-      "G-DOC-1 twenty thousand lists in each other",
+      "G-DOC-1 twenty thousand nested lists are refused",
       `{ artist(where: ${nested(20_000, "[", "]")}) { name } }`,
       "validation-failed",
       "$.query",
     ],
-    ["G-DOC-8 a fragment in itself", "{ ...A } fragment A on query_root { ...A }", "validation-failed"],
+    ["G-DOC-8 a fragment within itself is refused", "{ ...A } fragment A on query_root { ...A }", "validation-failed"],
     [
-      "G-DOC-8 fragments that double sixteen times",
+      "G-DOC-8 fragments that double sixteen times are refused",
       `{ artist { ...F0 } } ${Array.from({ length: 17 }, (_, i) => `fragment F${i} on artist { ${i === 16 ? "name" : `a${i}: albums { artist { ...F${i + 1} } } b${i}: albums { artist { ...F${i + 1} } }`} }`).join(" ")}`,
       "validation-failed",
     ],
     [
-      "G-DOC-4 fields that objects of JavaScript have",
+      "G-DOC-4 a field named like a member of JavaScript objects is refused",
       "{ artist { constructor } }",
       "validation-failed",
       "$.selectionSet.artist.selectionSet.constructor",
     ],
     [
-      "G-DOC-4 filters that they have",
+      "G-DOC-4 a filter named like a member of JavaScript objects is refused",
       "{ artist(where: {__proto__: {_eq: 1}}) { name } }",
       "validation-failed",
       "$.selectionSet.artist.args.where.__proto__",
     ],
-    ["G-DOC-4 a name of a hundred thousand characters", `{ ${"a".repeat(100_000)} }`, "validation-failed"],
+    ["G-DOC-4 a name of a hundred thousand characters is refused", `{ ${"a".repeat(100_000)} }`, "validation-failed"],
     [
-      "G-DOC-12 a directive a thousand times",
+      "G-DOC-12 a directive that is repeated a thousand times is refused",
       `{ artist { name ${"@include(if: true) ".repeat(1000)} } }`,
       "validation-failed",
     ],
     [
-      "G-PAG-1 a fraction of a row",
+      "G-PAG-1 a fractional limit is refused",
       "{ artist(limit: 1.5) { name } }",
       "validation-failed",
       "$.selectionSet.artist.args.limit",
     ],
     [
-      "G-COE-3 rows beyond 32 bits",
+      "G-COE-3 a limit beyond 64 bits is refused",
       "{ artist(limit: 99999999999999999999) { name } }",
       "parse-failed",
       "$.selectionSet.artist.args.limit",
     ],
-    ["G-PAG-2 less than no rows", "{ artist(offset: -1) { name } }", "data-exception", "$"],
+    ["G-PAG-2 a negative offset is refused", "{ artist(offset: -1) { name } }", "data-exception", "$"],
     [
-      "G-COE-9 a number that is no number",
+      "G-COE-9 a number beyond the range of floats is refused",
       "{ artist(where: {id: {_eq: 1e400}}) { name } }",
       "parse-failed",
       "$.selectionSet.artist.args.where.id._eq",
     ],
     [
-      "G-COE-9 a list for a number",
+      "G-COE-9 a list for a number is refused",
       "{ artist(where: {id: {_eq: [1, [2]]}}) { name } }",
       "parse-failed",
       "$.selectionSet.artist.args.where.id._eq",
     ],
-    ["G-TYP-32 full-width digits", '{ artist(where: {id: {_eq: "１２"}}) { name } }', "data-exception", "$"],
-    ["G-TYP-32 a day of no month", '{ artist(where: {born: {_eq: "2024-13-01"}}) { name } }', "data-exception", "$"],
-    ["G-DBE-8 a zero byte", '{ artist(where: {name: {_eq: "a\\u0000"}}) { name } }', "data-exception", "$"],
     [
-      "G-DBE-8 a zero byte in a document",
+      "G-TYP-32 full-width digits are refused",
+      '{ artist(where: {id: {_eq: "１２"}}) { name } }',
+      "data-exception",
+      "$",
+    ],
+    [
+      "G-TYP-32 an invalid date is refused",
+      '{ artist(where: {born: {_eq: "2024-13-01"}}) { name } }',
+      "data-exception",
+      "$",
+    ],
+    [
+      "G-DBE-8 a zero byte in a value is refused",
+      '{ artist(where: {name: {_eq: "a\\u0000"}}) { name } }',
+      "data-exception",
+      "$",
+    ],
+    [
+      "G-DBE-8 a zero byte in a JSON document is refused",
       "query ($a: jsonb!) { profile(where: {doc: {_contains: $a}}) { id } }",
       "data-exception",
       "$",
       { a: { x: "\0" } },
     ],
     [
-      "G-DBE-8 half a character in a document",
+      "G-DBE-8 half of a surrogate pair in a JSON document is refused",
       "query ($a: jsonb!) { profile(where: {doc: {_contains: $a}}) { id } }",
       "data-exception",
       "$",
       { a: ["\ud800"] },
     ],
-    ["G-DBE-8 an invalid pattern", '{ artist(where: {name: {_regex: "("}}) { name } }', "data-exception", "$"],
     [
-      "G-DBE-8 a pattern that is too much",
+      "G-DBE-8 an invalid pattern is refused",
+      '{ artist(where: {name: {_regex: "("}}) { name } }',
+      "data-exception",
+      "$",
+    ],
+    [
+      "G-DBE-8 a pattern that is too complex is refused",
       `{ artist(where: {name: {_regex: "${"a?".repeat(3000)}"}}) { name } }`,
       "data-exception",
       "$",
     ],
     [
-      "G-COE-5 a key that is no name",
+      "G-COE-5 a key that is no valid name is refused",
       "query ($w: artist_bool_exp) { artist(where: $w) { name } }",
       "validation-failed",
       "$.selectionSet.artist.args.where",
       { w: { "na me": 1 } },
     ],
     [
-      "G-COE-11 an invalid path",
+      "G-COE-11 an invalid JSON path is refused",
       "query ($p: String) { artist { stats(path: $p) } }",
       "validation-failed",
       "$.selectionSet.artist.selectionSet.stats.args",
       { p: "a[-1]" },
     ],
     [
-      "G-INS-1 a zero byte to write",
+      "G-INS-1 a zero byte in a write is refused",
       "mutation ($n: String!) { insert_artist_one(object: {name: $n}) { id } }",
       "data-exception",
       "$.selectionSet.insert_artist_one.args.object",
       { n: "\0" },
     ],
     [
-      "G-UPD-1b more than the column takes",
+      "G-UPD-1b an increment beyond the column's type is refused",
       "mutation { update_artist(where: {id: {_eq: 1}}, _inc: {id: 2147483647}) { affected_rows } }",
       "data-exception",
       "$",
     ],
-    ["G-HTTP-9 a subscription", "subscription { artist { name } }", "unexpected-payload", "$"],
+    ["G-HTTP-9 a subscription over HTTP is refused", "subscription { artist { name } }", "unexpected-payload", "$"],
   ];
   for (const [title, query, code, path, variables] of rows)
     test(title, async () => {
@@ -509,8 +628,8 @@ describe("GraphQL, documents", () => {
     });
 });
 
-describe("GraphQL, addresses and methods", () => {
-  test("G-HTTP-12 other methods at every address", async () => {
+describe("addresses and methods of GraphQL", () => {
+  test("G-HTTP-12 each address of GraphQL refuses other methods", async () => {
     for (const path of ["/v1/graphql", "/api/graphql", "/v1alpha1/graphql", "/v1/graphql/ws"]) {
       for (const method of ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"]) {
         const answer = await graphql.request(method, path);
@@ -536,7 +655,7 @@ describe("GraphQL, addresses and methods", () => {
     "/v1/graphql;x",
     "/v1beta1/relay",
   ])
-    test(`G-HTTP-12 there is nothing at ${path}`, async () => {
+    test(`G-HTTP-12 the path ${path} is not found`, async () => {
       const answer = await post(graphql, { query: "{ __typename }" });
       expect(answer.json()).toEqual({ data: { __typename: "query_root" } });
       const other = await graphql.post(path, { body: { query: "{ __typename }" } });
@@ -561,7 +680,7 @@ describe("NUL", () => {
     hint: null,
   };
 
-  test("R-ERR-7 in a filter, a path, an argument, a body or a claim is refused before a statement is sent (ci 40)", async () => {
+  test("R-ERR-7 a NUL in a filter, a path, an argument, a body or a claim is refused before a statement runs (ci 40)", async () => {
     const api = await startApi({ ...noting, on: rest.database });
     const refused = async (request: string, error: unknown, parts?: { headers?: HeaderValues; body?: unknown }) => {
       statements.length = 0;
@@ -607,7 +726,7 @@ describe("NUL", () => {
       await refused("GET /ports", byte, { headers: bearer(claims) });
   });
 
-  test("R-ERR-7 an escape behind a backslash and a byte of binary data do not count (ci 40)", async () => {
+  test("R-ERR-7 an escaped backslash before u0000, and binary data, are accepted (ci 40)", async () => {
     const headers = { prefer: "tx=rollback, return=representation" };
     const inserted = await rest.post("/ports?select=name", { headers, body: { name: "\\u0000" } });
     expect([inserted.status, inserted.json()]).toEqual([201, [{ name: "\\u0000" }]]);
@@ -618,7 +737,7 @@ describe("NUL", () => {
     expect([sent.status, sent.text]).toEqual([200, "2"]);
   });
 
-  test("R-ERR-7 in values and variables of GraphQL is refused before a statement is sent (ci 40)", async () => {
+  test("R-ERR-7 a NUL in values and variables of GraphQL is refused before a statement runs (ci 40)", async () => {
     const api = await startApi(forGraphql({ ...noting, on: rest.database }));
     const refused = async (query: string, variables: Record<string, unknown>, message: string, path = "$") => {
       statements.length = 0;
@@ -657,7 +776,7 @@ describe("NUL", () => {
     await refused(insert, { x: [{ name: "a", stats: { a: NUL } }] }, escape.message, artists);
   });
 
-  test("R-ERR-7 in a variable ends only that live query (ci 40)", async () => {
+  test("R-ERR-7 a NUL in a variable ends only its own live query (ci 40)", async () => {
     const socket = await initiated(graphql);
     const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";
     subscribe(socket, "good", query, { x: "Later" });
@@ -675,7 +794,7 @@ describe("NUL", () => {
   });
 });
 
-// --- below HTTP -----------------------------------------------------------------------------------------------------
+// --- invalid HTTP ---------------------------------------------------------------------------------------------------
 
 /** The response to bytes that no HTTP client sends, once the server has closed the connection. */
 const answerTo = (bytes: string): Promise<string> =>
@@ -688,7 +807,7 @@ const answerTo = (bytes: string): Promise<string> =>
     socket.write(latin1(bytes));
   });
 
-describe("below HTTP", () => {
+describe("requests that are not valid HTTP", () => {
   const rows: readonly (readonly [title: string, bytes: string])[] = [
     ["a greeting of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["a length that is none", "POST /v1/graphql HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n"],

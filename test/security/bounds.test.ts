@@ -79,8 +79,8 @@ const takeClock = (): ((ms: number) => void) => {
   return (ms) => void vi.advanceTimersByTime(ms);
 };
 
-describe("answers of the database", () => {
-  test("R-BND-1 connecting and loading the schema are core's own, whatever they bring", async () => {
+describe("the size of results", () => {
+  test("R-BND-1 the limit does not apply to connecting and to loading the schema", async () => {
     const api = await start({ maxResultBytes: 300 });
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
     expect((await api.get("/long?select=t&id=eq.1")).json()).toMatchObject({ code: "PGRSTX01" });
@@ -88,7 +88,7 @@ describe("answers of the database", () => {
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
   });
 
-  test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, and only its connection is dropped", async () => {
+  test("R-BND-1 G-DBE-16 R-BND-1a a result that is too large is refused on both surfaces, and only its connection is dropped", async () => {
     const api = await withMebibyte();
     const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
     const before = await refusedCount();
@@ -122,7 +122,7 @@ describe("answers of the database", () => {
     expect((await refusedCount()) - before).toBe(3);
   });
 
-  test("R-BND-1 live queries that are too large together are answered apart", async () => {
+  test("R-BND-1 R-BND-1a live queries whose results are too large together run separately", async () => {
     const api = await withMebibyte();
     const socket = await initiated(api);
     const query = "subscription ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { t } }";
@@ -144,7 +144,7 @@ describe("answers of the database", () => {
   });
 
   test.skipIf(!LARGE_ANSWERS || !capabilities.realServer)(
-    "R-BND-1 half a gigabyte from one row ends nothing",
+    "R-BND-1 a row of half a gigabyte does not end the server",
     { timeout: 600_000 },
     async () => {
       const api = await start();
@@ -177,7 +177,7 @@ describe("large bodies", () => {
     ["a call's JSON", "/rpc/words", "application/json", JSON.stringify({ rows: words })],
   ];
 
-  test.each(sent)("R-BND-8 all of it arrives: %s", async (_what, path, type, body) => {
+  test.each(sent)("R-BND-8 a large body arrives completely: %s", async (_what, path, type, body) => {
     const api = await rollingBack();
     const { status, text } = await api.post(
       path.includes("rpc") ? path : `${path}${path.includes("?") ? "&" : "?"}select=t,u`,
@@ -190,7 +190,7 @@ describe("large bodies", () => {
     expect(JSON.parse(text)).toEqual(words);
   });
 
-  test("R-BND-8 compressed, in pieces, and one after the other on one connection", async () => {
+  test("R-BND-8 large bodies arrive compressed, in pieces, and in sequence on one connection", async () => {
     const api = await start({ dbTxEnd: "rollback", dbPool: 1 });
     const headers = { "content-type": "application/json", prefer: "return=representation" };
     const body = JSON.stringify(words);
@@ -205,7 +205,7 @@ describe("large bodies", () => {
     }
   });
 
-  test("R-BND-8 what the database says of it is answered", async () => {
+  test("R-BND-8 an error of the database in a large body is reported", async () => {
     const api = await rollingBack();
     const body = `${JSON.stringify(words).slice(0, -1)}, {"t": nope}]`;
     const headers = { "content-type": "application/json" };
@@ -215,7 +215,7 @@ describe("large bodies", () => {
   });
 });
 
-describe("answers that no client reads", () => {
+describe("unread responses", () => {
   /** Options with which responses wait in the process, not in the database. */
   const held: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -230,7 +230,7 @@ describe("answers that no client reads", () => {
   const closedAre = (api: Measured, count: number): Promise<void> =>
     metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
-  test("R-BND-2 a connection that takes nothing is closed, one that reads slowly is not", async () => {
+  test("R-BND-2 a client that reads nothing is disconnected, and a slow one is not", async () => {
     const api = await start({ unreadTimeout: 6, streamPatience: 600 });
     const turnClock = takeClock();
     const stuck = [paused(api), paused(api)];
@@ -257,7 +257,7 @@ describe("answers that no client reads", () => {
     await closedAre(api, 2);
   });
 
-  test("R-BND-2 when too much waits those go that have not moved for longest, the newest stays", async () => {
+  test("R-BND-2 beyond the limit the connections that stalled longest are closed first", async () => {
     const api = await start({ maxUnreadBytes: 20_000_000, unreadTimeout: 600, ...held });
     const sockets: Raw[] = [];
     for (let i = 0; i < 4; i++) {
@@ -276,7 +276,7 @@ describe("answers that no client reads", () => {
     await closedAre(api, 3);
   });
 
-  test("R-BND-2 event streams and sockets too", async () => {
+  test("R-BND-2 R-BND-2a the limit of unread bytes applies to event streams and sockets", async () => {
     const api = await start({ unreadTimeout: 1 });
     const events = open(
       api.port,
@@ -299,7 +299,7 @@ describe("request bodies", () => {
   const query = (id: number): string =>
     JSON.stringify({ query: "query ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { id } }", variables: { id } });
 
-  test("R-BND-3 G-HTTP-15 compressed bodies are unpacked on both surfaces", async () => {
+  test("R-BND-3 G-HTTP-15 R-BND-3a compressed bodies are unpacked on both surfaces", async () => {
     const api = await withSmallBodies();
     for (const [encoding, pack] of [
       ["gzip", gzipSync],
@@ -322,7 +322,7 @@ describe("request bodies", () => {
     }
   });
 
-  test("R-BND-3 G-HTTP-15 what unpacks to more than the limit is 413, on every address", async () => {
+  test("R-BND-3 G-HTTP-15 R-BND-3a a body that unpacks to more than the limit is 413 at every address", async () => {
     const blanks = Buffer.alloc(2 * MIB, " ");
     const bombs = [
       ["gzip", gzipSync(blanks)],
@@ -350,7 +350,7 @@ describe("request bodies", () => {
     expect((await refusedCount()) - before).toBe(15);
   });
 
-  test("R-BND-9 G-HTTP-15 a URL longer than the limit is 414, on every address and for calls (S6)", async () => {
+  test("R-BND-9 G-HTTP-15 a URL longer than the limit is 414 at every address and for calls (S6)", async () => {
     const api = await start({ maxUrlBytes: 100 });
     const path = (length: number): string => "/long?id=eq.0&t=eq.".padEnd(length, "x");
     expect((await api.get(path(100))).json()).toEqual([]);
@@ -396,7 +396,7 @@ describe("request bodies", () => {
 
   const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
 
-  test("R-BND-9 R-BND-10 the standalone server takes 64 KiB, and answers beyond them with an error object (F1)", async () => {
+  test("R-BND-9 R-BND-10 R-BND-9a R-BND-10a the standalone server accepts 64 KiB of URL and headers, and answers more with an error object (F1)", async () => {
     const served = await serve({
       options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent" },
       server: { port: 0, host: "127.0.0.1", unixSocketMode: 0o600, workers: 1 },
@@ -439,7 +439,7 @@ describe("request bodies", () => {
     ["node:http", (listener: RequestListener) => listener],
     ["Express", (listener: RequestListener) => express().use(listener)],
   ] as const)(
-    "R-BND-10 G-HTTP-15 an answer reaches a client that still sends a body, behind %s (F3)",
+    "R-BND-10 G-HTTP-15 a response reaches a client that still sends a body, with %s (F3)",
     async (_, mount) => {
       const api = await withSmallBodies();
       const server = createServer(mount(api.relApi)).listen(0);
@@ -468,7 +468,7 @@ describe("request bodies", () => {
     },
   );
 
-  test("R-BND-3 what cannot be unpacked is 400, an encoding that is not known 415", async () => {
+  test("R-BND-3 R-BND-3b a body that cannot be unpacked is 400, and an unknown encoding 415", async () => {
     const api = await withSmallBodies();
     const send = (encoding: string, path = "/rpc/size") =>
       api.post(path, {
@@ -492,7 +492,7 @@ describe("request bodies", () => {
     }
   });
 
-  test("R-BND-3 CSV counts as the JSON of its rows too", async () => {
+  test("R-BND-3 R-BND-3a CSV counts as the JSON of its rows too", async () => {
     const api = await withSmallBodies();
     const post = (csv: string) =>
       api.post("/word", {
@@ -507,7 +507,7 @@ describe("request bodies", () => {
     }
   });
 
-  test("R-BND-3 a body that a parser in front has read counts as well", async () => {
+  test("R-BND-3 R-BND-3a a body that a parser in front has read counts too", async () => {
     const api = await withSmallBodies();
     const server = createServer(
       express()
@@ -526,7 +526,7 @@ describe("request bodies", () => {
     expect((await post(call("x".repeat(110_000)))).status).toBe(413);
   });
 
-  test("R-BND-3 32 MiB by default, refused by the announced size", async () => {
+  test("R-BND-3 a body beyond the default of 32 MiB is refused by its announced size", async () => {
     const raw = open(
       first.port,
       `POST /rpc/greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${32 * MIB + 1}\r\n\r\n`,
@@ -537,8 +537,8 @@ describe("request bodies", () => {
   });
 });
 
-describe("request bodies together", () => {
-  test("R-BND-7 G-HTTP-15 a large one that finds no room is 413, small ones and one on its own are taken", async () => {
+describe("several request bodies", () => {
+  test("R-BND-7 G-HTTP-15 R-BND-7a a large body without room is 413, and small or single bodies are accepted", async () => {
     const api = await start({ maxPendingBodyBytes: 1_000_000, requestTimeout: 600 });
     const call = (bytes: number): string => JSON.stringify({ t: "x".repeat(bytes) });
     const send = (path: string, bytes: number) =>
@@ -576,8 +576,8 @@ describe("request bodies together", () => {
   });
 });
 
-describe("live queries together", () => {
-  test("G-SUB-12 a further one is refused by each transport, those that run go on", async () => {
+describe("several live queries", () => {
+  test("G-SUB-12 a live query beyond the limit is refused by each transport, and running ones continue", async () => {
     const api = await start({ maxLiveQueryBytes: 60_000 });
     const message = "The live queries together are larger than 60000 bytes";
     const query = "subscription ($t: String) { edge_long(where: {t: {_neq: $t}, id: {_eq: 3}}) { id } }";
@@ -621,7 +621,7 @@ describe("slow clients", () => {
   const post = (path: string, bytes: number, more = ""): string =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
 
-  test("R-BND-4 G-HTTP-15 a body that trickles is 408 and the end, on both surfaces", async () => {
+  test("R-BND-4 G-HTTP-15 a body that arrives too slowly is 408 on both surfaces and ends the connection", async () => {
     const api = await impatient();
     const lateCount = async (): Promise<number> => (await api.metrics())["relapi_requests_late_total"] ?? 0;
     const before = await lateCount();
@@ -634,14 +634,14 @@ describe("slow clients", () => {
     expect((await lateCount()) - before).toBe(2);
   });
 
-  test("R-BND-4 a body that no handler reads may not trickle either", async () => {
+  test("R-BND-4 an unread body that arrives too slowly ends the connection", async () => {
     const api = await impatient();
     const raw = open(api.port, post("/rpc/size", 10_000, "Authorization: Bearer nonsense\r\n"));
     await trickle(raw, " ", 100);
     expect(raw.received()).toContain("HTTP/1.1 401 ");
   });
 
-  test("R-BND-4 a body that comes steadily is taken, long as it is", async () => {
+  test("R-BND-4 a long body that arrives steadily is accepted", async () => {
     const api = await start({ requestTimeout: 1 });
     const body = `{"t":"${"x".repeat(200_000)}"}`;
     let taken: () => number = () => 0;
@@ -659,7 +659,7 @@ describe("slow clients", () => {
     raw.socket.destroy();
   });
 
-  test("R-BND-4 headers that trickle end on the standalone server, bodies there too, and idle connections stay", async () => {
+  test("R-BND-4 R-BND-4a slow headers and bodies end on the standalone server, and idle connections stay", async () => {
     const served = await serve({
       options: {
         ...database.options,
@@ -692,8 +692,8 @@ describe("slow clients", () => {
   });
 });
 
-describe("headers that trickle to an application's own server", () => {
-  test("R-BND-4 end with requestTimeout, on node:http and in Express, with and without live queries", async () => {
+describe("slow headers on the server of an application", () => {
+  test("R-BND-4 R-BND-4a slow headers end after requestTimeout on node:http and in Express, with and without live queries", async () => {
     const api = await impatient();
     const alone = await start({
       requestTimeout: 1,
@@ -714,7 +714,7 @@ describe("headers that trickle to an application's own server", () => {
     }
   });
 
-  test("R-BND-4 but a limit that was set before stays", async () => {
+  test("R-BND-4 R-BND-4a a time limit that the application has set is kept", async () => {
     const api = await impatient();
     const server = createServer({ headersTimeout: 59_000 }, api.relApi);
     atFileEnd(async () => void server.close());
@@ -723,7 +723,7 @@ describe("headers that trickle to an application's own server", () => {
   });
 });
 
-describe("two Host headers", () => {
+describe("several Host headers", () => {
   const ask = async (port: number, path: string, more = ""): Promise<string> => {
     const raw = open(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nhOST: b.example\r\n${more}\r\n`);
     await raw.closed;
@@ -735,7 +735,7 @@ describe("two Host headers", () => {
     return (server.listen(0).address() as AddressInfo).port;
   };
 
-  test("R-BND-5 are refused on both surfaces, below Express, and in an upgrade", async () => {
+  test("R-BND-5 requests with two Host headers are refused on both surfaces, below Express and in an upgrade", async () => {
     const api = await start();
     const below = listen(createServer(express().use("/db", api.relApi)));
     for (const [port, path] of [

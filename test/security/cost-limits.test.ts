@@ -39,7 +39,7 @@ describe("aliases and root fields", async () => {
     apiLimits: { alias_limit: { per_role: { music_reader: 2 } }, root_field_limit: { global: 3 } },
   });
 
-  test("G-LIM-8 aliases and root fields by role, those of fragments too", async () => {
+  test("G-LIM-8 aliases and root fields are limited by role, including those of fragments", async () => {
     const three = "{ a: shelf(limit: 1) { b: id c: name } }";
     expect(await api.gql(three, {}, asReader)).toEqual(
       refusedWith("the operation has 3 aliases, more than 2", "alias-limit-exceeded"),
@@ -64,7 +64,7 @@ describe("rows", async () => {
     apiLimits: { row_limit: { global: 7, per_role: { music_reader: 1 } } },
   });
 
-  test("R-LIM-7 lists of every level, by role; counts and what is written stay whole", async () => {
+  test("R-LIM-7 R-LIM-7a rows of every level are limited by role, and counts and writes are not", async () => {
     const get = async (path: string, headers = reader) => (await api.get(path, { headers })).json();
     expect(await get("/shelf?select=id")).toHaveLength(5);
     expect(await get("/shelf?select=id&limit=2")).toHaveLength(2);
@@ -82,7 +82,7 @@ describe("rows", async () => {
     expect(written.json()).toHaveLength(9);
   });
 
-  test("G-LIM-10 lists, relationships and nodes; aggregates count all", async () => {
+  test("G-LIM-10 lists, relationships and nodes are limited, and aggregates count every row", async () => {
     const query = `{ shelf(limit: 2) { books { id } } all_books: book { id }
       book_aggregate { aggregate { count } nodes { id } } one: shelf_by_pk(id: 20) { id } }`;
     const { data } = await api.gql(query, {}, asReader);
@@ -107,7 +107,7 @@ describe("estimated cost", async () => {
     estimatedRowLimits: { sea_anon: 500 },
   });
 
-  test("R-LIM-8 what is too dear is refused in the surface's words, before it runs; the cheap runs", async () => {
+  test("R-LIM-8 R-LIM-8a a request that costs too much is refused before it runs, and a cheap one runs", async () => {
     const dear = await api.get("/book?select=id,title", { headers: reader });
     expect([dear.status, dear.json()]).toEqual([
       400,
@@ -125,7 +125,7 @@ describe("estimated cost", async () => {
     expect((await api.get("/book?select=id", { headers: asAdmin() })).status).toBe(200);
   });
 
-  test("R-LIM-8 the same statement with other values is another question: who asked for little first gets no more", async () => {
+  test("R-LIM-8 R-LIM-8c the estimate is made for the values of each request", async () => {
     const status = async (limit: number) =>
       (await api.get(`/book?select=id,title,shelf_id&limit=${limit}`, { headers: reader })).status;
     expect([await status(1), await status(20_000), await status(1), await status(20_000)]).toEqual([
@@ -136,7 +136,7 @@ describe("estimated cost", async () => {
     expect([await filtered(19_990), await filtered(0), await filtered(19_990)]).toEqual([200, 400, 200]);
   });
 
-  test("G-LIM-11 on GraphQL, for queries, mutations, batches and whatever a role brings", async () => {
+  test("G-LIM-11 the cost limit applies to queries, mutations and batches of GraphQL, and to every kind of role", async () => {
     const dear = await api.gql("{ book { id title } }", {}, asReader);
     expect(dear).toEqual(
       refusedWith(expect.stringMatching(/^the request has an estimated cost of \d+, more than 100$/)),
@@ -155,7 +155,7 @@ describe("estimated cost", async () => {
     });
   });
 
-  test("R-LIM-8 rows that the planner expects, repetitions counted, a LIMIT above them too", async () => {
+  test("R-LIM-8 R-LIM-8a the limit of rows counts repetitions, and regards a LIMIT above them", async () => {
     const get = (path: string) => api.get(path);
     const dear = await get("/book?select=id");
     expect([dear.status, dear.json().message]).toEqual([
@@ -169,21 +169,21 @@ describe("estimated cost", async () => {
     expect(errors[0].message).toBe("the request reads an estimated 20000 rows, more than 500");
   });
 
-  test("R-LIM-8 what cannot be planned fails in its own words", async () => {
+  test("R-LIM-8 R-LIM-8b a statement that cannot be planned fails with its own error", async () => {
     const answer = await api.get("/book?select=id&id=eq.x", { headers: reader });
     expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
     const hidden = await api.get("/studio?select=id", { headers: bearer({ role: "sea_clerk" }) });
     expect([hidden.status, hidden.json().code]).toEqual([403, "42501"]);
   });
 
-  test("R-LIM-8 a request for the plan does not avoid it", async () => {
+  test("R-LIM-8 a request for the execution plan does not avoid the limit", async () => {
     const own = await start({ on, costLimits: { "*": 100 }, dbPlanEnabled: true });
     const accept = "application/vnd.pgrst.plan+json; options=analyze";
     expect((await own.get("/book?select=id", { headers: { ...reader, accept } })).json().code).toBe("PGRSTX05");
     expect((await own.get("/book?select=id&limit=1", { headers: { ...reader, accept } })).status).toBe(200);
   });
 
-  test("G-LIM-11 R-LIM-8 live queries, each by itself, however many share a statement", async () => {
+  test("G-LIM-11 R-LIM-8 each live query is estimated separately, also if several share a statement", async () => {
     const socket = await initiated(api, { headers: asReader });
     subscribe(socket, "dear", "subscription { book { id title } }");
     expect((await socket.next((message) => message.id === "dear")).payload).toMatchObject({
@@ -201,7 +201,7 @@ describe("estimated cost", async () => {
     stream.close();
   });
 
-  test("R-LIM-8 the planner is asked only by requests whose caller has a limit", async () => {
+  test("R-LIM-8 the planner is asked only for requests of limited callers", async () => {
     const lines: string[] = [];
     const nothing = (): void => undefined;
     const logger = {
@@ -221,7 +221,7 @@ describe("estimated cost", async () => {
     expect(asked()).toBe(4);
   });
 
-  test("R-LIM-8 off unless set, and without the plugin", async () => {
+  test("R-LIM-8 costs are not limited by default and without the plugin", async () => {
     const free = await start({ on, costLimits: { "*": 1 }, parts: [without("cost-limits")] });
     expect((await free.get("/book?select=id", { headers: reader })).status).toBe(200);
     const alone = await start({

@@ -103,7 +103,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
     expect(Object.hasOwn(paths, "/rpc/notes")).toBe(grants.execute);
   });
 
-  test(`G-PRM-2 G-PRM-6 the schema follows the grants of ${name}`, async () => {
+  test(`G-PRM-2 G-PRM-6 the GraphQL schema follows the grants of ${name}`, async () => {
     const schema = await schemaOf(api, roleOf(name));
     expect(await membersOf(name, "guarded_note")).toEqual(sorted(grants.select));
     expect(await membersOf(name, "guarded_note_insert_input")).toEqual(sorted(grants.insert));
@@ -134,7 +134,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
 
   for (const column of COLUMNS) {
     const maySelect = grants.select.includes(column);
-    test(`G-PRM-5 R-ERR-3 reads of ${column} by ${name}, in every place`, async () => {
+    test(`G-PRM-5 R-ERR-3 reads of ${column} by ${name} are refused without a grant in every position`, async () => {
       const [key] = grants.select;
       const places = [
         `/note?select=${column}`,
@@ -159,7 +159,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
       for (const query of queries) expect(isRefused(await gql(name, query)), query).toBe(!maySelect);
     });
 
-    test(`G-PRM-5 R-ERR-3 writes of ${column} by ${name}`, async () => {
+    test(`G-PRM-5 R-ERR-3 writes of ${column} by ${name} are refused without a grant`, async () => {
       const text = column === "id" || column === "owner" ? "7" : '"7"';
       const patch = await rest(name, "PATCH", "/note", { [column]: 7 });
       expect(patch.status === 403).toBe(!grants.update.includes(column));
@@ -173,7 +173,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
     });
   }
 
-  test(`G-PRM-2 what is answered of a write by ${name} is what it may read`, async () => {
+  test(`G-PRM-2 the response to a write by ${name} contains only readable columns`, async () => {
     if (grants.insert.length === 0) return expect((await rest(name, "POST", "/note", { owner: 7 })).status).toBe(403);
     const insert = (columns: string) =>
       rest(name, "POST", `/note?select=${columns}`, { owner: 7 }, "return=representation");
@@ -192,7 +192,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
       ).toBe(!grants.select.includes(column));
   });
 
-  test(`G-PRM-2 row policies hold for ${name} in reads, embeds, counts, aggregates, functions and writes`, async () => {
+  test(`G-PRM-2 row policies apply to ${name} in reads, embeds, counts, aggregates, functions and writes`, async () => {
     if (grants.select.includes("id")) {
       expect((await rest(name, "GET", "/note?select=id&order=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
       expect((await rest(name, "GET", "/folder?select=id,note(id)&order=id")).json()).toEqual([
@@ -244,7 +244,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
   });
 }
 
-test("G-UPS-1 R-UPS-1 an upsert needs both grants on what it writes", async () => {
+test("G-UPS-1 R-UPS-1 an upsert needs the INSERT and the UPDATE grant on its columns", async () => {
   const merge = "resolution=merge-duplicates";
   expect((await rest("everything", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBeLessThan(300);
   // the role has only UPDATE (a)
@@ -260,7 +260,7 @@ test("G-UPS-1 R-UPS-1 an upsert needs both grants on what it writes", async () =
   expect(isRefused(await upsert("writes_blind", "b"))).toBe(true);
 });
 
-test("R-AUT-6 the same by a token", async () => {
+test("R-AUT-6 a role of a token has the same grants", async () => {
   const token = { headers: bearer({ role: roleOf("sees_some") }) };
   // without the session variable no row is visible
   expect((await api.get("/note?select=id", token)).json()).toEqual([]);
@@ -268,7 +268,7 @@ test("R-AUT-6 the same by a token", async () => {
   expect((await api.options("/note", token)).headers["allow"]).toBe("OPTIONS,GET,HEAD");
 });
 
-test("R-SC-3 grants that change count after a reload", async () => {
+test("R-SC-3 changed grants take effect after a reload", async () => {
   const role = roleOf("none");
   await api.sql(`grant select (id) on guarded.note to ${role}`);
   await api.reload();

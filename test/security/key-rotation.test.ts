@@ -63,7 +63,7 @@ beforeEach(() => {
   log.length = 0;
 });
 
-test("R-AUT-14 G-AUTH-22 a new key is accepted with its first token, a removed one is refused, on both surfaces", async () => {
+test("R-AUT-14 G-AUTH-22 R-AUT-14a a new key is accepted with its first token, and a removed key is refused, on both surfaces", async () => {
   answer = setOf(0);
   expect(await statusOf(tokenOf(0))).toBe(200);
   answer = setOf(0, 1);
@@ -87,7 +87,7 @@ const haveKeys = async (...indexes: readonly number[]): Promise<void> => {
   fetches = 0;
 };
 
-test("R-AUT-14 another key under the same name", async () => {
+test("R-AUT-14 another key with the same kid replaces the old one", async () => {
   await haveKeys(1, 2);
   answer = (response) => void response.end(JSON.stringify({ keys: [{ ...jwkOf(3), kid: "k1" }, jwkOf(2)] }));
   expect(await statusOf(tokenOf(3, "k1"))).toBe(200);
@@ -97,7 +97,7 @@ test("R-AUT-14 another key under the same name", async () => {
   expect(await statusOf(tokenOf(1))).toBe(200);
 });
 
-test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second, and delays no request", async () => {
+test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and delays no request", async () => {
   await haveKeys(1, 2);
   let isOver = false;
   let refused = 0;
@@ -151,7 +151,7 @@ const faults: readonly (readonly [fault: string, answer: (response: ServerRespon
   ["closes the connection", (response) => void response.socket?.destroy()],
 ];
 
-test.each(faults)("R-AUT-14 a key server that %s harms no other caller", async (_fault, faulty) => {
+test.each(faults)("R-AUT-14 R-AUT-14a a key server that %s affects no other caller", async (_fault, faulty) => {
   await haveKeys(1, 2);
   let give: () => void = () => undefined;
   answer = (response) => void (give = () => faulty(response));
@@ -168,7 +168,7 @@ test.each(faults)("R-AUT-14 a key server that %s harms no other caller", async (
   expect(await statusOf(tokenOf(0))).toBe(200);
 });
 
-test("R-AUT-14 the same problem is logged once a minute, for any number of requests", async () => {
+test("R-AUT-14 R-AUT-14a the same problem is logged once a minute for any number of requests", async () => {
   await haveKeys(1, 2);
   answer = (response) => void response.writeHead(503).end();
   for (let second = 1; second <= 4; second++) {

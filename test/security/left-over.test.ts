@@ -83,39 +83,45 @@ const KINDS = [
 ];
 
 describe("remains of user-defined code", () => {
-  test("R-TX-13 R-TX-6 the look itself sees nothing to begin with", async () => {
+  test("R-TX-13 R-TX-6 a clean connection has no state before the tests", async () => {
     expect(clean).toMatch(/^200 undefined \{"headers" : null, "user" : null, /);
     await expectClean();
   });
 
-  test.each([...KINDS, "user"])("R-TX-13 %s: of a function, by twelve of twelve callers not seen", async (kind) => {
-    for (let i = 0; i < 3; i++)
-      expect((await api.post("/rpc/soil", { body: { kind } })).text).toBe(JSON.stringify(kind));
-    await expectClean();
-  });
+  test.each([...KINDS, "user"])(
+    "R-TX-13 R-TX-13a %s: state that a function leaves is not seen by the next callers",
+    async (kind) => {
+      for (let i = 0; i < 3; i++)
+        expect((await api.post("/rpc/soil", { body: { kind } })).text).toBe(JSON.stringify(kind));
+      await expectClean();
+    },
+  );
 
-  test.each(KINDS)("R-TX-13 %s: of a trigger, committed, rolled back and failing", async (kind) => {
-    const row = { id: 1, kind };
-    expect((await api.post("/watched", { headers: rolledBack(), body: row })).status).toBe(201);
-    await expectClean();
-    expect((await api.post("/watched", { body: row })).status).toBe(201);
-    await expectClean();
-    expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is checked
-    await expectClean();
-    // the check runs first, in a transaction of its own
-    expect(
-      (
-        await api.patch("/watched?id=eq.1", {
-          headers: { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" },
-          body: { kind },
-        })
-      ).status,
-    ).toBe(200);
-    await expectClean();
-    await api.delete("/watched?id=eq.1");
-  });
+  test.each(KINDS)(
+    "R-TX-13 R-TX-13a %s: state that a trigger leaves is not seen after a commit, a rollback or an error",
+    async (kind) => {
+      const row = { id: 1, kind };
+      expect((await api.post("/watched", { headers: rolledBack(), body: row })).status).toBe(201);
+      await expectClean();
+      expect((await api.post("/watched", { body: row })).status).toBe(201);
+      await expectClean();
+      expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is checked
+      await expectClean();
+      // the check runs first, in a transaction of its own
+      expect(
+        (
+          await api.patch("/watched?id=eq.1", {
+            headers: { accept: "application/vnd.pgrst.object+json", prefer: "return=representation" },
+            body: { kind },
+          })
+        ).status,
+      ).toBe(200);
+      await expectClean();
+      await api.delete("/watched?id=eq.1");
+    },
+  );
 
-  test("R-TX-13 of the pre-request function, on reads too", async () => {
+  test("R-TX-13 state that the pre-request function leaves is not seen, also after reads", async () => {
     const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreRequest: "left_over.before" });
     for (let i = 0; i < 3; i++) expect((await own.get("/plain")).status).toBe(200);
     // only the statement itself sees it, because the next transaction starts clean
@@ -123,13 +129,13 @@ describe("remains of user-defined code", () => {
     await expectClean(own);
   });
 
-  test("R-TX-13 the number that a plain insert took", async () => {
+  test("R-TX-13 R-TX-13c the sequence value of an insert is not seen by the next caller", async () => {
     expect((await api.post("/plain", { body: { t: "x" } })).status).toBe(201);
     expect((await api.post("/plain", { body: [{ t: "x" }, { t: "y" }] })).status).toBe(201);
     await expectClean();
   });
 
-  test("R-TX-13 the number that a plain insert took and lost", async () => {
+  test("R-TX-13 R-TX-13c the sequence value of a failed insert is not seen by the next caller", async () => {
     await first.sql(
       "create table left_over.unique_one (id serial, t text unique, late int unique deferrable initially deferred); grant all on left_over.unique_one, left_over.unique_one_id_seq to sea_anon",
     );
@@ -146,7 +152,7 @@ describe("remains of user-defined code", () => {
     await expectClean();
   });
 
-  test("R-TX-13 by GraphQL", async () => {
+  test("R-TX-13 state that a trigger leaves in a mutation is not seen by the next caller", async () => {
     expect(await api.gql('mutation { insert_left_over_watched_one(object: {id: 9, kind: "timeout"}) { id } }')).toEqual(
       { data: { insert_left_over_watched_one: { id: 9 } } },
     );
@@ -154,7 +160,7 @@ describe("remains of user-defined code", () => {
     await api.delete("/watched?id=eq.9");
   });
 
-  test("R-TX-13 without prepared statements too, and when functions deallocate them", async () => {
+  test("R-TX-13 state is removed without prepared statements too, and if functions deallocate them", async () => {
     const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
     await own.post("/rpc/soil", { body: { kind: "timeout" } });
     await expectClean(own);
@@ -177,7 +183,7 @@ describe("prepared statements", () => {
   const document = (i: number, padding: number): string =>
     `{ ${Array.from({ length: padding / 20 }, (_, n) => `a${i}_${n}_${"x".repeat(8)}: t`).join(" ")} }`;
 
-  test("R-BND-6 a text that comes once leaves nothing on the backend, one that comes again is kept", async () => {
+  test("R-BND-6 R-BND-6a a text that is used once is not prepared, and a repeated one is", async () => {
     const { own, metric } = await start();
     for (let i = 0; i < 3; i++) await own.gql("{ left_over_plain { id } }");
     const before = await metric("relapi_prepared_statements");
@@ -187,7 +193,7 @@ describe("prepared statements", () => {
     expect(await metric("relapi_prepared_statements")).toBe(before + 1);
   });
 
-  test("R-BND-6 their texts are bounded in bytes, and a long one is never kept", async () => {
+  test("R-BND-6 R-BND-6a prepared texts are limited in bytes, and a long text is never prepared", async () => {
     const { own, metric } = await start({ dbMaxPreparedBytes: 40_000 });
     for (let round = 0; round < 3; round++)
       for (let i = 0; i < 30; i++)
@@ -202,7 +208,7 @@ describe("prepared statements", () => {
   });
 
   test.skipIf(!capabilities.realServer)(
-    "R-BND-6 a connection that has read too many different texts is replaced",
+    "R-BND-6 R-BND-6b a connection that has parsed too many texts is replaced",
     async () => {
       const { own } = await start({ dbMaxPreparedBytes: 4000 });
       const backend = async (): Promise<number> => (await own.post("/rpc/backend")).json();
@@ -214,7 +220,7 @@ describe("prepared statements", () => {
     },
   );
 
-  test("R-BND-6 and in number", async () => {
+  test("R-BND-6 prepared statements are limited in number", async () => {
     const { own } = await start({ dbMaxPreparedStatements: 20 });
     for (let round = 0; round < 2; round++)
       for (let i = 0; i < 40; i++) await own.gql(`{ left_over_plain { b${i}: t } }`);

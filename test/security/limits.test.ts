@@ -134,37 +134,37 @@ const restRows: readonly RestRow[] = [
       ["of a related order", (path: string) => `/voyages?select=vessels(specs)&order=vessels(${path})`],
     ] as const
   ).map(([title, query]): RestRow => [
-    `R-LIM-1 keys of a JSON path ${title} (6)`,
+    `R-LIM-1 the keys of a JSON path ${title} are limited (6)`,
     "maxPathKeys",
     (n) => ["GET", query(`specs${keys(n)}`)],
     "The request has more than 5 keys in a JSON path",
   ]),
   [
-    "R-LIM-1 parameters of a URL",
+    "R-LIM-1 the parameters of a URL are limited",
     "maxParameters",
     (n) => ["GET", `/ports?${list(n, (i) => (i < 2 ? `id=gt.${i}` : `select${i}`), "&")}`],
     "The request has more than 9 parameters",
   ],
   [
-    "R-LIM-1 arguments of a function",
+    "R-LIM-1 the arguments of a function are limited",
     "maxParameters",
     (n) => ["GET", `/rpc/join_words?${list(n, () => "words=a", "&")}`],
     "The request has more than 9 parameters",
   ],
   [
-    "R-LIM-1 terms of an order",
+    "R-LIM-1 the terms of an order are limited",
     "maxOrderTerms",
     (n) => ["GET", `/ports?order=${list(n, () => "id")}`],
     "The request has more than 3 terms in an order",
   ],
   [
-    "R-LIM-1 terms of an embed's order",
+    "R-LIM-1 the terms of an embed's order are limited",
     "maxOrderTerms",
     (n) => ["GET", `/ports?select=vessels(id)&vessels.order=${list(n, () => "id.desc")}`],
     "The request has more than 3 terms in an order",
   ],
   [
-    "R-LIM-1 names in columns",
+    "R-LIM-1 the names in columns are limited",
     "maxColumns",
     (n) => [
       "POST",
@@ -175,57 +175,57 @@ const restRows: readonly RestRow[] = [
     "The request has more than 4 columns",
   ],
   [
-    "R-LIM-1 selected fields, those of embeds among them",
+    "R-LIM-1 the selected fields are limited, including those of embeds",
     "maxSelectFields",
     (n) => ["GET", `/ports?select=id,vessels(${list(n - 1, (i) => `a${i}:id`)})`],
     "The request has more than 5 selected fields",
   ],
   [
-    "R-LIM-1 embeds beside each other",
+    "R-LIM-1 the number of embeds is limited",
     "maxEmbeds",
     (n) => ["GET", `/ports?select=id,${list(n, (i) => `a${i}:vessels(id)`)}`],
     "The request has more than 3 embeds",
   ],
   [
-    "R-LIM-1 embeds inside each other",
+    "R-LIM-1 the depth of embeds is limited",
     "maxRelationDepth",
     (n) => ["GET", `/ports?select=${n === 2 ? "vessels(ports(id))" : "vessels(ports(vessels(id)))"}`],
     "The request has embeds nested deeper than 2 levels",
   ],
   [
-    "R-LIM-1 filters",
+    "R-LIM-1 the filters are limited",
     "maxFilters",
     (n) => ["GET", `/ports?${list(n, () => "id=gt.0", "&")}`],
     "The request has more than 8 conditions",
   ],
   [
-    "R-LIM-1 conditions of logic trees count as filters",
+    "R-LIM-1 the conditions of logic trees count as filters",
     "maxFilters",
     (n) => ["GET", `/ports?id=gt.0&or=(${list(n - 1, () => "id.gt.0")})`],
     "The request has more than 8 conditions",
   ],
   [
-    "R-LIM-1 logic trees inside each other",
+    "R-LIM-1 the depth of logic trees is limited",
     "maxLogicDepth",
     (n) => ["GET", `/ports?and=(${nested(n - 1, "or(", ")", "id.gt.0,id.lt.9")})`],
     "The request has logic trees nested deeper than 3 levels",
   ],
   [
-    "R-LIM-2 a body",
+    "R-LIM-2 the depth of a body is limited",
     "maxJsonDepth",
     (n) => ["POST", "/vessels", `{"name":"Limit","specs":${nested(n - 1, "[", "]")}}`, json],
     "The body is nested deeper than 10 levels",
     "PGRST102",
   ],
   [
-    "R-LIM-2 rows of a body",
+    "R-LIM-2 the depth of a body of rows is limited",
     "maxJsonDepth",
     (n) => ["POST", "/vessels", `[{"name":"Limit","specs":${nested(n - 2, '{"a":', "}", "1")}}]`, json],
     "The body is nested deeper than 10 levels",
     "PGRST102",
   ],
   [
-    "R-LIM-2 a body that is not inspected",
+    "R-LIM-2 the depth of a body with columns is limited",
     "maxJsonDepth",
     (n) => [
       "POST",
@@ -237,21 +237,21 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
-    "R-LIM-2 a body that is an argument",
+    "R-LIM-2 the depth of a body that is an argument is limited",
     "maxJsonDepth",
     (n) => ["POST", "/rpc/raw_json", `{"a":${nested(n - 1, "[", "]")}}`, json],
     "The body is nested deeper than 10 levels",
     "PGRST102",
   ],
   [
-    "R-LIM-3 keys of a body",
+    "R-LIM-3 the keys of a body are limited",
     "maxColumns",
     (n) => ["POST", "/vessels", `{"name":"Limit",${list(n - 1, (i) => `"${NULLABLE[i]}":null`)}}`, json],
     "The body names more than 4 columns",
     "PGRST102",
   ],
   [
-    "R-LIM-3 keys of a long body",
+    "R-LIM-3 the keys of a long body are limited",
     "maxColumns",
     (n) => [
       "POST",
@@ -263,14 +263,14 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
-    "R-LIM-3 columns of CSV",
+    "R-LIM-3 the columns of CSV are limited",
     "maxColumns",
     (n) => ["POST", "/vessels", `${list(n, () => "name")}\n${list(n, () => "Limit")}`, { "content-type": "text/csv" }],
     "The body names more than 4 columns",
     "PGRST102",
   ],
   [
-    "R-LIM-3 columns of CSV whose line does not end",
+    "R-LIM-3 the columns of CSV are limited before the line ends",
     "maxColumns",
     (n) => [
       "POST",
@@ -282,7 +282,7 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
-    "R-LIM-3 fields of a form",
+    "R-LIM-3 the fields of a form are limited",
     "maxColumns",
     (n) => [
       "POST",
@@ -294,7 +294,7 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
-    "R-LIM-3 arguments of a form",
+    "R-LIM-3 the arguments of a form are limited",
     "maxColumns",
     (n) => [
       "POST",
@@ -306,7 +306,7 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
-    "R-LIM-4 claims of a token",
+    "R-LIM-4 the depth of the claims of a token is limited",
     "maxJsonDepth",
     (n) => ["GET", "/ports", undefined, bearer(`{"role":"sea_anon","a":${nested(n - 1, "[", "]")}}`)],
     "The JWT claims are nested deeper than 10 levels",
@@ -331,7 +331,7 @@ describe("REST", () => {
       });
     });
 
-  test("R-LIM-1 what took seconds, or ended as a fault, with the usual limits", async () => {
+  test("R-LIM-1 the usual limits refuse requests that would take seconds or fail internally", async () => {
     const refused = async (
       method: string,
       path: string,
@@ -383,14 +383,14 @@ describe("REST", () => {
     ["conditions of a logic tree", (n) => `or=(${list(n, (i) => `id.eq.${i}`)})`],
     ["logic trees inside each other", (n) => `or=(${nested(n / 4, "not.and(id.gt.0,", ")", "id.lt.9")})`],
   ] as readonly (readonly [string, (n: number) => string])[])(
-    "R-LIM-1 %s: the time grows no faster than the request, where the limits are far (6)",
+    "R-LIM-1 with large limits the time for %s grows at most linearly with the request (6)",
     async (_what, query) => {
       const ask = (n: number) => wide.relApi.rest({ path: `/vessels?${query(n)}` }).catch((error: unknown) => error);
       await requireLinearTime(ask, 1000);
     },
   );
 
-  test("R-ERR-3 what is too complex for PostgreSQL is no fault of the server (6)", async () => {
+  test("R-ERR-3 a statement too complex for PostgreSQL is an error of the client (6)", async () => {
     const deep = (n: number) => wide.relApi.rest({ path: `/vessels?select=id&specs${keys(n)}=is.null` });
     await expect(deep(30_000)).rejects.toMatchObject({ status: 400, code: "54001" });
     await expect(deep(70_000)).rejects.toMatchObject({
@@ -400,7 +400,7 @@ describe("REST", () => {
     });
   });
 
-  test("R-LIM-2 brackets within strings are no levels", async () => {
+  test("R-LIM-2 brackets within strings are not counted as levels", async () => {
     const specs = { text: `${"[".repeat(1000)}\\"${"{".repeat(1000)}`, list: ["\\", '["['] };
     for (const path of ["/vessels?select=specs", "/vessels?columns=name,specs&select=specs"]) {
       const answer = await rest.post(path, {
@@ -415,7 +415,7 @@ describe("REST", () => {
 // --- tokens ---------------------------------------------------------------------------------------------------------
 
 describe("tokens", () => {
-  test("R-AUT-4 G-AUTH-14 a token without exp passes, unless it must have one", async () => {
+  test("R-AUT-4 G-AUTH-14 a token without exp is accepted unless the setting requires it", async () => {
     const strict = await startApi({ logger, jwtRequireExp: true, on: rest.database });
     const headers = bearer({ role: "sea_clerk" });
     expect((await usual.get("/ports", { headers })).status).toBe(200);
@@ -434,7 +434,7 @@ describe("tokens", () => {
     await strict.close();
   });
 
-  test("R-AUT-3 G-AUTH-11 a payload that is said not to be base64url is refused, with and without crit", async () => {
+  test("R-AUT-3 G-AUTH-11 R-AUT-3a a token with b64 false is refused, with and without crit", async () => {
     for (const header of [{ b64: false }, { b64: false, crit: ["b64"] }, { b64: 0 }, { crit: ["b64"] }]) {
       const answer = await usual.get("/ports", { headers: bearer({ role: "sea_clerk" }, { header }) });
       expect([answer.status, answer.json().code], JSON.stringify(header)).toEqual([401, "PGRST301"]);
@@ -444,7 +444,7 @@ describe("tokens", () => {
     ).toBe(200);
   });
 
-  test("G-LIM-2 G-AUTH-16 claims in a text count as well", async () => {
+  test("G-LIM-2 G-AUTH-16 claims in a text are limited in depth", async () => {
     const api = await startApi(
       forGraphql({
         logger,
@@ -482,7 +482,7 @@ describe("tokens", () => {
     ],
     ["a header that is none", { headers: { authorization: "Basic eDp5" } }, "Malformed Authorization header"],
   ] as const)
-    test(`G-WS-10 the close says why: ${title}`, async () => {
+    test(`G-WS-10 the reason for closing the connection is sent: ${title}`, async () => {
       const socket = await openSocket(usualGraphql);
       socket.send({ type: "connection_init", payload });
       expect(await socket.closed).toEqual({ code: 4403, reason: `Forbidden: ${reason}` });
@@ -520,7 +520,7 @@ type GraphqlRow = readonly [
 
 const graphqlRows: readonly GraphqlRow[] = [
   [
-    "G-LIM-2 levels of a body",
+    "G-LIM-2 the depth of a body is limited",
     "maxJsonDepth",
     (n) =>
       asBody("query ($d: jsonb) { profile(where: {doc: {_contains: $d}}) { id } }", {
@@ -529,20 +529,20 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the request is nested deeper than 10 levels",
   ],
   [
-    "G-LIM-3 bytes of a document",
+    "G-LIM-3 the bytes of a document are limited",
     "maxDocumentBytes",
     (n) => asBody("{ artist { id } } #é".padEnd(n - 1, "x")),
     "the document is larger than 2000 bytes",
     "$.query",
   ],
   [
-    "G-LIM-3 levels of a document",
+    "G-LIM-3 G-LIM-3a the depth of a document is limited",
     "maxDocumentDepth",
     (n) => asBody(`{ artist ${deepRows(n - 1, "albums")} }`),
     "the operation selects fields nested deeper than 8 levels",
   ],
   [
-    "G-LIM-3 levels of a document, in fragments",
+    "G-LIM-3 G-LIM-3a the depth of a document is limited with fragments",
     "maxDocumentDepth",
     (n) =>
       asBody(
@@ -551,25 +551,25 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation selects fields nested deeper than 8 levels",
   ],
   [
-    "G-LIM-3 root fields",
+    "G-LIM-3 G-LIM-3a the root fields are limited",
     "maxRootFields",
     (n) => asBody(`{ ${list(n, (i) => (i === 0 ? "artist { id }" : `a${i}: __typename`), " ")} }`),
     "the operation has more than 4 root fields",
   ],
   [
-    "G-LIM-3 root fields of a fragment",
+    "G-LIM-3 G-LIM-3a the root fields of fragments are limited",
     "maxRootFields",
     (n) => asBody(`{ ${list(n - 2, () => "...A", " ")} __typename ...A } fragment A on query_root { artist { id } }`),
     "the operation has more than 4 root fields",
   ],
   [
-    "G-LIM-3 aliases",
+    "G-LIM-3 G-LIM-3a the aliases are limited",
     "maxAliases",
     (n) => asBody(`{ artist { ${list(n, (i) => `a${i}: id`, " ")} } }`),
     "the operation has more than 4 aliases",
   ],
   [
-    "G-LIM-3 fields",
+    "G-LIM-3 G-LIM-3a the fields are limited",
     "maxDocumentFields",
     (n) =>
       asBody(
@@ -578,7 +578,7 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 12 fields",
   ],
   [
-    "G-LIM-4 conditions",
+    "G-LIM-4 the conditions are limited",
     "maxFilters",
     (n) =>
       asBody(WHERE, {
@@ -593,13 +593,13 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 8 conditions",
   ],
   [
-    "G-LIM-4 conditions that say nothing",
+    "G-LIM-4 empty conditions count as conditions",
     "maxFilters",
     (n) => asBody(WHERE, { w: { _or: Array.from({ length: n - 1 }, () => ({})) } }),
     "the operation has more than 8 conditions",
   ],
   [
-    "G-LIM-4 relationships of conditions",
+    "G-LIM-4 the relationships of conditions are limited",
     "maxRelatedConditions",
     (n) =>
       asBody(
@@ -608,19 +608,19 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 3 relationships in its conditions",
   ],
   [
-    "G-LIM-4 relationships inside each other",
+    "G-LIM-4 the depth of relationships in conditions is limited",
     "maxRelationDepth",
     (n) => asBody(WHERE, { w: deepCondition(n) }),
     "the operation has more than 2 levels of relationships in a condition",
   ],
   [
-    "G-LIM-4 terms of an order",
+    "G-LIM-4 the terms of an order are limited",
     "maxOrderTerms",
     (n) => asBody(`{ artist(order_by: [${list(n, () => "{id: asc}")}]) { id } }`),
     "the operation has more than 3 terms in an order_by",
   ],
   [
-    "G-LIM-4 items of a list",
+    "G-LIM-4 the items of a list in a variable are limited",
     "maxListItems",
     (n) =>
       asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", {
@@ -630,14 +630,14 @@ const graphqlRows: readonly GraphqlRow[] = [
     "$.selectionSet.artist.args.where.id._in",
   ],
   [
-    "G-LIM-4 items of a list in the document",
+    "G-LIM-4 the items of a list in the document are limited",
     "maxListItems",
     (n) => asBody(`{ artist(where: {id: {_nin: [${list(n, String)}]}}) { id } }`),
     "the operation has more than 20 items in a list of values",
     "$.selectionSet.artist.args.where.id._nin",
   ],
   [
-    "G-LIM-4 values to insert",
+    "G-LIM-4 the values to insert are limited",
     "maxInsertValues",
     (n) =>
       asBody(
@@ -652,7 +652,7 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 6 values to insert",
   ],
   [
-    "G-LIM-4 values to insert, in the document and nested",
+    "G-LIM-4 the values to insert are limited in the document and in nested inserts",
     "maxInsertValues",
     (n) =>
       asBody(
@@ -661,7 +661,7 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 6 values to insert",
   ],
   [
-    "G-LIM-4 statements that write, nested ones included",
+    "G-LIM-4 the writing statements are limited, including nested ones",
     "maxWriteStatements",
     (n) =>
       asBody(`mutation {
@@ -672,32 +672,32 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 4 statements that write",
   ],
   [
-    "G-LIM-4 keys of a JSON path",
+    "G-LIM-4 the keys of a JSON path are limited",
     "maxPathKeys",
     (n) => asBody("query ($p: String) { artist { stats(path: $p) } }", { p: list(n, () => "a", ".") }),
     "the operation has more than 5 keys in a JSON path",
     "$.selectionSet.artist.selectionSet.stats.args.path",
   ],
   [
-    "G-LIM-5 introspection",
+    "G-LIM-5 the depth of introspection is limited",
     "maxIntrospectionDepth",
     (n) => asBody(`{ __type(name: "artist") { ${nested(n, "fields { type { ", " } }", "name")} } }`),
     "the operation has more than 2 lists of fields inside each other in introspection",
   ],
   [
-    "G-LIM-5 types of introspection",
+    "G-LIM-5 the types of introspection are limited",
     "maxIntrospectionLists",
     (n) => asBody(`{ ${list(n, (i) => `t${i}: __type(name: "artist") { name }`)} }`),
     "the operation has more than 3 lists of types and fields in its introspection",
   ],
   [
-    "G-LIM-5 lists of introspection",
+    "G-LIM-5 the lists of introspection are limited",
     "maxIntrospectionLists",
     (n) => asBody(`{ __schema { ${list(n - 2, (i) => `t${i}: types { name }`)} types { fields { name } } } }`),
     "the operation has more than 3 lists of types and fields in its introspection",
   ],
   [
-    "G-LIM-2 bytes of variables",
+    "G-LIM-2 G-LIM-2a the bytes of variables are limited",
     "maxVariablesBytes",
     (n) => {
       const query = `{ artist { id } } #${"x".repeat(1000)}"`;
@@ -708,7 +708,7 @@ const graphqlRows: readonly GraphqlRow[] = [
     "$.variables",
   ],
   [
-    "G-LIM-6 requests of a batch",
+    "G-LIM-6 the requests of a batch are limited",
     "maxBatchEntries",
     (n) => JSON.stringify(Array.from({ length: n }, () => ({ query: "{ __typename }" }))),
     "the batch has more than 4 requests",
@@ -725,7 +725,7 @@ const INTROSPECTION = `query IntrospectionQuery { __schema { queryType { name } 
   fragment InputValue on __InputValue { name description type { ...TypeRef } defaultValue isDeprecated deprecationReason }
   fragment TypeRef on __Type { kind name ${nested(9, "ofType { kind name ", "}")} }`;
 
-describe("G-LIM-4 lists that a variable holds are counted in each request, also where the plan is known", () => {
+describe("G-LIM-4 the items of a list in a variable are counted in each request, also with a cached plan", () => {
   const refused = "the operation has more than 6 values to insert";
   const one =
     "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }";
@@ -737,12 +737,12 @@ describe("G-LIM-4 lists that a variable holds are counted in each request, also 
     return answer.errors?.[0].message ?? Object.keys(answer.data).join();
   };
 
-  test("one", async () => {
+  test("the limit applies to one list", async () => {
     for (const count of [2, 3, 1, 3, 2])
       expect(await send(one, { o: rows(count) })).toBe(count > 2 ? refused : "insert_artist");
   });
 
-  test("two of an operation together", async () => {
+  test("the limit applies to two lists of an operation together", async () => {
     for (const [a, b] of [
       [1, 1],
       [2, 1],
@@ -753,7 +753,7 @@ describe("G-LIM-4 lists that a variable holds are counted in each request, also 
       expect(await send(two, { a: rows(a), b: rows(b) })).toBe(a + b > 2 ? refused : "a,b");
   });
 
-  test("what is refused for another reason is not counted", async () => {
+  test("an operation that is refused for another reason is not counted", async () => {
     for (let i = 0; i < 9; i++) expect(await send(one, { o: [{ id: [1], name: "x" }] })).not.toBe(refused);
     expect(await send(one, { o: rows(2) })).toBe("insert_artist");
   });
@@ -771,7 +771,7 @@ describe("GraphQL", () => {
       });
     });
 
-  test("G-LIM-2 claims of a token", async () => {
+  test("G-LIM-2 the depth of the claims of a token is limited", async () => {
     const ask = (levels: number): Promise<Answer> =>
       post(graphql, asBody("{ artist { id } }"), bearer(`{"role":"music_reader","a":${nested(levels - 1, "[", "]")}}`));
     expect((await ask(10)).json().data.artist).toHaveLength(4);
@@ -787,7 +787,7 @@ describe("GraphQL", () => {
     });
   });
 
-  test("G-LIM-2 G-WS-8 a message of a socket", async () => {
+  test("G-LIM-2 G-WS-8 the depth of a message of a socket is limited", async () => {
     const socket = await openSocket(graphql);
     await socket.init();
     socket.send({
@@ -807,7 +807,7 @@ describe("GraphQL", () => {
     });
   });
 
-  test("G-LIM-3 what took seconds, with the usual limits", async () => {
+  test("G-LIM-3 the usual limits refuse operations that would take seconds", async () => {
     const refused = async (body: string): Promise<unknown> => (await post(usualGraphql, body)).json().errors[0].message;
     const refusedSoon = async (body: (n: number) => string, n: number): Promise<unknown> =>
       (await soon((size) => post(usualGraphql, body(size)), n)).json().errors[0].message;
@@ -834,7 +834,7 @@ describe("GraphQL", () => {
     expect(await refused(asBody(bomb))).toBe("the operation has more than 1000 root fields");
   });
 
-  test("G-LIM-2 a value counts in each place where it is used, whether the plan is kept or not", async () => {
+  test("G-LIM-2 G-LIM-2a a value counts at each use, with and without a cached plan", async () => {
     const ask = (uses: number, length: number) =>
       post(
         graphql,
@@ -867,7 +867,7 @@ describe("GraphQL", () => {
     }
   });
 
-  test("G-LIM-4 as many items as are usual, and where one of them is wrong", async () => {
+  test("G-LIM-4 a usual number of items is accepted, and an invalid item is reported", async () => {
     const answer = await post(
       usualGraphql,
       asBody("query ($v: [Int!]) { artist(where: {id: {_in: $v}}) { id } }", {
@@ -885,7 +885,7 @@ describe("GraphQL", () => {
     });
   });
 
-  test("G-LIM-3 G-LIM-5 the introspection of tools is well within the usual limits", async () => {
+  test("G-LIM-3 G-LIM-5 the introspection of tools is within the usual limits", async () => {
     const { __schema } = (await post(usualGraphql, asBody(INTROSPECTION))).json().data;
     expect(__schema.queryType.name).toBe("query_root");
   });
@@ -903,7 +903,7 @@ describe("batches", () => {
     ],
   };
 
-  test("G-LIM-6 entries after too many bytes are refused, and not run", async () => {
+  test("G-LIM-6 requests of a batch after the limit of bytes are refused and do not run", async () => {
     const large = { query: "{ __schema { types { name kind description } } }" };
     const write = {
       query: 'mutation { update_artist(where: {id: {_eq: 1}}, _set: {country: "XX"}) { affected_rows } }',
@@ -950,7 +950,7 @@ describe("batches", () => {
     api = await startApi(forGraphql({ logger, on: rest.database, parts: [counting] }));
   });
 
-  test("G-LIM-6 large answers go out one after another, whole and in order", async () => {
+  test("G-LIM-6 G-LIM-6a large responses of a batch are sent one after another, complete and in order", async () => {
     const answer = await api.post("/v1/graphql", { headers, body });
     expect([answer.status, answer.headers["content-type"], answer.headers["transfer-encoding"]]).toEqual([
       200,
@@ -962,7 +962,7 @@ describe("batches", () => {
     expect(answers.every(({ data }: any, i: number) => data[`a${i}`][0].text.length === PAGE_BYTES)).toBe(true);
   });
 
-  test("G-LIM-6 while a client does not read, the entries that it has no room for do not run", async () => {
+  test("G-LIM-6 G-LIM-6a while a client does not read, the remaining requests of a batch do not run", async () => {
     runs = 0;
     const unread = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = send({ port: api.port, method: "POST", path: "/v1/graphql", headers }, (incoming) =>
@@ -980,8 +980,7 @@ describe("batches", () => {
   });
 });
 
-// --- what SQL says of an answer
-// ----------------------------------------------------------------------------------------
+// --- headers set by SQL ---------------------------------------------------------------------------------------------
 
 describe("headers set by SQL", () => {
   const OF_THE_CONNECTION = [
@@ -997,7 +996,7 @@ describe("headers set by SQL", () => {
     "Proxy-Authorization",
   ];
 
-  test("R-GUC-5 those of the connection are left out, with a warning", async () => {
+  test("R-GUC-5 headers of the connection that SQL sets are left out with a warning", async () => {
     for (const name of OF_THE_CONNECTION) {
       warnings.length = 0;
       const headers = JSON.stringify([
@@ -1023,7 +1022,7 @@ describe("headers set by SQL", () => {
     }
   });
 
-  test("R-GUC-5 R-ERR-5 those of a raised error too", async () => {
+  test("R-GUC-5 R-ERR-5 headers of the connection in a raised error are left out with a warning", async () => {
     for (const name of OF_THE_CONNECTION) {
       const message = JSON.stringify({ code: "X1", message: "no" });
       const detail = JSON.stringify({ status: 419, headers: { [name]: "chunked", "X-Kept": "yes" } });
@@ -1037,7 +1036,7 @@ describe("headers set by SQL", () => {
     }
   });
 
-  test("R-GUC-3 R-GUC-5 statuses that have no body have none, and the connection goes on", async () => {
+  test("R-GUC-3 R-GUC-5 R-GUC-5a a status without a body has none, and the connection stays usable", async () => {
     for (const status of [204, 205, 304]) {
       const answer = await usual.post("/rpc/answer_status", { body: { status: String(status) } });
       expect([answer.status, answer.bytes.length], String(status)).toEqual([status, 0]);

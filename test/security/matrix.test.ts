@@ -30,7 +30,7 @@ const CALLERS = {
 
 type Caller = keyof typeof CALLERS;
 
-// --- what comes of them ---------------------------------------------------------------------------------------------
+// --- outcomes -------------------------------------------------------------------------------------------------------
 
 interface Seen {
   /** The value of `current_user`. */
@@ -234,5 +234,6 @@ for (const { name, options, outcomes } of CONFIGURATIONS)
     });
     for (const surface of SURFACES)
       for (const caller of Object.keys(CALLERS) as Caller[])
-        test(`${RULES[caller]} ${caller}, ${surface.name}`, () => surface.ask(api, CALLERS[caller], outcomes[caller]));
+        test(`${RULES[caller]} ${surface.name} has the expected response for the caller: ${caller}`, () =>
+          surface.ask(api, CALLERS[caller], outcomes[caller]));
   });

@@ -37,7 +37,7 @@ for (const load of LOADS) {
   if (load.small === undefined) continue;
   const { scale, answers } = load.small;
   test.skipIf(!capabilities.realServer || capabilities.version < 14)(
-    `G-HTTP-15 a small part is answered, and the server goes on: ${load.name}`,
+    `G-HTTP-15 a part of the requests is answered, and the server continues: ${load.name}`,
     async () => {
       const figures = await (await serverFor(load.connections)).measure(load, scale);
       expect(figures.held, "the server's own figures, which it has if it did not end").toBeDefined();

@@ -97,20 +97,20 @@ cases(api, [
   },
   {
     ...reader,
-    title: "G-PRM-8 the smaller limit counts",
+    title: "G-PRM-8 the smaller of the request's and the permission's limit applies",
     request: "GET /album?select=id&order=id&limit=1",
     answer: [{ id: 2 }],
   },
   {
     headers: { ...reader.headers, prefer: "count=exact" },
-    title: "G-PRM-7 a count counts visible rows",
+    title: "G-PRM-7 a count includes only visible rows",
     request: "GET /album?select=id&limit=1",
     status: 206,
     responseHeaders: { "content-range": "0-0/4" },
   },
   {
     headers: { ...reader.headers, prefer: "count=exact" },
-    title: "G-PRM-7 so does HEAD",
+    title: "G-PRM-7 the count of HEAD includes only visible rows",
     request: "HEAD /album",
     responseHeaders: { "content-range": "0-2/4" },
     status: 206,
@@ -118,31 +118,61 @@ cases(api, [
   {
     ...reader,
     ...denied,
-    title: "G-PRM-6 a column that is not permitted, in select",
+    title: "G-PRM-6 a column without permission is refused in select",
     request: "GET /album?select=price",
   },
-  { ...reader, ...denied, title: "G-PRM-6 in a filter", request: "GET /album?select=id&price=gt.10" },
   {
     ...reader,
     ...denied,
-    title: "G-PRM-6 in a logical filter",
+    title: "G-PRM-6 a column without permission is refused in a filter",
+    request: "GET /album?select=id&price=gt.10",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a column without permission is refused in a logic tree",
     request: "GET /album?select=id&or=(id.eq.1,not.and(price.gt.10,id.gt.0))",
   },
-  { ...reader, ...denied, title: "G-PRM-6 in an order", request: "GET /album?select=id&order=price" },
-  { ...reader, ...denied, title: "G-PRM-6 behind a cast and a path", request: "GET /album?select=id,x:price::text" },
-  { ...reader, ...denied, title: "G-PRM-6 a table without permission", request: "GET /specimen" },
-  { ...reader, ...denied, title: "G-PRM-6 a view over permitted tables", request: "GET /artist_total" },
-  { ...reader, ...denied, title: "G-PRM-6 aggregates", request: "GET /album?select=count()" },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a column without permission is refused in an order",
+    request: "GET /album?select=id&order=price",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a column without permission is refused with a cast",
+    request: "GET /album?select=id,x:price::text",
+  },
+  { ...reader, ...denied, title: "G-PRM-6 a table without permission is refused", request: "GET /specimen" },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a view without permission over permitted tables is refused",
+    request: "GET /artist_total",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 an aggregate without permission is refused",
+    request: "GET /album?select=count()",
+  },
   {
     ...as("counter", "1"),
-    title: "G-PRM-6 aggregates where they are allowed",
+    title: "G-PRM-6 a permitted aggregate counts visible rows",
     request: "GET /album?select=count()",
     answer: [{ count: 2 }],
   },
-  { ...reader, ...denied, title: "G-PRM-6 an aggregate in an embed", request: "GET /artist?select=id,album(count())" },
   {
     ...reader,
-    title: "G-PRM-7 embeds have the filter of their table, both ways",
+    ...denied,
+    title: "G-PRM-6 an aggregate without permission is refused in an embed",
+    request: "GET /artist?select=id,album(count())",
+  },
+  {
+    ...reader,
+    title: "G-PRM-7 a to-one embed applies the filter of its table",
     request: "GET /album?select=id,artist(name)&order=id",
     answer: [
       { id: 2, artist: { name: "Abba" } },
@@ -152,7 +182,7 @@ cases(api, [
   },
   {
     ...reader,
-    title: "G-PRM-7 embedded lists",
+    title: "G-PRM-7 a to-many embed applies the filter of its table",
     request: "GET /artist?select=id,album(id)&order=id",
     answer: [
       { id: 1, album: [{ id: 2 }] },
@@ -162,94 +192,129 @@ cases(api, [
   },
   {
     ...reader,
-    title: "G-PRM-7 inner embeds drop rows by their visible related rows",
+    title: "G-PRM-7 an inner embed removes rows without a visible related row",
     request: "GET /artist?select=id,album!inner()&order=id",
     answer: [{ id: 1 }, { id: 3 }],
   },
   {
     ...reader,
-    title: "G-PRM-7 null tests of embeds",
+    title: "G-PRM-7 a null filter on an embed regards visible related rows",
     request: "GET /artist?select=id,album()&album=is.null",
     answer: [{ id: 4 }],
   },
-  { ...reader, ...denied, title: "G-PRM-6 an embed's column", request: "GET /artist?select=id,album(price)" },
   {
     ...reader,
     ...denied,
-    title: "G-PRM-6 a filter of an embed",
-    request: "GET /artist?select=id,album(id)&album.price=gt.1",
+    title: "G-PRM-6 a column without permission is refused in an embed",
+    request: "GET /artist?select=id,album(price)",
   },
-  { ...reader, ...denied, title: "G-PRM-6 spread embeds", request: "GET /album?select=id,...artist(country)" },
   {
     ...reader,
-    title: "G-PRM-7 spread embeds of visible rows",
+    ...denied,
+    title: "G-PRM-6 a column without permission is refused in a filter on an embed",
+    request: "GET /artist?select=id,album(id)&album.price=gt.1",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 a column without permission is refused in a spread",
+    request: "GET /album?select=id,...artist(country)",
+  },
+  {
+    ...reader,
+    title: "G-PRM-7 a spread shows only visible related rows",
     request: "GET /album?select=id,...artist(name)&id=eq.3",
     answer: [{ id: 3, name: null }],
   },
   {
     ...reader,
     ...denied,
-    title: "G-PRM-6 an embed of a table without permission",
+    title: "G-PRM-6 an embed of a table without permission is refused",
     request: "GET /person?select=id,passport(number)",
   },
   {
     ...reader,
     ...denied,
-    title: "G-PRM-6 a way through a junction without permission",
+    title: "G-PRM-6 an embed through a junction without permission is refused",
     request: "GET /playlist?select=name,song(title)",
   },
   {
     ...as("listener"),
-    title: "G-PRM-6 a way through a junction that may be read",
+    title: "G-PRM-6 an embed through a permitted junction is answered",
     request: "GET /playlist?select=name,song(title)&id=eq.1",
     answer: [{ name: "Morning", song: [{ title: "One" }, { title: "Two" }] }],
   },
   {
     ...reader,
-    title: "G-CF-6 a computed field that is permitted",
+    title: "G-CF-6 a permitted computed field is answered",
     request: "GET /person?select=id,person_title&id=eq.1",
     answer: [{ id: 1, person_title: "Dear Ann" }],
   },
-  { ...reader, ...denied, title: "G-CF-6 one that is not", request: "GET /person?select=id,person_score" },
   {
     ...reader,
     ...denied,
-    title: "G-CF-6 one that the metadata does not list",
-    request: "GET /person?select=id,person_card",
+    title: "G-CF-6 a computed field without permission is refused",
+    request: "GET /person?select=id,person_score",
   },
-  { ...reader, ...denied, title: "G-CF-6 nor in a filter", request: "GET /person?select=id&person_score=gt.1" },
   {
     ...reader,
-    title: "G-PRM-7 G-FN-8 rows of a function",
+    ...denied,
+    title: "G-CF-6 a computed field that the metadata does not list is refused",
+    request: "GET /person?select=id,person_card",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-CF-6 a computed field without permission is refused in a filter",
+    request: "GET /person?select=id&person_score=gt.1",
+  },
+  {
+    ...reader,
+    title: "G-PRM-7 G-FN-8 the rows of a function have the filter of their table",
     request: "GET /rpc/search_albums?term=a&select=id&order=id",
     answer: [{ id: 2 }, { id: 4 }, { id: 5 }],
   },
   {
     ...reader,
     ...denied,
-    title: "G-FN-8 columns of a function's rows",
+    title: "G-FN-8 a column without permission is refused in the rows of a function",
     request: "GET /rpc/search_albums?term=a&select=price",
   },
-  { ...reader, ...denied, title: "G-FN-8 a function that the metadata does not list", request: "GET /rpc/live_albums" },
-  { ...reader, ...denied, title: "G-FN-8 a function of values", request: "GET /rpc/scalar_answer" },
   {
     ...reader,
     ...denied,
-    title: "G-FN-8 a function that writes",
+    title: "G-FN-8 a function that the metadata does not list is refused",
+    request: "GET /rpc/live_albums",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-FN-8 a function of scalar values without permission is refused",
+    request: "GET /rpc/scalar_answer",
+  },
+  {
+    ...reader,
+    ...denied,
+    title: "G-FN-8 a function that writes is refused without permission",
     request: "POST /rpc/sell_album",
     body: { album_id: 1 },
   },
   {
     ...owner,
-    title: "G-FN-8 for the roles listed",
+    title: "G-FN-8 a function that writes is answered for the listed roles",
     request: "POST /rpc/sell_album",
     body: { album_id: 1 },
     check: (answer) => expect(answer.json()).toMatchObject({ id: 1, sold: 4 }),
   },
-  { ...owner, title: "G-FN-8 a listed function of values", request: "GET /rpc/scalar_answer", answer: 42 },
+  {
+    ...owner,
+    title: "G-FN-8 a function of scalar values is answered if it is listed",
+    request: "GET /rpc/scalar_answer",
+    answer: 42,
+  },
   {
     ...representation,
-    title: "G-PRE-1 G-PRM-9 an insert has the presets and the check",
+    title: "G-PRE-1 G-PRM-9 an insert applies the column presets and the check",
     request: "POST /album?select=title,artist_id",
     body: { title: "x", price: 1 },
     status: 201,
@@ -257,7 +322,7 @@ cases(api, [
   },
   {
     ...owner,
-    title: "G-PRM-9 a check that fails",
+    title: "G-PRM-9 an insert that violates the check is refused",
     request: "POST /album",
     body: { title: "x", price: 0 },
     status: 403,
@@ -266,28 +331,34 @@ cases(api, [
   {
     ...owner,
     ...denied,
-    title: "G-PRE-2 a preset column is not the caller's",
+    title: "G-PRE-2 an insert may not set a column that has a preset",
     request: "POST /album",
     body: { title: "x", price: 1, artist_id: 2 },
   },
   {
     ...owner,
     ...denied,
-    title: "G-PRM-6 nor a column that is not listed",
+    title: "G-PRM-6 an insert may not set a column without permission",
     request: "POST /album",
     body: { title: "x", price: 1, sold: 2 },
   },
-  { ...reader, ...denied, title: "G-PRM-6 no right to insert", request: "POST /album", body: { title: "x" } },
+  {
+    ...reader,
+    ...denied,
+    title: "G-PRM-6 an insert without permission is refused",
+    request: "POST /album",
+    body: { title: "x" },
+  },
   {
     headers: { ...as("blind").headers, prefer: "return=representation" },
     ...denied,
-    title: "G-PRM-6 what was written is not for a role that may not read",
+    title: "G-PRM-6 a representation is refused for a role without select permission",
     request: "POST /album",
     body: { title: "x", artist_id: 1 },
   },
   {
     ...as("blind"),
-    title: "G-PRM-6 writing without reading",
+    title: "G-PRM-6 an insert without a representation needs no select permission",
     request: "POST /album",
     body: { title: "x", artist_id: 1 },
     status: 201,
@@ -295,42 +366,58 @@ cases(api, [
   },
   {
     ...representation,
-    title: "G-PRM-9 an update has filter, check and presets",
+    title: "G-PRM-9 an update applies the filter, the check and the presets",
     request: "PATCH /album?id=in.(1,3)&select=id,title,live",
     body: { title: "t" },
     answer: [{ id: 1, title: "t", live: false }],
   },
-  { ...owner, title: "G-PRM-9 an update's check", request: "PATCH /album?id=eq.1", body: { price: 100 }, status: 403 },
+  {
+    ...owner,
+    title: "G-PRM-9 an update that violates the check is refused",
+    request: "PATCH /album?id=eq.1",
+    body: { price: 100 },
+    status: 403,
+  },
   {
     ...owner,
     ...denied,
-    title: "G-PRM-6 an update's columns",
+    title: "G-PRM-6 an update of a column without permission is refused",
     request: "PATCH /album?id=eq.1",
     body: { artist_id: 2 },
   },
   {
     ...representation,
-    title: "G-PRM-9 a deletion has the filter",
+    title: "G-PRM-9 a delete applies the filter",
     request: "DELETE /album?select=id",
     answer: [{ id: 1 }, { id: 2 }],
   },
   {
     ...as("blind"),
     ...denied,
-    title: "G-PRM-6 a condition on columns that may not be read",
+    title: "G-PRM-6 a delete with a filter on an unreadable column is refused",
     request: "DELETE /album?price=gt.0",
   },
-  { ...as("blind"), title: "G-PRM-6 a deletion without looking", request: "DELETE /album", status: 204 },
-  { ...as("backend"), ...denied, title: "G-PRM-11 backend-only", request: "DELETE /album" },
+  {
+    ...as("blind"),
+    title: "G-PRM-6 a delete without a filter needs no select permission",
+    request: "DELETE /album",
+    status: 204,
+  },
+  {
+    ...as("backend"),
+    ...denied,
+    title: "G-PRM-11 a backend-only permission is refused without the header",
+    request: "DELETE /album",
+  },
   {
     headers: { ...as("backend").headers, "x-session-use-backend-only-permissions": "true" },
-    title: "G-PRM-11 backend-only with the header",
+    title: "G-PRM-11 a backend-only permission is granted with the header",
     request: "DELETE /album",
     status: 204,
   },
   {
     headers: { ...owner.headers, prefer: "resolution=merge-duplicates,return=representation" },
-    title: "G-UPS-3 G-UPS-4 an upsert by both permissions",
+    title: "G-UPS-3 G-UPS-4 an upsert applies the insert and the update permission",
     request: "POST /album?select=id,title,live",
     body: [
       { id: 1, title: "t", price: 5 },
@@ -341,7 +428,7 @@ cases(api, [
   },
   {
     ...as("mixed", "1"),
-    title: "G-PRM-14 cells of inherited roles",
+    title: "G-PRM-14 an inherited role sees cells by the filter of each parent",
     request: "GET /album?select=id,price&order=id&limit=3",
     answer: [
       { id: 1, price: 12.5 },
@@ -351,7 +438,7 @@ cases(api, [
   },
   {
     ...as("mixed", "1"),
-    title: "G-PRM-14 cells of inherited roles in filters, in orders and by the star",
+    title: "G-PRM-14 hidden cells of an inherited role are null in filters, orders and by a star",
     request: "GET /album?price=gt.0&order=price.desc",
     check: (answer) =>
       expect(answer.json().map((row: { id: number; sold: number }) => [row.id, row.sold])).toEqual([
@@ -361,13 +448,13 @@ cases(api, [
   },
   {
     ...as("owner"),
-    title: "G-FIL-7 a missing session variable",
+    title: "G-FIL-7 a missing session variable is an error",
     request: "GET /album",
     status: 400,
     check: (answer) => expect(answer.json().message).toContain("x-session-artist-id"),
   },
   {
-    title: "G-PRM-1 the administrator has everything",
+    title: "G-PRM-1 the administrator sees every column",
     headers: { "x-session-admin-secret": adminSecret },
     request: "GET /album?select=price&id=eq.1",
     answer: [{ price: 12.5 }],
@@ -380,7 +467,7 @@ cases(api, [
   },
 ]);
 
-test("G-PRM-3 without the option REST goes by the grants of the database", async () => {
+test("G-PRM-3 without the option REST follows the grants of the database", async () => {
   const plain = await startApi(
     forGraphql({
       on: api.database,
@@ -394,7 +481,7 @@ test("G-PRM-3 without the option REST goes by the grants of the database", async
   expect(await plain.gql("{ song { id } }", {}, asAdmin("music_reader"))).toEqual({ data: { song: [{ id: 1 }] } });
 });
 
-test("G-PRM-9 G-UPS-4 an upsert through a view, which has no system columns, checked with a computed field", async () => {
+test("G-PRM-9 G-UPS-4 an upsert through a view without system columns is checked with a computed field", async () => {
   await api.sql(`create view album_sheet as select id, artist_id, title, price from album;
     create function sheet_cost(sheet album_sheet) returns text language sql stable as $$ select sheet.title || ' ' || sheet.price $$`);
   const sheet = await startApi(

@@ -328,14 +328,14 @@ const surfaces: readonly (readonly [title: string, api: TestApi, acting: string]
   ["permissions of the metadata", byMetadata, "reader"],
 ];
 
-describe.each(surfaces)("by %s", (_title, api, acting) => {
+describe.each(surfaces)("names by %s", (_title, api, acting) => {
   const send = (place: Place, name: string): Promise<Answer> =>
     api.request(place.method ?? "GET", place.path(quoted(name)), {
       headers: { ...asAdmin(acting), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
       body: place.body?.(name),
     });
 
-  test.each(PLACES)("R-NAM-1 R-NAM-2 a name that does not exist: $title", async (place) => {
+  test.each(PLACES)("R-NAM-1 R-NAM-1a R-NAM-2 an unknown name is refused like a hidden one: $title", async (place) => {
     for (const name of HOSTILE) {
       if (name === "count" && place.counts === true && api === byGrants) continue;
       const answer = await send(place, name);
@@ -351,7 +351,7 @@ describe.each(surfaces)("by %s", (_title, api, acting) => {
     }
   });
 
-  test("R-CMP-1 a computed field is called by its schema", async () => {
+  test("R-CMP-1 a computed field is called with its schema", async () => {
     // a function of the row receives all of its columns
     const get = async (path: string) =>
       (await api.get(path, { headers: asAdmin(api === byGrants ? fullRole : acting) })).json();
@@ -384,23 +384,26 @@ describe("R-NAM-7 system columns (F4)", () => {
     ...(/^(?:ctid|tableoid)$/.test(name) ? [`/note?select=id,account(${name})&order=account(${name})`] : []),
   ];
 
-  test.each(everyone)("who may read the table by %s may read them", async (_title, api, may, mayNot) => {
-    for (const name of SYSTEM)
-      for (const path of paths(name)) {
-        const answer = await api.get(path, { headers: asAdmin(may) });
-        expect(answer.status, `${path}: ${answer.text}`).toBe(200);
-        if (path.startsWith("/account?select=id,ctid")) expect(answer.json()).toEqual([{ id: 1, ctid: "(0,1)" }]);
-        for (const other of mayNot) {
-          const refused = await api.get(path, { headers: asAdmin(other) });
-          expect([refused.status, refused.json().code], `${path} as ${other}`).toEqual([403, "42501"]);
+  test.each(everyone)(
+    "a caller who may read the whole table by %s may read system columns",
+    async (_title, api, may, mayNot) => {
+      for (const name of SYSTEM)
+        for (const path of paths(name)) {
+          const answer = await api.get(path, { headers: asAdmin(may) });
+          expect(answer.status, `${path}: ${answer.text}`).toBe(200);
+          if (path.startsWith("/account?select=id,ctid")) expect(answer.json()).toEqual([{ id: 1, ctid: "(0,1)" }]);
+          for (const other of mayNot) {
+            const refused = await api.get(path, { headers: asAdmin(other) });
+            expect([refused.status, refused.json().code], `${path} as ${other}`).toEqual([403, "42501"]);
+          }
         }
-      }
-    const [row] = (await api.get("/account?select=tableoid::regclass&id=eq.1", { headers: asAdmin(may) })).json();
-    expect(row).toEqual({ tableoid: "account" });
-  });
+      const [row] = (await api.get("/account?select=tableoid::regclass&id=eq.1", { headers: asAdmin(may) })).json();
+      expect(row).toEqual({ tableoid: "account" });
+    },
+  );
 
   test.each(everyone)(
-    "by %s they are in no *, on no view and not in the result of a function",
+    "by %s system columns are not in a star, a view or the result of a function",
     async (_title, api, may) => {
       const get = async (path: string) => (await api.get(path, { headers: asAdmin(may) })).json();
       expect(Object.keys((await get("/account"))[0])).toEqual(["id", "name", "secret", "owner"]);
@@ -416,7 +419,7 @@ describe("R-NAM-7 system columns (F4)", () => {
     },
   );
 
-  test("a version from xmin is compared by a write, and contained in its result", async () => {
+  test("R-NAM-7a a write may compare the version in xmin and returns the new one", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, tx=commit" };
     const committed = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
     const [{ xmin }] = (await committed.get("/note?select=xmin&id=eq.3", { headers })).json();
@@ -431,7 +434,7 @@ describe("R-NAM-7 system columns (F4)", () => {
     expect((await patch(changed.xmin)).json()).toHaveLength(1);
   });
 
-  test("writes return them, beside all columns as well", async () => {
+  test("writes return system columns, also beside all columns", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, resolution=merge-duplicates" };
     const [note] = (await byGrants.get("/note?id=eq.3", { headers })).json();
     const writes = [
@@ -456,7 +459,7 @@ describe("R-NAM-7 system columns (F4)", () => {
     expect([none.status, none.text]).toEqual([200, "[]"]);
   });
 
-  test("writes that permissions check return them to a caller who may read every column", async () => {
+  test("R-NAM-7b writes with permission checks return system columns to a caller who may read every column", async () => {
     const write = async (as: string, select: string) => {
       const headers = { ...asAdmin(as), prefer: "return=representation" };
       return (await byMetadata.post(`/account?select=${select}`, { headers, body: { id: 900, name: "x" } })).json();
@@ -473,7 +476,7 @@ describe("R-NAM-7 system columns (F4)", () => {
     expect((await write("reader", "id,xmin")).code).toBe("42501");
   });
 
-  test("views have none", async () => {
+  test("views have no system columns", async () => {
     for (const name of SYSTEM)
       expect((await byGrants.get(`/account_view?select=${name}`, { headers: asAdmin(fullRole) })).json().code).toBe(
         "42703",
@@ -481,7 +484,7 @@ describe("R-NAM-7 system columns (F4)", () => {
   });
 });
 
-test("R-NAM-1 the database is not asked", async () => {
+test("R-NAM-1 R-NAM-1b the database is not asked whether a name exists", async () => {
   const gone = await startApi({ ...options, on: byGrants.database });
   await byGrants.sql("create table hush.gone (id int)");
   await gone.reload();
@@ -496,7 +499,7 @@ describe("R-NAM-3 hints", () => {
   const hintOf = async (api: TestApi, path: string, as: string) =>
     (await api.get(path, { headers: asAdmin(as) })).json().hint;
 
-  test("name what PostgreSQL would, to a caller who may read all", async () => {
+  test("hints name what PostgreSQL names for a caller who may read all columns", async () => {
     for (const name of [
       "nmae",
       "nam",
@@ -525,7 +528,7 @@ describe("R-NAM-3 hints", () => {
   test.each([
     ["grants", byGrants, role],
     ["permissions of the metadata", byMetadata, "reader"],
-  ] as const)("name what the caller may read, by %s", async (_title, api, as) => {
+  ] as const)("hints name only readable columns by %s", async (_title, api, as) => {
     expect(await hintOf(api, "/account?select=nmae", as)).toBe(
       'Perhaps you meant to reference the column "account.name".',
     );
@@ -545,7 +548,7 @@ describe("R-NAM-3 hints", () => {
     );
   });
 
-  test("of the database's own are left out, unless a function raises them", async () => {
+  test("R-NAM-3a the database's own hints are left out unless a function raises them", async () => {
     const admin = { headers: asAdmin() };
     expect((await byGrants.get("/rpc/broken", admin)).json()).toMatchObject({ code: "42703", hint: null });
     expect((await byGrants.get("/rpc/lost", admin)).json()).toMatchObject({ code: "42P01", hint: null });
@@ -562,7 +565,7 @@ describe("R-NAM-3 hints", () => {
 describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
   const hintOf = async (path: string, as: string) => (await byMetadata.get(path, { headers: asAdmin(as) })).json().hint;
 
-  test("are those of the rows that the permissions of the metadata show", async () => {
+  test("suggestions name only objects that the permissions of the metadata allow", async () => {
     for (const [path, hint] of [
       ["/valt", "Perhaps you meant the table 'hush.vault'"],
       ["/note?select=valt(note_id)", "Perhaps you meant 'vault' instead of 'valt'."],
@@ -585,7 +588,7 @@ describe("R-OPT-3 methods", () => {
   const allowed = async (path: string, as: string) =>
     (await byMetadata.request("OPTIONS", path, { headers: asAdmin(as) })).headers["allow"];
 
-  test("are those that the permissions of the metadata allow", async () => {
+  test("methods are those that the permissions of the metadata allow", async () => {
     expect(await allowed("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
     expect(await allowed("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
     expect(await allowed("/account", "blind")).toBe("OPTIONS,POST");
@@ -598,7 +601,7 @@ describe("R-OPT-3 methods", () => {
   });
 });
 
-test("R-MED-7 an execution plan names what the permissions of the metadata hide: it is the administrator's", async () => {
+test("R-MED-7 R-MED-7c only the administrator gets an execution plan under permissions of the metadata", async () => {
   const api = await startApi({
     ...options,
     on: byGrants.database,
@@ -619,7 +622,7 @@ test("R-MED-7 an execution plan names what the permissions of the metadata hide:
 describe("R-NAM-3 descriptions", () => {
   const documentAs = async (api: TestApi, as: string) => (await api.get("/", { headers: asAdmin(as) })).json();
 
-  test("OpenAPI has the columns that the role may name, by grants", async () => {
+  test("R-NAM-3b the OpenAPI document has the columns that the grants allow", async () => {
     const shown = await documentAs(byGrants, role);
     expect(Object.keys(shown.definitions.account_view.properties)).toEqual(["id", "name"]);
     expect(Object.keys(shown.definitions)).toEqual(["account", "account_view", "badge", "note"]);
@@ -629,7 +632,7 @@ describe("R-NAM-3 descriptions", () => {
     expect(JSON.stringify(parameters)).not.toMatch(/secret|owner/);
   });
 
-  test("OpenAPI has what the metadata permits", async () => {
+  test("R-NAM-3b the OpenAPI document has what the metadata permits", async () => {
     const shown = await documentAs(byMetadata, "reader");
     expect(Object.keys(shown.definitions)).toEqual(["account", "account_view", "badge", "note", "transfer"]);
     expect(Object.keys(shown.definitions.transfer.properties)).toEqual(["id", "payer"]);
@@ -645,7 +648,7 @@ describe("R-NAM-3 descriptions", () => {
     expect(JSON.stringify(await documentAs(byMetadata, "everything"))).toContain("secret_payee");
   });
 
-  test("G-ENU-4 a constraint's description names no column that is not in the role's schema", async () => {
+  test("G-ENU-4 G-ENU-4a the description of a constraint names only columns of the role's schema", async () => {
     const reader = await schemaOf(byMetadata, "reader");
     expect(reader.description("hush_badge_constraint", "badge_code_key")).toBe(
       'unique or primary key constraint on columns "code"',
@@ -656,7 +659,7 @@ describe("R-NAM-3 descriptions", () => {
     );
   });
 
-  test("relationships of hidden columns are not among the ambiguous ones", async () => {
+  test("R-NAM-3c relationships of hidden columns are not listed as ambiguous", async () => {
     const of = async (as: string) =>
       (await byMetadata.get("/account?select=transfer(id)", { headers: asAdmin(as) })).json();
     expect((await of("everything")).details).toHaveLength(2);
@@ -671,7 +674,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
   const get = (path: string, as = "reader", more: Readonly<Record<string, string>> = {}) =>
     byMetadata.get(path, { headers: { ...asAdmin(as, { "user-id": "1" }), ...more } });
 
-  test("what is listed is there", async () => {
+  test("permitted names are served", async () => {
     expect((await get("/account?order=id")).json()).toEqual([
       { id: 1, name: "Ann" },
       { id: 2, name: "Bob" },
@@ -682,7 +685,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
     ]);
   });
 
-  test("hidden names are refused wherever they stand", async () => {
+  test("hidden names are refused in every position", async () => {
     for (const place of PLACES) {
       if (!["account", "account_view", "accounts", "one"].includes(place.row ?? "")) continue;
       const answer = await byMetadata.request(place.method ?? "GET", place.path("secret"), {
@@ -697,7 +700,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
     }
   });
 
-  test("a conflict target is read", async () => {
+  test("a conflict target needs a readable column", async () => {
     const post = (target: string) =>
       byMetadata.post(`/badge?on_conflict=${target}`, {
         headers: { ...asAdmin("reader"), prefer: "resolution=ignore-duplicates" },
@@ -707,7 +710,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
     expect((await post("hidden")).json().code).toBe("42501");
   });
 
-  test("a bare count is an aggregate, with both its switches", async () => {
+  test("R-AGG-7b a bare count is an aggregate and needs the setting and the permission", async () => {
     expect((await get("/account?select=count")).json().code).toBe("42703");
     expect((await get("/account?select=count()")).json().code).toBe("PGRST123");
     const counting = await startApi({
@@ -727,7 +730,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
     }
   });
 
-  test("G-PRM-14 an inherited role's masked column", async () => {
+  test("G-PRM-14 an inherited role sees null in the masked cells of a column", async () => {
     expect((await get("/account?select=name,secret&order=name&limit=2", "both")).json()).toEqual([
       { name: "Ann", secret: "classified" },
       { name: "Bob", secret: null },
@@ -742,7 +745,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
   });
 });
 
-describe("R-NAM-6 a relationship tells the columns that it compares", () => {
+describe("R-NAM-6 relationships reveal the columns that they compare", () => {
   const ask = async (role: string, request: string) => {
     const [method = "", path = ""] = request.split(" ");
     const answer = await byMetadata.request(method, path, {
@@ -763,7 +766,7 @@ describe("R-NAM-6 a relationship tells the columns that it compares", () => {
     "GET /rpc/accounts?select=id,transfer!secret_payee(id)",
   ];
 
-  test("refused where one of them is hidden, in every place", async () => {
+  test("a relationship with a hidden column is refused in every position", async () => {
     for (const request of HIDDEN) {
       expect(await ask("reader", request), request).toBe("42501");
       expect(await ask("everything", request), request).toBe("answered");
@@ -772,7 +775,7 @@ describe("R-NAM-6 a relationship tells the columns that it compares", () => {
     expect(await ask("nameless", "GET /account?select=name,transfer!payer(id)")).toBe("42501");
   });
 
-  test("there where all of them may be read, or the metadata names it", async () => {
+  test("a relationship is served if all its columns are readable or the metadata names it", async () => {
     for (const request of [
       "GET /transfer?select=id,account!payer(id)",
       "GET /account?select=id,transfer!payer(id)",
@@ -787,7 +790,7 @@ describe("R-NAM-6 a relationship tells the columns that it compares", () => {
 describe("R-AGG-7 a bare count under grants", () => {
   const get = async (path: string) => (await byGrants.get(path, { headers: asAdmin(fullRole) })).json();
 
-  test("is the number of rows without an argument", async () => {
+  test("R-AGG-7a select=count is the number of rows", async () => {
     expect(await get("/account?select=count")).toEqual([{ count: 4 }]);
     expect(await get("/account?select=n:count&id=gt.2")).toEqual([{ n: 2 }]);
     expect(await get("/account?select=id,note(count)&order=id&limit=2")).toEqual([
@@ -797,7 +800,7 @@ describe("R-AGG-7 a bare count under grants", () => {
     expect(await get("/rpc/accounts?select=count")).toEqual([{ count: 4 }]);
   });
 
-  test("is no column beside others, in spreads, filters and orders", async () => {
+  test("R-AGG-7a count is an unknown column beside others, in spreads, filters and orders", async () => {
     for (const path of [
       "/account?select=id,count",
       "/note?select=id,...account(count)",
@@ -813,7 +816,7 @@ describe("R-NAM-4 details of constraints", () => {
     (await api.post(path, { headers: asAdmin(as, { "user-id": "1" }), body })).json();
   const failing = expect.stringContaining("Failing row contains");
 
-  test("a failing row is for those who may read all of it", async () => {
+  test("the details of a failing row are for callers who may read all its columns", async () => {
     for (const body of [{ id: 9, name: null }, { id: 9 }]) {
       expect(await post(byMetadata, "reader", "/account", body)).toMatchObject({ code: "23502", details: null });
       expect(await post(byMetadata, "everything", "/account", body)).toMatchObject({ code: "23502", details: failing });
@@ -837,7 +840,7 @@ describe("R-NAM-4 details of constraints", () => {
     expect(patched.json()).toMatchObject({ code: "23502", details: null });
   });
 
-  test("a key is for those who may read its columns", async () => {
+  test("the details of a duplicate key are for callers who may read its columns", async () => {
     expect(await post(byMetadata, "reader", "/badge", { id: 1, code: "z" })).toMatchObject({
       code: "23505",
       details: "Key (id)=(1) already exists.",
@@ -853,7 +856,7 @@ describe("R-NAM-4 details of constraints", () => {
     expect(JSON.stringify(await post(byGrants, role, "/badge", { id: 9, code: "z" }))).not.toContain("classified");
   });
 
-  test("no caller sees an excluded row", async () => {
+  test("the details of an exclusion violation are shown to no caller", async () => {
     await byGrants.sql("alter table hush.badge alter hidden drop default");
     expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", during: "[2,3)" })).toMatchObject({
       code: "23P01",
@@ -862,7 +865,7 @@ describe("R-NAM-4 details of constraints", () => {
     await byGrants.sql("alter table hush.badge alter hidden set default 'classified'");
   });
 
-  test("a foreign key's tables are named to those who know them", async () => {
+  test("R-NAM-4a the details of a foreign key name its tables to callers who know both", async () => {
     const missing = 'Key (account_id)=(77) is not present in table "account".';
     expect(await post(byMetadata, "reader", "/note", { id: 9, account_id: 77 })).toMatchObject({
       code: "23503",
@@ -884,14 +887,14 @@ describe("R-NAM-4 details of constraints", () => {
     });
   });
 
-  test("what a function says in its own words stays", async () => {
+  test("details that a function raises are kept", async () => {
     for (const state of ["23505", "23503", "23514"]) {
       const answer = (await byMetadata.get(`/rpc/complain?state=${state}`, { headers: asAdmin("reader") })).json();
       expect(answer).toEqual({ code: state, details: "my words", hint: "my hint", message: "mine" });
     }
   });
 
-  test("G-ERR-7 GraphQL reports it only to the administrator", async () => {
+  test("G-ERR-7 GraphQL shows details of constraints only to the administrator", async () => {
     const insert = 'mutation { insert_hush_badge_one(object: {id: 9, code: "z"}) { id } }';
     expect(
       JSON.stringify(await byMetadata.gql(insert, {}, { ...asAdmin("reader"), "x-session-admin-secret": null })),
@@ -907,14 +910,14 @@ describe("R-NAM-5 the key in Location", () => {
     ["grants", byGrants, role, blindRole],
     ["permissions of the metadata", byMetadata, "reader", "blind"],
     ["a permission without the key", byMetadata, "everything", "nameless"],
-  ] as const)("is for those who may read it: %s", async (_title, api, may, mayNot) => {
+  ] as const)("Location has the key for callers who may read it: %s", async (_title, api, may, mayNot) => {
     const told = await post(api, may);
     expect([told.status, told.headers["location"]]).toEqual([201, "/account?id=eq.9"]);
     const refused = await post(api, mayNot);
     expect([refused.status, refused.json().code, refused.headers["location"]]).toEqual([403, "42501", undefined]);
   });
 
-  test("writing without it needs no right to read", async () => {
+  test("a write without Location needs no SELECT", async () => {
     for (const [api, as] of [
       [byGrants, blindRole],
       [byMetadata, "blind"],
@@ -923,7 +926,7 @@ describe("R-NAM-5 the key in Location", () => {
   });
 });
 
-test("R-NAM-1 fields of GraphQL are those of the schema", async () => {
+test("R-NAM-1 GraphQL has only the fields of the schema", async () => {
   for (const name of ["row_to_json", "ctid", "tableoid", "count", "secret", "whisper", "anything"]) {
     for (const query of [
       `{ hush_account { ${name} } }`,

@@ -76,7 +76,7 @@ const send = async (
 };
 
 describe.each(HOSTILE)("%j", (text) => {
-  test("R-BODY-3 as a value it is stored as it is", async () => {
+  test("R-BODY-3 a hostile text as a value is stored unchanged", async () => {
     expect((await send("POST", "/ports?select=name,country", { name: text, country: text })).json()).toEqual([
       { name: text, country: text },
     ]);
@@ -100,7 +100,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(csv.json()).toEqual([{ name: text }]);
   });
 
-  test("R-BODY-5 as a column it is not there", async () => {
+  test("R-BODY-5 a hostile text as a column is unknown", async () => {
     const missing = `Could not find the '${text}' column of 'ports' in the schema cache`;
     expect(
       (
@@ -134,7 +134,7 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toBe(missing);
   });
 
-  test("R-UPS-2 as a conflict target it is not there", async () => {
+  test("R-UPS-2 a hostile text as a conflict target is unknown", async () => {
     const answer = await send(
       "POST",
       `/ports?on_conflict=${encode(quote(text))}`,
@@ -144,7 +144,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(answer.json().code).toBe("42703");
   });
 
-  test("R-PUT-3 R-WRT-2 as a key it is compared and told", async () => {
+  test("R-PUT-3 R-WRT-2 a hostile text as a key is compared, and returned in Location", async () => {
     expect(
       (
         await send("PUT", `/signals?code=${encode(`eq.${text}`)}&select=code,meaning`, { code: text, meaning: "m" })
@@ -158,7 +158,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect([location.pathname, location.searchParams.get("code")]).toEqual(["/signals", `eq.${text}`]);
   });
 
-  test("R-RPC-4 as an argument it is a value", async () => {
+  test("R-RPC-4 a hostile text as an argument is a value", async () => {
     expect((await send("POST", "/rpc/greet", { name: text })).json()).toBe(`Ahoy, ${text}`);
     expect((await send("GET", `/rpc/join_words?separator=-&words=${encode(text)}&words=b`)).json()).toBe(`${text}-b`);
     expect((await send("POST", "/rpc/join_words", { separator: "-", words: [text, "b"] })).json()).toBe(`${text}-b`);
@@ -172,7 +172,7 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toEqual({ k: text });
   });
 
-  test("R-RPC-7 as the name of an argument it fits nothing", async () => {
+  test("R-RPC-7 a hostile text as the name of an argument matches no function", async () => {
     expect(
       (
         await send("POST", "/rpc/greet", Buffer.from(`{${JSON.stringify(text)}:1}`), {
@@ -188,7 +188,7 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toBe("PGRST202");
   });
 
-  test("R-MED-1 R-BODY-1 as a media type it is unknown", async () => {
+  test("R-MED-1 R-BODY-1 a hostile text as a media type is unknown", async () => {
     if (!/^[\x20-\x7e]+$/.test(text)) return; // headers cannot contain it
     expect((await api.get("/ports", { headers: { accept: `application/${text}` } })).status).toBe(406);
     expect((await send("POST", "/ports", "{}", { "content-type": text })).json().code).toBe("PGRST102");
@@ -199,7 +199,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 });
 
-test("R-TX-6 after all of this the data is unchanged", async () => {
+test("R-TX-6 the data is unchanged after all hostile texts", async () => {
   expect((await api.get("/ports?select=id,name&order=id")).json()).toEqual([
     { id: 1, name: "Oslo" },
     { id: 2, name: "Leith" },

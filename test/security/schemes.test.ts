@@ -27,14 +27,14 @@ export const apiKeys = (roleOfKey: ReadonlyMap<string, string>) =>
 
 const keys = new Map([[createHash("sha256").update("open sesame").digest("hex"), "music_reader"]]);
 
-describe("an auth scheme in fifteen lines", () => {
+describe("an auth scheme of a plugin", () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [apiKeys(keys)] }));
     await installSight(api);
   });
 
-  test("R-AUT-6 G-AUTH-6 its callers are known on both surfaces", async () => {
+  test("R-AUT-6 G-AUTH-6 callers of the scheme have their role on both surfaces", async () => {
     const headers = { "X-Api-Key": "open sesame" };
     for (const sight of [sightOfRest(await askRest(api, headers)), sightOfGraphql(await askGraphql(api, headers))])
       expect(sight).toMatchObject({
@@ -44,7 +44,7 @@ describe("an auth scheme in fifteen lines", () => {
         "request.jwt.claims": '{"role":"music_reader"}',
       });
   });
-  test("R-AUT-9 G-AUTH-6 a bad credential is refused in the surfaces' words, whatever comes after", async () => {
+  test("R-AUT-9 G-AUTH-6 an invalid credential of the scheme is refused, also beside a valid token", async () => {
     const headers = { "X-Api-Key": "guess", ...bearer({ role: "music_reader" }) };
     const onRest = await askRest(api, headers);
     expect(onRest.status).toBe(401);
@@ -59,14 +59,14 @@ describe("an auth scheme in fifteen lines", () => {
     });
     expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(401);
   });
-  test("R-AUT-6 G-AUTH-7 the other schemes go on as before", async () => {
+  test("R-AUT-6 G-AUTH-7 the other auth schemes work as before", async () => {
     expect(sightOfRest(await askRest(api)).current_user).toBe("music_nobody");
     expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_editor");
     expect(sightOfGraphql(await askGraphql(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
       "postgres",
     );
   });
-  test("the guide shows this very scheme", () => {
+  test("the guide contains the scheme of this test", () => {
     const schemeIn = (path: string): string =>
       /export const apiKeys[^]*?\n {2}\}\);\n/.exec(readFileSync(new URL(path, import.meta.url), "utf8"))?.[0] ?? path;
     expect(schemeIn("../../docs/guides/write-an-auth-scheme.md")).toBe(schemeIn("./schemes.test.ts"));
@@ -82,7 +82,7 @@ describe("each scheme is a plugin of its own", () => {
       "music_nobody",
     );
   });
-  test("G-AUTH-5 without jwt-tokens the secret is asked for, whatever jwtSecret says", async () => {
+  test("G-AUTH-5 without jwt-tokens the error requires the admin secret even if jwtSecret is set", async () => {
     const api = await startApi(forGraphql({ anonRole: undefined, parts: [without("jwt-tokens")] }));
     expect(gqlError(await askGraphql(api)).message).toBe("x-session-admin-secret required, but not found");
   });
@@ -99,7 +99,7 @@ describe("each scheme is a plugin of its own", () => {
     expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
     expect(gqlError(await askGraphql(api))).toMatchObject({ code: "access-denied" });
   });
-  test("R-AUT-6 a scheme may look somewhere else and take its time", async () => {
+  test("R-AUT-6 an auth scheme may ask another service and be slow", async () => {
     const slow = definePlugin({
       name: "slow-scheme",
       stage: Stage.early,
@@ -158,45 +158,48 @@ describe("a scheme that asks the database", () => {
       }),
     );
   const statements: readonly (readonly [string, ReturnType<typeof sql>])[] = [
-    ["a table that is not there", sql`select 1 from no_such_keys`],
-    ["a bad value", sql`select 'x'::int`],
-    ["what a function raises", sql`select public.raise_state('28000', 'secret words')`],
+    ["a table that does not exist", sql`select 1 from no_such_keys`],
+    ["an invalid value", sql`select 'x'::int`],
+    ["an error that a function raises", sql`select public.raise_state('28000', 'secret words')`],
     ["a privilege that a function lacks", sql`select public.raise_state('42501', 'secret words')`],
-    ["a key twice", sql`select public.raise_state('23505', 'secret words')`],
+    ["a duplicate key", sql`select public.raise_state('23505', 'secret words')`],
   ];
 
-  test.each(statements)("R-AUT-13 G-AUTH-21 G-WS-21 X-FLT-1 %s is a fault of the server", async (_title, text) => {
-    const lines: string[] = [];
-    const api = await withScheme(text, lines);
-    const onRest = await askRest(api, headers);
-    expect([onRest.status, onRest.json()]).toEqual([
-      500,
-      { code: "PGRSTX00", details: null, hint: null, message: "internal error" },
-    ]);
-    expect(onRest.headers["www-authenticate"]).toBeUndefined();
-    expect(gqlError(await askGraphql(api, headers))).toEqual({
-      message: "internal error",
-      code: "unexpected",
-      path: "$",
-    });
-    expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
-    const logged = lines.filter((line) => line.startsWith("database error in an auth scheme"));
-    expect(logged).toHaveLength(3);
-    for (const line of logged) expect(line).toContain('"plugin":"look-up","hook":"authorize"');
-    const socket = await openSocket(api);
-    socket.send({ type: "connection_init", payload: headers });
-    expect(await socket.closed).toEqual({ code: 4500, reason: "Internal server error" });
-    await api.close();
-  });
+  test.each(statements)(
+    "R-AUT-13 G-AUTH-21 G-WS-21 X-FLT-1 the auth scheme fails as an error of the server: %s",
+    async (_title, text) => {
+      const lines: string[] = [];
+      const api = await withScheme(text, lines);
+      const onRest = await askRest(api, headers);
+      expect([onRest.status, onRest.json()]).toEqual([
+        500,
+        { code: "PGRSTX00", details: null, hint: null, message: "internal error" },
+      ]);
+      expect(onRest.headers["www-authenticate"]).toBeUndefined();
+      expect(gqlError(await askGraphql(api, headers))).toEqual({
+        message: "internal error",
+        code: "unexpected",
+        path: "$",
+      });
+      expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
+      const logged = lines.filter((line) => line.startsWith("database error in an auth scheme"));
+      expect(logged).toHaveLength(3);
+      for (const line of logged) expect(line).toContain('"plugin":"look-up","hook":"authorize"');
+      const socket = await openSocket(api);
+      socket.send({ type: "connection_init", payload: headers });
+      expect(await socket.closed).toEqual({ code: 4500, reason: "Internal server error" });
+      await api.close();
+    },
+  );
 
-  test("R-AUT-13 a database that is away is 503", async () => {
+  test("R-AUT-13 an auth scheme whose database is unavailable is 503", async () => {
     const api = await withScheme(sql`select public.raise_state('57P01', 'gone')`);
     const answer = await askRest(api, headers);
     expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
     await api.close();
   });
 
-  test("R-AUT-13 what is raised for the client, and what the scheme refuses, stays as it is", async () => {
+  test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are kept", async () => {
     const raised = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
     expect((await askRest(raised, headers)).status).toBe(402);
     await raised.close();
@@ -246,7 +249,7 @@ describe("a surface with credential rules of its own", () => {
       }),
   });
 
-  test("X-AUTH-2 its tokens are read, judged and refused as it says, those of the others as they say", async () => {
+  test("X-AUTH-2 a surface reads and refuses its own credentials by its own rules, and others by theirs", async () => {
     const api = await startApi(forGraphql({ anonRole: undefined, parts: [soap] }));
     const ask = async (authorization?: string): Promise<readonly [number, string]> => {
       const answer = await api.get("/soap", { headers: authorization === undefined ? {} : { authorization } });

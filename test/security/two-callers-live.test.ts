@@ -178,18 +178,21 @@ const QUERIES: readonly (readonly [graphql: string | undefined, rest: string | u
   ["{ duo_diary_aggregate { aggregate { max { word } } } }", undefined, true],
 ];
 
-describe("G-SUB-10 each caller sees its own", async () => {
+describe("G-SUB-10 rows of each caller", async () => {
   const api = await startApi(OPTIONS);
 
   for (const transport of GRAPHQL)
     for (const [query, , differ] of QUERIES)
       if (query !== undefined)
-        test(`G-SUB-10 ${transport.name}: ${query}`, () => compare(api, transport, query, differ, CHANGE));
+        test(`G-SUB-10 each caller receives only their own rows over ${transport.name}: ${query}`, () =>
+          compare(api, transport, query, differ, CHANGE));
 
   for (const [, path, differ] of QUERIES)
-    if (path !== undefined) test(`G-SUB-10 ${REST.name}: ${path}`, () => compare(api, REST, path, differ, CHANGE));
+    if (path !== undefined)
+      test(`G-SUB-10 each caller receives only their own rows over ${REST.name}: ${path}`, () =>
+        compare(api, REST, path, differ, CHANGE));
 
-  test("G-SUB-10 a function that takes any row, asked for as a column: refused, or each its own", async () => {
+  test("G-SUB-10 a function of any row, selected as a column, is refused or answered for each caller", async () => {
     const [ada, bo] = await Promise.all(
       ["ada", "bo"].map((user) => REST.once(api, user, "/note?select=whoami&limit=1")),
     );
@@ -198,7 +201,7 @@ describe("G-SUB-10 each caller sees its own", async () => {
     await compare(api, REST, "/note?select=whoami&limit=1", true, CHANGE);
   });
 
-  test("G-SUB-10 operators and casts that users made", async () => {
+  test("G-SUB-10 user-defined operators and casts are evaluated for each caller", async () => {
     await database.query(`create function duo.same(varchar, varchar) returns boolean language sql stable as $$ select $1::text = duo.asks() $$;
       create operator duo.= (function = duo.same, leftarg = varchar, rightarg = varchar);
       create function duo.mood_json(duo.mood) returns json language sql stable as $$ select to_json(duo.asks()) $$;
@@ -211,7 +214,7 @@ describe("G-SUB-10 each caller sees its own", async () => {
   });
 
   test.each([GRAPHQL[0]!, GRAPHQL[1]!, GRAPHQL[2]!, REST])(
-    "G-SUB-11 row policies switched on, and off, while running: $name",
+    "G-SUB-11 row policies that are switched on or off take effect while live queries run: $name",
     async (transport) => {
       const query = transport === REST ? "/later?select=word&order=id" : "{ duo_later(order_by: {id: asc}) { word } }";
       const streams = await Promise.all(["ada", "bo"].map((user) => transport.open(api, user, query)));
@@ -241,7 +244,7 @@ describe("G-SUB-10 each caller sees its own", async () => {
     },
   );
 
-  test("G-SUB-10 several root fields: session variables count though they are in no value", async () => {
+  test("G-SUB-10 several root fields are evaluated with the session variables of each caller", async () => {
     const query = "@_multiple_top_level_fields { a: duo_note(order_by: {id: asc}) { text } b: duo_mine { id } }";
     await compare(
       api,
@@ -256,7 +259,7 @@ describe("G-SUB-10 each caller sees its own", async () => {
   });
 });
 
-test("G-SUB-10 a pre-request function: each its own", async () => {
+test("G-SUB-10 the pre-request function is evaluated for each caller", async () => {
   await database.query(
     "create view duo.remembered as select current_setting('duo.who', true) as who; grant select on duo.remembered to sea_anon",
   );
@@ -266,7 +269,7 @@ test("G-SUB-10 a pre-request function: each its own", async () => {
   await api.close();
 });
 
-describe("G-SUB-10 what is proven is shared", () => {
+describe("G-SUB-10 proven statements are shared", () => {
   const runs = new Set<string>();
   const counting = definePlugin({
     name: "counting",
@@ -302,7 +305,7 @@ describe("G-SUB-10 what is proven is shared", () => {
     return runs.size;
   };
 
-  test("G-SUB-10 among callers of a role: one statement; what asks for the caller is not", async () => {
+  test("G-SUB-10 callers of one role share a statement unless it depends on the caller", async () => {
     const api = await startApi({ ...OPTIONS, parts: [counting] });
     expect(await runsOf(api, "{ duo_counted { n } }", ROLE)).toBeLessThan(4);
     await database.query(
@@ -313,7 +316,7 @@ describe("G-SUB-10 what is proven is shared", () => {
     await api.close();
   });
 
-  test("G-SUB-10 under metadata too: each caller's variables are values of the statement", async () => {
+  test("G-SUB-10 under metadata, callers share a statement with their variables as values", async () => {
     const filter = { _or: [{ owner: { _eq: "X-Session-User-Id" } }, { owner: { _eq: "nobody" } }] };
     const tables = [
       table("duo.note", { select_permissions: permissions({ reader: { columns: ["id", "text", "owner"], filter } }) }),

@@ -242,7 +242,7 @@ const COMMON: ReadonlySet<Request> = new Set(
     .concat(GRAPHQL.filter(({ body }) => JSON.stringify(body).includes("{ duo_note { id } }"))),
 );
 
-test("R-TX-11 the requests tell the two apart", async () => {
+test("R-TX-11 the requests of these tests have different responses for the two roles", async () => {
   const cold = await aloneRolledBack();
   const misjudged: unknown[] = [];
   for (const request of [...REST, ...GRAPHQL]) {
@@ -256,21 +256,25 @@ test("R-TX-11 the requests tell the two apart", async () => {
   expect(misjudged).toEqual([]);
 });
 
-describe("R-TX-11 what one role has had planned is not another's", () => {
+describe("R-TX-11 plans of one role are not used for another", () => {
   const callers = [{ role: OWNER }, { role: OTHER }] as const;
 
-  test("R-TX-11 R-TX-14 REST", () => compare(REST, callers, ROLLED_BACK), 120_000);
-
-  test("R-TX-11 R-TX-14 GraphQL", () => compare(GRAPHQL, callers, ROLLED_BACK), 120_000);
+  test("R-TX-11 R-TX-14 REST requests of two roles share no plan", () => compare(REST, callers, ROLLED_BACK), 120_000);
 
   test(
-    "R-TX-11 the pre-request function itself",
+    "R-TX-11 R-TX-14 GraphQL requests of two roles share no plan",
+    () => compare(GRAPHQL, callers, ROLLED_BACK),
+    120_000,
+  );
+
+  test(
+    "R-TX-11 calls of the pre-request function by two roles share no plan",
     () => compare([get("/author?select=id"), get("/")], callers, { dbPreRequest: "duo.secret" }),
     60_000,
   );
 });
 
-describe("R-TX-12 a role that something in the transaction switches", () => {
+describe("R-TX-12 a role that the transaction switches", () => {
   const acting = (role: string, as?: string): Caller => ({
     role,
     ...(as === undefined ? {} : { headers: { "x-act-as": as } }),
@@ -288,13 +292,13 @@ describe("R-TX-12 a role that something in the transaction switches", () => {
     [acting(OWNER, OTHER), acting(OWNER)],
     [acting(OWNER), acting(OTHER, OWNER)],
   ] as const)(
-    "R-TX-12 the pre-request function: %j and %j",
+    "R-TX-12 the pre-request function switches the role: %j and %j",
     (one, other) => compare(some, [one, other], { dbPreRequest: "duo.before", ...ROLLED_BACK }),
     120_000,
   );
 
   test(
-    "R-TX-12 an earlier field of a mutation",
+    "R-TX-12 an earlier field of a mutation switches the role",
     () =>
       compare(
         [OWNER, OTHER].flatMap((role) => [
@@ -308,7 +312,7 @@ describe("R-TX-12 a role that something in the transaction switches", () => {
   );
 
   test(
-    "R-TX-12 a trigger, before the next step of a nested insert",
+    "R-TX-12 a trigger switches the role before the next step of a nested insert",
     () =>
       compare(
         [OWNER, OTHER].map((role, i) =>
@@ -322,7 +326,7 @@ describe("R-TX-12 a role that something in the transaction switches", () => {
     60_000,
   );
 
-  test("R-TX-12 nothing is prepared behind user-defined code in the same transaction", async () => {
+  test("R-TX-12 no statement after user-defined code in the same transaction is prepared", async () => {
     const statementsOf = async (api: TestApi): Promise<string[]> =>
       (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER }) })).json() as string[];
     const api = await starting({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
@@ -335,7 +339,7 @@ describe("R-TX-12 a role that something in the transaction switches", () => {
   });
 });
 
-describe("R-TX-11 what was planned is not kept against the database", () => {
+describe("R-TX-11 plans after changes of the database", () => {
   const warmed = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
     const [warm, cold] = [await starting(ROLLED_BACK), await aloneRolledBack()];
     for (const statement of [change, undo]) {
@@ -351,14 +355,14 @@ describe("R-TX-11 what was planned is not kept against the database", () => {
 
   test.each([
     [
-      "EXECUTE taken away",
+      "a revoked EXECUTE grant",
       `revoke execute on function duo.secret() from ${OWNER}`,
       get("/rpc/secret"),
       OWNER,
       `grant execute on function duo.secret() to ${OWNER}`,
     ],
     [
-      "EXECUTE of what a view calls",
+      "a revoked EXECUTE grant on the function of a view",
       `revoke execute on function duo.secret() from ${OWNER}`,
       get("/told_notes"),
       OWNER,
@@ -392,9 +396,13 @@ describe("R-TX-11 what was planned is not kept against the database", () => {
       OWNER,
       "alter table duo.stamp alter word set default duo.secret()",
     ],
-  ] as const)("R-TX-11 %s", (_what, change, request, role, undo) => warmed(change, request, role, undo), 60_000);
+  ] as const)(
+    "R-TX-11 a plan is replaced after a change of the database: %s",
+    (_what, change, request, role, undo) => warmed(change, request, role, undo),
+    60_000,
+  );
 
-  test("R-TX-11 callers of one role under row policies", async () => {
+  test("R-TX-11 callers of one role under row policies share a plan and not their rows", async () => {
     await database.query("alter table duo.diary enable row level security");
     const [warm, cold] = [await starting(), await alone()];
     for (const sub of ["ada", "bo", "ada"]) {

@@ -165,7 +165,7 @@ const run = async (
     reopen(live);
   };
 
-  // --- what is right -------------------------------------------------------------------------------------------------
+  // --- correct results -----------------------------------------------------------------------------------------------
 
   const isRight = (live: Live, wanted: string): boolean =>
     live.endedBy === undefined ? live.last === wanted : wanted.startsWith("error ") && live.endedBy === wanted;
