@@ -20,7 +20,7 @@ const open = async (url: string, before?: string): Promise<Page> => {
 };
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-3 the front page shows requests to copy, in light and dark colours",
+  "X-PAGE-3a the front page shows requests to copy, in light and dark colours",
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader", compatMode: false });
     const page = await open(`${api.url}/`);

@@ -41,7 +41,7 @@ describe("tables and clients", () => {
     await bare.close();
   });
 
-  test("X-PAGE-3 clients get the rows with the code of the page", async () => {
+  test("X-PAGE-3a clients get the rows with the code of the page", async () => {
     const server = await start({ restPrefixes: ["/api", "/rest/v1"] });
     const page = await pageOf(server);
     const [rest = "", graphql = ""] = requestsOf(page);
@@ -57,7 +57,7 @@ describe("tables and clients", () => {
     await server.close();
   });
 
-  test.skipIf(!capabilities.realServer)("X-PAGE-3 relapi explain takes the requests of the page", async () => {
+  test.skipIf(!capabilities.realServer)("X-PAGE-3a relapi explain takes the requests of the page", async () => {
     const page = await pageOf(api);
     const explained = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, each = ""]) =>
       textOf(each),
@@ -186,7 +186,7 @@ describe("live demo", () => {
   });
 });
 
-test("X-PAGE-5 X-PAGE-8 a table whose name is markup stays text, also in the live demo", async () => {
+test("X-PAGE-5a X-PAGE-8 a table whose name is markup stays text, also in the live demo", async () => {
   const database = await openDatabase();
   const name = `</script><script>alert("1")</script>'`;
   await database.query(`

@@ -163,7 +163,7 @@ describe("in an application", async () => {
 });
 
 describe("content of the page", () => {
-  test("X-PAGE-3 shows the database, its server, and links", async () => {
+  test("X-PAGE-3 X-PAGE-3b the page shows the database, its server, and links", async () => {
     const { text } = await pageOf(api);
     const [{ name, version }] = (await api.sql(
       "select current_database() as name, current_setting('server_version') as version",
@@ -190,14 +190,14 @@ describe("content of the page", () => {
     expect(await headingOf()).toBe("Harbour log");
   });
 
-  test("X-PAGE-3 missing pages are not linked", async () => {
+  test("X-PAGE-3b missing pages are not linked", async () => {
     const bare = await start({ parts: [without("playground")], openapiMode: "disabled" });
     const { text } = await pageOf(bare);
     expect(text).not.toContain('class="button"');
     await bare.close();
   });
 
-  test.skipIf(!hasCurl)("X-PAGE-3 the requests run as they are copied, and return related rows", async () => {
+  test.skipIf(!hasCurl)("X-PAGE-3a the requests run as they are copied, and return related rows", async () => {
     const [rest = "", graphql = ""] = requestsOf(await pageOf(api));
     const rows = await run(rest);
     expect(rows).toHaveLength(3);
@@ -208,7 +208,7 @@ describe("content of the page", () => {
     expect(Object.values(listed[0]!).some((value) => typeof value === "object")).toBe(true);
   });
 
-  test.skipIf(!hasCurl)("X-PAGE-3 prefixes and names of GraphQL follow the settings", async () => {
+  test.skipIf(!hasCurl)("X-PAGE-3b prefixes and names of GraphQL follow the settings", async () => {
     const other = await start({
       restPrefixes: ["/rest/v1", "/api"],
       defaultNamingConvention: "graphql-default",
@@ -304,7 +304,7 @@ describe("hostile names", async () => {
   await database.query(`comment on schema odd is '${"<script>alert(1)</script>".repeat(COMMENT_COUNT)}'`);
   const odd = await start({ on: database, dbSchemas: ["odd"], anonRole: "sea_anon" });
 
-  test.skipIf(!hasCurl)("X-PAGE-5 names are escaped for HTML, the URL and the shell", async () => {
+  test.skipIf(!hasCurl)("X-PAGE-5a names are escaped for HTML, the URL and the shell", async () => {
     const page = await pageOf(odd);
     expect(page.text).not.toContain("<img");
     tagsOf(page);
@@ -318,7 +318,7 @@ describe("hostile names", async () => {
   });
 
   test.each(['evil.example"><script>', "a b", "127.0.0.1:80'; id", "[::1", "x".repeat(3000) + "!"])(
-    "X-PAGE-5 a Host header is an address, or it is not shown: %s",
+    "X-PAGE-5a a Host header is an address, or it is not shown: %s",
     async (host) => {
       const { text } = await pageOf(odd, { host });
       expect(text).not.toContain(host.slice(0, 40));
