@@ -2217,6 +2217,8 @@ export interface Credentials {
     readonly surface: string;
     readonly rules: CredentialRules | undefined;
     readonly isSocket: boolean;
+    body?(): Promise<Buffer>;
+    onDisconnect?(listener: () => void): () => void;
 }
 
 // --- core/kernel/setting-kinds.d.ts
