@@ -50,6 +50,7 @@ import {
   textOperators,
 } from "../plugins/operators/index.ts";
 import { frontPage } from "../plugins/pages/index.ts";
+import { authHook } from "../plugins/services/index.ts";
 import { coalescedReads, columnArrays, planProof, streamedAnswers } from "../plugins/speed/index.ts";
 
 export const commonPlugins: readonly Plugin[] = [
@@ -92,6 +93,7 @@ export const commonPlugins: readonly Plugin[] = [
   metadataPermissions,
   // auth schemes
   adminSecret,
+  authHook,
   jwtTokens,
   anonymous,
   // plugins of the settings and roles that SQL sees

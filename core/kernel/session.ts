@@ -45,4 +45,9 @@ export interface Credentials {
   /** The rules of the surface. If undefined, the auth plugins use their defaults. */
   readonly rules: CredentialRules | undefined;
   readonly isSocket: boolean;
+  /** Reads the whole body, which the surface can still read afterwards. Undefined for a WebSocket. @rule X-AUTH-4 */
+  body?(): Promise<Buffer>;
+  /** Calls the listener if the client disconnects before the scheme has decided. Returns a function that removes the
+   *  listener. @rule X-AUTH-4 */
+  onDisconnect?(listener: () => void): () => void;
 }

@@ -693,6 +693,11 @@ export {
   /** @experimental */ suggestionsService,
 };
 
+// relapi/plugins/services
+export {
+  authHook,
+};
+
 // relapi/plugins/speed
 export {
   coalescedReads,
@@ -2218,6 +2223,8 @@ export interface Credentials {
     readonly surface: string;
     readonly rules: CredentialRules | undefined;
     readonly isSocket: boolean;
+    body?(): Promise<Buffer>;
+    onDisconnect?(listener: () => void): () => void;
 }
 
 // --- core/kernel/setting-kinds.d.ts
@@ -4493,6 +4500,19 @@ export declare const suggestions: import("../../core/plugin.ts").Plugin;
 // --- plugins/rest/write.d.ts
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
 
+// --- plugins/services/auth-hook/index.d.ts
+export declare const authHook: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/services/auth-hook/settings.d.ts
+export declare const authHookSettings: readonly [
+    import("../../../core/index.ts").Setting<string | undefined, "authHook">,
+    import("../../../core/index.ts").Setting<"get" | "post", "authHookMode">,
+    import("../../../core/index.ts").Setting<boolean, "authHookSendRequestBody">,
+    import("../../../core/index.ts").Setting<number, "authHookTimeout">
+];
+interface ResolvedOptions extends ValuesOf<typeof authHookSettings> {
+}
+
 // --- plugins/shared/settings.d.ts
 declare const sharedOptions: readonly [
     import("../../core/index.ts").Setting<string | undefined, "anonRole">,
@@ -4654,6 +4674,11 @@ export interface PresetOptions extends RelApiOptions {
     readonly metadataPermissionsForRest?: RelApiOptions["metadataPermissionsForRest"];
     readonly adminSecret?: RelApiOptions["adminSecret"];
     readonly adminSecrets?: RelApiOptions["adminSecrets"];
+    readonly maxJsonDepth?: RelApiOptions["maxJsonDepth"];
+    readonly authHook?: RelApiOptions["authHook"];
+    readonly authHookMode?: RelApiOptions["authHookMode"];
+    readonly authHookSendRequestBody?: RelApiOptions["authHookSendRequestBody"];
+    readonly authHookTimeout?: RelApiOptions["authHookTimeout"];
     readonly jwtSecret?: RelApiOptions["jwtSecret"];
     readonly jwtSecretIsBase64?: RelApiOptions["jwtSecretIsBase64"];
     readonly jwtAud?: RelApiOptions["jwtAud"];
@@ -4661,7 +4686,6 @@ export interface PresetOptions extends RelApiOptions {
     readonly jwtCacheMaxEntries?: RelApiOptions["jwtCacheMaxEntries"];
     readonly jwtRequireExp?: RelApiOptions["jwtRequireExp"];
     readonly adminRoleInTokens?: RelApiOptions["adminRoleInTokens"];
-    readonly maxJsonDepth?: RelApiOptions["maxJsonDepth"];
     readonly liveQueryBatchSize?: RelApiOptions["liveQueryBatchSize"];
     readonly maxLiveQueryBytes?: RelApiOptions["maxLiveQueryBytes"];
     readonly dbTxEnd?: RelApiOptions["dbTxEnd"];

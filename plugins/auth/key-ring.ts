@@ -1,5 +1,6 @@
 /** The keys of a configuration: fixed ones, or a JWKS that is fetched periodically. */
 import { type Logger, isJsonObject } from "../../core/index.ts";
+import { describeFetchError, readLimitedText } from "../shared/fetched.ts";
 import { KeyError, parseJwks, type VerificationKey } from "./keys.ts";
 
 export interface KeyRing {
@@ -92,7 +93,8 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(isFirst ? FIRST_TIMEOUT_MS : TIMEOUT_MS)]);
     const response = await fetch(address, { signal, headers });
     if (!response.ok) throw new KeyError(`answered with status ${response.status}`);
-    const received = await readText(response);
+    const received = await readLimitedText(response, MAX_JWKS_BYTES);
+    if (received === undefined) throw new KeyError(`is larger than ${MAX_JWKS_BYTES} bytes`);
     if (received !== text) {
       keys = parseJwks(parseSet(received), true);
       text = received;
@@ -113,7 +115,7 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
       if (closing.signal.aborted) return;
       delayMs = retryMs;
       retryMs = Math.min(retryMs * 2, MINUTE_MS);
-      logFailure(describeError(error), delayMs);
+      logFailure(describeFetchError(error), delayMs);
     }
     if (closing.signal.aborted) return;
     timer = setTimeout(() => void fetchKeys(), Math.min(delayMs, MAX_DELAY_MS));
@@ -160,17 +162,6 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
 const decodePercent = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += (chunk as Uint8Array).length;
-    if (bytes > MAX_JWKS_BYTES) throw new KeyError(`is larger than ${MAX_JWKS_BYTES} bytes`);
-    chunks.push(chunk as Uint8Array);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-};
-
 const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   let parsed: unknown;
   try {
@@ -180,12 +171,6 @@ const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   }
   if (!isJsonObject(parsed)) throw new KeyError("is no JSON object");
   return parsed;
-};
-
-/** Errors of `fetch` carry the actual reason in their cause. */
-const describeError = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
 /** Returns the milliseconds until the keys are fetched again. @rule G-AUTH-11 */

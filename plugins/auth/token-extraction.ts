@@ -1,5 +1,6 @@
 /** Extracts the token of a request from the `Authorization` header, a cookie, or another header. */
-import { createOriginPolicy, type Credentials } from "../../core/index.ts";
+import type { Credentials } from "../../core/index.ts";
+import { createCookiePolicy } from "../shared/cookie-policy.ts";
 import type { TokenRules } from "./token-rules.ts";
 import type { TokenConfiguration, TokenLocation } from "./token-settings.ts";
 
@@ -28,13 +29,10 @@ export const createTokenExtractor = (
     else known.candidates.push(configuration);
   }
   const locations = [...byLocation.values()];
-  const originPolicy = createOriginPolicy(allowedOrigins);
-  // with `*`, any page may send requests, but only pages of the server's own host may use cookies
-  const isAllowedOrigin = (origin: string): boolean => !originPolicy.isOpen && originPolicy.allows(origin);
+  const acceptsCookies = createCookiePolicy(allowedOrigins);
 
   const extractFrom = (location: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
-    if (location.kind === "cookie")
-      return mayUseCookies(credentials, isAllowedOrigin) ? credentials.cookie(location.name) : undefined;
+    if (location.kind === "cookie") return acceptsCookies(credentials) ? credentials.cookie(location.name) : undefined;
     if (location.kind === "header") return credentials.header(location.name)?.replace(/^Bearer +/i, "");
     const sent = credentials.header("authorization");
     return sent === undefined ? undefined : rules.readBearer(sent);
@@ -50,13 +48,4 @@ export const createTokenExtractor = (
     }
     return found;
   };
-};
-
-/** Whether cookies count. A page of another origin can make a browser send cookies, but must not act with them. @rule
- *  G-AUTH-12 */
-const mayUseCookies = (credentials: Credentials, isAllowedOrigin: (origin: string) => boolean): boolean => {
-  const origin = credentials.header("origin");
-  if (origin === undefined || isAllowedOrigin(origin)) return true;
-  const host = credentials.header("host");
-  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 };

@@ -220,6 +220,9 @@ const CORE_ERRORS: Readonly<
   "token-refused": { code: "access-denied", status: 401 },
   "anonymous-refused": { code: "access-denied", message: "Anonymous access is disabled", status: 401 },
   "admin-secret-refused": { code: "access-denied", status: 401 },
+  // @rule X-HOOK-7
+  "auth-hook-failed": { code: "unexpected", status: 500 },
+  "auth-hook-role-missing": { code: "invalid-params", status: 400 },
   "missing-session-variable": {
     code: "not-found",
     message: ({ variable }) => `missing session variable: "${String(variable)}"`,

@@ -81,8 +81,8 @@ test("C-SET-2 the advice names only settings that exist", () => {
 });
 
 test("C-SET-2 settings of the engines that are not served are reported with advice", () => {
-  expect(textsOf({ HASURA_GRAPHQL_AUTH_HOOK: "x", PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" })).toEqual([
-    "HASURA_GRAPHQL_AUTH_HOOK is not served: see docs/guides/move-from-hasura.md",
+  expect(textsOf({ HASURA_GRAPHQL_MIGRATIONS_DIR: "x", PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" })).toEqual([
+    "HASURA_GRAPHQL_MIGRATIONS_DIR is not served: see docs/guides/move-from-hasura.md",
     "PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: see docs/guides/move-from-postgrest.md",
   ]);
   expect(textsOf({ PGRST_MAX_ROWS: "x" })).toEqual(["PGRST_MAX_ROWS is not served: set DB_MAX_ROWS"]);

@@ -197,6 +197,7 @@ describe("environment variables", () => {
       "busUrl",
       "adminSecret",
       "adminSecrets",
+      "authHook",
       "jwtSecret",
     ]);
   });

@@ -74,6 +74,13 @@ class SocketCredentials implements Credentials {
   cookie(name: string): string | undefined {
     return findCookie(this.header("cookie"), name);
   }
+
+  onDisconnect(listener: () => void): () => void {
+    const { socket } = this.request;
+    if (socket.destroyed) listener();
+    else socket.once("close", listener);
+    return () => socket.off("close", listener);
+  }
 }
 
 export const createSocketCredentials = (

@@ -1,0 +1,33 @@
+/** Errors of the auth hook. */
+import { presetError, RelApiError, tokenRefused } from "../../../core/index.ts";
+
+/** @rule X-HOOK-1 */
+export const authHookUrlInvalid = (): RelApiError =>
+  presetError("authHook (AUTH_HOOK) is not a URL without user and password");
+
+/** @rule X-HOOK-1 */
+export const authHookBesideTokens = (): RelApiError =>
+  presetError(
+    "authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them",
+  );
+
+/** @rule X-HOOK-6 */
+export const callerRefused = (): RelApiError => tokenRefused("Authentication hook unauthorized this request");
+
+const hookFailed = (code: string, message: string): RelApiError =>
+  new RelApiError({ code, status: 500, message, path: "$" });
+
+/** @rule X-HOOK-7 */
+export const hookCallFailed = (): RelApiError =>
+  hookFailed("auth-hook-failed", "webhook authentication request failed");
+
+/** @rule X-HOOK-7 */
+export const hookAnswerInvalid = (reason?: string): RelApiError =>
+  hookFailed(
+    "auth-hook-failed",
+    `Invalid response from authorization hook${reason === undefined ? "" : `: ${reason}`}`,
+  );
+
+/** @rule X-HOOK-7 */
+export const hookRoleMissing = (): RelApiError =>
+  hookFailed("auth-hook-role-missing", "x-session-role not found in session variables");

@@ -1,0 +1,139 @@
+/** Builds the request to the webhook from the credentials of a caller. */
+import {
+  decodeUtf8Header,
+  isJsonObject,
+  isNestedDeeper,
+  parseJson,
+  writeJson,
+  type Credentials,
+  type Json,
+  type JsonObject,
+} from "../../../core/index.ts";
+import { createCookiePolicy } from "../../shared/cookie-policy.ts";
+
+/** The settings that the requests depend on. */
+export interface HookRequestSettings {
+  readonly mode: "get" | "post";
+  readonly sendsRequestBody: boolean;
+  readonly maxJsonDepth: number;
+  readonly corsAllowedOrigins: readonly string[];
+}
+
+type BuildRequest = (credentials: Credentials) => Promise<RequestInit>;
+
+/** Returns the function that builds requests. @rule X-HOOK-2 X-HOOK-3 X-HOOK-4 */
+export const createRequestBuilder = (settings: HookRequestSettings): BuildRequest => {
+  const acceptsCookies = createCookiePolicy(settings.corsAllowedOrigins);
+  const listHeaders = (credentials: Credentials): readonly (readonly [name: string, value: string])[] => {
+    const sent = [...credentials.headers()];
+    return acceptsCookies(credentials) ? sent : sent.filter(([name]) => name !== "cookie");
+  };
+  if (settings.mode === "get")
+    return async (credentials) => ({
+      headers: { ...OWN_HEADERS, ...buildHeaders(credentials, listHeaders(credentials)) },
+    });
+  return async (credentials) => {
+    const headers = buildHeadersMember(credentials, listHeaders(credentials));
+    const payload: Json = settings.sendsRequestBody
+      ? { headers, request: await readGqlRequest(credentials, settings.maxJsonDepth) }
+      : { headers };
+    return {
+      method: "POST",
+      headers: { ...OWN_HEADERS, "content-type": "application/json" },
+      body: writeJson(payload),
+    };
+  };
+};
+
+const OWN_HEADERS = { accept: "application/json", "user-agent": "relapi" };
+
+/** Headers of a caller that the webhook does not receive in mode `get`: those that Hasura leaves out, and those of the
+ *  connection itself. */
+const LEFT_OUT = new Set([
+  "accept",
+  "accept-datetime",
+  "accept-encoding",
+  "accept-language",
+  "cache-control",
+  "connection",
+  "content-length",
+  "content-md5",
+  "content-type",
+  "dnt",
+  "expect",
+  "host",
+  "keep-alive",
+  "origin",
+  "proxy-authorization",
+  "proxy-connection",
+  "referer",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent",
+]);
+
+/** Messages of a socket may name headers that HTTP cannot send, such as `a b` or one with a line break. */
+const isSendable = (name: string, value: string): boolean =>
+  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
+
+const buildHeaders = (
+  { isSocket }: Credentials,
+  sent: readonly (readonly [name: string, value: string])[],
+): Readonly<Record<string, string>> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of sent) {
+    if (LEFT_OUT.has(name) || name.startsWith("sec-websocket-")) continue;
+    // the values of a socket are decoded
+    const bytes = isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
+    if (isSendable(name, bytes)) headers[name] = bytes;
+  }
+  return headers;
+};
+
+/** Names are in the case in which the request has them, as Hasura sends them. */
+const buildHeadersMember = (
+  { isSocket, request: { rawHeaders } }: Credentials,
+  sent: readonly (readonly [name: string, value: string])[],
+): JsonObject => {
+  const names = new Map<string, string>();
+  for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {
+    const name = rawHeaders[i] as string; // i is within its length
+    names.set(name.toLowerCase(), name);
+  }
+  return Object.fromEntries(
+    sent.map(([name, value]) => [names.get(name) ?? name, isSocket ? value : decodeUtf8Header(value)]),
+  );
+};
+
+// --- the request of GraphQL -----------------------------------------------------------------------------------------
+
+/** Returns null for a socket, a request of another surface, and a body that is not a GraphQL request. */
+const readGqlRequest = async (credentials: Credentials, maxJsonDepth: number): Promise<Json> => {
+  const { request, surface } = credentials;
+  if (surface !== "graphql" || credentials.body === undefined) return null;
+  if (request.method === "POST") return selectMembers(parseBody((await credentials.body()).toString(), maxJsonDepth));
+  const parameters = new URLSearchParams(request.url?.split("?", 2)[1]);
+  return selectMembers({
+    ...Object.fromEntries(parameters),
+    variables: parseBody(parameters.get("variables") ?? "", maxJsonDepth),
+  });
+};
+
+const parseBody = (text: string, maxJsonDepth: number): Json => {
+  if (isNestedDeeper(text, maxJsonDepth)) return null;
+  try {
+    return parseJson(text);
+  } catch {
+    return null; // the surface refuses the request later, with its own message
+  }
+};
+
+/** Keeps the members of a GraphQL request, or of each request of a batch. */
+const selectMembers = (body: Json): Json => {
+  if (Array.isArray(body)) return (body as readonly Json[]).map(selectMembers);
+  if (!isJsonObject(body) || typeof body["query"] !== "string") return null;
+  const { query, operationName = null, variables = null } = body;
+  return { operationName, query, variables };
+};

@@ -1,0 +1,2 @@
+/** Features that call other services over HTTP. */
+export { authHook } from "./auth-hook/index.ts";

@@ -1,0 +1,460 @@
+/** Callers that a webhook identifies, over HTTP and sockets, on both surfaces. */
+import { once } from "node:events";
+import { request, type IncomingMessage, type ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
+import { gqlCompat, plus, restCompat } from "../../presets/index.ts";
+import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
+import { subscribe } from "../support/live.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
+import { openSocket } from "../support/socket.ts";
+import { adminSecret, jwtSecret } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
+import { json, startHook } from "./hook-server.ts";
+
+const hook = await startHook();
+const log: string[] = [];
+const note = (line: string, facts?: unknown): void => void log.push(`${line} ${JSON.stringify(facts)}`);
+const ignore = (): void => undefined;
+const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
+
+const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
+const api = await startApi(forGraphql(options));
+await installSight(api);
+const start = (more: RelApiOptions): Promise<TestApi> =>
+  startApi(forGraphql({ ...options, on: api.database, ...more }));
+const posting = await start({ authHookMode: "post" });
+const hasty = await start({ authHookTimeout: 1 });
+const patient = await start({ authHookTimeout: 3600 });
+
+const READER = { "X-Hasura-Role": "music_reader" };
+
+beforeEach(() => {
+  hook.requests.length = 0;
+  log.length = 0;
+  hook.answer = json(READER);
+});
+afterEach(() => void vi.useRealTimers());
+
+const askTypename = (target: TestApi, headers: HeaderValues = {}): Promise<Answer> =>
+  target.post("/v1/graphql", { headers, body: { query: "{ __typename }" } });
+
+describe("the settings", () => {
+  test("X-HOOK-1 without the setting no webhook is asked, and the other schemes decide", async () => {
+    const plain = await start({ authHook: undefined, anonRole: "music_nobody" });
+    expect(sightOfRest(await askRest(plain)).current_user).toBe("music_nobody");
+    expect(hook.requests).toEqual([]);
+  });
+
+  test("X-HOOK-1 the variables of Hasura set the webhook", () => {
+    const environment = {
+      HASURA_GRAPHQL_AUTH_HOOK: "https://auth.example/hook",
+      HASURA_GRAPHQL_AUTH_HOOK_MODE: "POST",
+      HASURA_GRAPHQL_AUTH_HOOK_SEND_REQUEST_BODY: "false",
+    };
+    expect(optionsFromEnvironment(gqlCompat({}), environment)).toEqual({
+      authHook: "https://auth.example/hook",
+      authHookMode: "post",
+      authHookSendRequestBody: false,
+    });
+  });
+
+  test("X-HOOK-1 a webhook and tokens are refused at the start", async () => {
+    await expect(start({ jwtSecret })).rejects.toThrow(
+      "authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them",
+    );
+  });
+
+  test.each(["http://user:password@127.0.0.1/", "http://[nowhere/"])("X-HOOK-1 the URL %s is refused", async (url) => {
+    await expect(start({ authHook: url })).rejects.toThrow(
+      /^(?:plugin "auth-hook"[^]*)?authHook \(AUTH_HOOK\) is not a URL without user and password$/,
+    );
+  });
+
+  test.each([
+    ["gqlCompat", gqlCompat],
+    ["plus", plus],
+  ])("X-HOOK-1 the preset %s asks the webhook for callers of GraphQL", async (_, preset) => {
+    const other = await startApi(forGraphql({ ...options, on: api.database, preset }));
+    expect(sightOfGraphql(await askGraphql(other)).current_user).toBe("music_reader");
+    expect(hook.requests).toHaveLength(1);
+  });
+
+  test("X-HOOK-1 the preset restCompat asks the webhook for callers of REST", async () => {
+    const other = await startApi(forGraphql({ ...options, on: api.database, preset: restCompat }));
+    expect(sightOfRest(await askRest(other)).current_user).toBe("music_reader");
+    expect(hook.requests).toHaveLength(1);
+  });
+
+  test("X-HOOK-1 a preset without the plugin asks no webhook", async () => {
+    const other = await startApi(
+      forGraphql({ ...options, on: api.database, anonRole: "music_nobody", parts: [without("auth-hook")] }),
+    );
+    expect(sightOfRest(await askRest(other)).current_user).toBe("music_nobody");
+    expect(hook.requests).toEqual([]);
+  });
+});
+
+describe("the request to the webhook", () => {
+  test("X-HOOK-2 GET has the headers of the caller, except those of the connection and its content", async () => {
+    const sent = {
+      authorization: "Bearer something",
+      cookie: "session=7",
+      "x-hasura-role": "music_editor",
+      "x-custom": "caf\u00c3\u00a9", // the bytes of `café` in UTF-8
+    };
+    const left = {
+      "content-md5": "Q2hlY2sgSW50ZWdyaXR5IQ==",
+      "user-agent": "agent of the caller",
+      referer: "http://127.0.0.1/page",
+      accept: "application/graphql-response+json",
+      "accept-encoding": "br",
+      "accept-language": "nl",
+      "accept-datetime": "Thu, 31 May 2007 20:35:00 GMT",
+      "cache-control": "no-store",
+      dnt: "1",
+      te: "trailers",
+    };
+    await askTypename(api, { ...sent, ...left });
+    const [asked] = hook.requests;
+    expect(asked).toMatchObject({ method: "GET", url: "/hook?key=hook-secret", body: "", headers: sent });
+    for (const [name, value] of Object.entries({ ...left, "content-type": "application/json" }))
+      expect(asked?.headers[name], name).not.toBe(value);
+    expect(asked?.headers).not.toHaveProperty("content-length");
+    expect(asked?.headers.host).toBe(new URL(hook.url).host);
+  });
+
+  test("X-HOOK-3 POST has the headers as sent, and the GraphQL request", async () => {
+    const body = {
+      query: "query Q($a: bigint) { __typename }",
+      operationName: "Q",
+      variables: { a: 1 },
+      extensions: {},
+    };
+    await posting.post("/v1/graphql", { headers: { "X-Custom": "caf\u00c3\u00a9" }, body });
+    const [asked] = hook.requests;
+    expect(asked).toMatchObject({ method: "POST", headers: { "content-type": "application/json" } });
+    expect(asked?.headers).not.toHaveProperty("x-custom");
+    const { headers, request: sent } = JSON.parse(asked?.body ?? "");
+    expect(headers).toMatchObject({ "x-custom": "café", "content-type": "application/json" });
+    const { extensions: _, ...members } = body;
+    expect(sent).toEqual(members);
+  });
+
+  test("X-HOOK-3 POST keeps the case of the names of headers", async () => {
+    const client = request(`${posting.url}/v1/graphql`, { method: "POST", headers: { "X-MiXed": "1" } });
+    const [response] = (await once(client.end("{}"), "response")) as [IncomingMessage];
+    await once(response.resume(), "end");
+    expect(JSON.parse(hook.requests[0]?.body ?? "").headers).toHaveProperty("X-MiXed", "1");
+  });
+
+  test("X-HOOK-3 POST has all requests of a batch, all digits of numbers, and the request of a URL", async () => {
+    const sent = '[{"query":"{ __typename }"},{"query":"{ x }","variables":{"id":12345678901234567890}}]';
+    await posting.post("/v1/graphql", { headers: { "content-type": "application/json" }, body: sent });
+    expect(hook.requests[0]?.body).toContain(
+      '"request":[{"operationName":null,"query":"{ __typename }","variables":null},{"operationName":null,"query":"{ x }","variables":{"id":12345678901234567890}}]',
+    );
+    await posting.get(
+      `/v1/graphql?query=${encodeURIComponent("{ __typename }")}&variables=${encodeURIComponent('{"a":1}')}`,
+    );
+    expect(JSON.parse(hook.requests[1]?.body ?? "").request).toEqual({
+      operationName: null,
+      query: "{ __typename }",
+      variables: { a: 1 },
+    });
+  });
+
+  test("X-HOOK-3 POST has null for requests of REST and for bodies that are not GraphQL requests", async () => {
+    await posting.post("/api/artist", { body: { query: "x" } });
+    await posting.post("/v1/graphql", { body: "no JSON" });
+    expect(hook.requests.map(({ body }) => JSON.parse(body).request)).toEqual([null, null]);
+  });
+
+  test("X-HOOK-3 X-AUTH-4 a body beyond the size of a short one still reaches the surface", async () => {
+    const query = `{ __typename }${" ".repeat(100_000)}`;
+    const answer = await posting.post("/v1/graphql", { body: { query } });
+    expect(answer.json()).toEqual({ data: { __typename: "query_root" } });
+    expect(JSON.parse(hook.requests[0]?.body ?? "").request.query).toBe(query);
+  });
+
+  test("X-HOOK-3 POST without the request body", async () => {
+    const other = await start({ authHookMode: "post", authHookSendRequestBody: false });
+    await askTypename(other);
+    expect(Object.keys(JSON.parse(hook.requests[0]?.body ?? ""))).toEqual(["headers"]);
+  });
+
+  test("X-HOOK-4 the webhook gets no cookies of a page of another origin", async () => {
+    const other = await start({ corsAllowedOrigins: ["https://shop.example"] });
+    const origins = [undefined, `http://127.0.0.1:${other.port}`, "https://shop.example", "https://evil.example"];
+    for (const origin of origins) await askTypename(other, { cookie: "session=7", origin });
+    expect(hook.requests.map(({ headers }) => headers.cookie)).toEqual([
+      "session=7",
+      "session=7",
+      "session=7",
+      undefined,
+    ]);
+  });
+});
+
+describe("the caller", () => {
+  test("X-HOOK-5 the role and the variables of the answer are those of SQL on both surfaces", async () => {
+    hook.answer = json({
+      "x-hasura-role": "music_artist",
+      "X-Hasura-Artist-Id": "3",
+      "X-Session-User-Id": "7",
+      other: "",
+    });
+    const requested = { "x-session-role": "music_editor", "x-hasura-user-id": "8" };
+    for (const sight of [
+      sightOfRest(await askRest(api, requested)),
+      sightOfGraphql(await askGraphql(api, requested)),
+    ]) {
+      expect(sight).toMatchObject({
+        current_user: "music_artist",
+        "session.role": "music_artist",
+        "session.user_id": "7",
+      });
+      expect(JSON.parse(sight["session.variables"] ?? "")).toEqual({
+        "x-session-role": "music_artist",
+        "x-session-artist-id": "3",
+        "x-session-user-id": "7",
+      });
+    }
+  });
+
+  test("X-HOOK-5 the variables decide the rows of permissions in the metadata and of row policies", async () => {
+    const own = { columns: ["id"], filter: { artist_id: { _eq: "X-Hasura-Artist-Id" } } };
+    const metadata = documentOf([table("album", { select_permissions: permissions({ listener: own }) })]);
+    const other = await start({ metadata });
+    const expected = (id: number) =>
+      api.sql(`select coalesce(json_agg(id order by id), '[]') as ids from album where artist_id = ${id}`);
+    for (const id of [1, 2]) {
+      const [{ ids }] = (await expected(id)) as any;
+      expect(ids.length).toBeGreaterThan(0);
+      hook.answer = json({ "X-Hasura-Role": "listener", "X-Hasura-Artist-Id": String(id) });
+      const found = await other.post("/v1/graphql", { body: { query: "{ album(order_by: {id: asc}) { id } }" } });
+      expect(found.json().data.album.map((row: { id: number }) => row.id)).toEqual(ids);
+      hook.answer = json({ "X-Hasura-Role": "music_artist", "X-Hasura-Artist-Id": String(id) });
+      const rows = await api.get("/api/album?select=id&order=id");
+      expect(rows.json().map((row: { id: number }) => row.id)).toEqual(ids);
+    }
+  });
+
+  test("X-HOOK-5 the role admin is an ordinary role, unless the setting for tokens says otherwise", async () => {
+    hook.answer = json({ "X-Hasura-Role": "admin" });
+    expect((await askRest(api)).status).toBeGreaterThanOrEqual(400);
+    const other = await start({ adminRoleInTokens: true });
+    expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
+  });
+
+  test("X-HOOK-5 each request is asked about, even if it equals an earlier one", async () => {
+    hook.answer = json({ ...READER, "Cache-Control": "max-age=600" });
+    await askTypename(api);
+    await askTypename(api);
+    expect(hook.requests).toHaveLength(2);
+  });
+
+  test("X-HOOK-10 the admin secret wins, and a wrong one is refused, without the webhook", async () => {
+    expect(sightOfGraphql(await askGraphql(api, { "x-hasura-admin-secret": adminSecret }))["session.role"]).toBe(
+      "admin",
+    );
+    const answer = await askGraphql(api, { "x-hasura-admin-secret": "guess" });
+    expect(gqlError(answer).message).toBe("invalid x-session-admin-secret");
+    expect(hook.requests).toEqual([]);
+  });
+});
+
+describe("a refusal", () => {
+  test("X-HOOK-6 status 401 refuses the caller in the words of each surface", async () => {
+    hook.answer = json({ reason: "locked" }, 401);
+    expect(gqlError(await askTypename(api))).toEqual({
+      message: "Authentication hook unauthorized this request",
+      code: "access-denied",
+      path: "$",
+    });
+    const answer = await askRest(api);
+    expect([answer.status, answer.json().message]).toEqual([401, "Authentication hook unauthorized this request"]);
+    expect(log).toEqual([]);
+  });
+});
+
+const INVALID = "Invalid response from authorization hook";
+
+describe("a webhook that fails", () => {
+  test.each([
+    ["status 500", json({}, 500), INVALID],
+    ["status 403", json(READER, 403), INVALID],
+    ["status 204", (response: ServerResponse) => void response.writeHead(204).end(), INVALID],
+    [
+      "no JSON",
+      (response: ServerResponse) => void response.end("nope"),
+      `${INVALID}: Error in $: the body is not JSON`,
+    ],
+    ["a list", json([]), `${INVALID}: Error in $: parsing HashMap failed, expected Object, but encountered Array`],
+    [
+      "a number",
+      json({ ...READER, "X-Hasura-User-Id": 7 }),
+      `${INVALID}: Error in $['X-Hasura-User-Id']: parsing Text failed, expected String, but encountered Number`,
+    ],
+    [
+      "an answer of more than 64 KiB",
+      json({ ...READER, more: "x".repeat(65_536) }),
+      "webhook authentication request failed",
+    ],
+    ["no answer", (response: ServerResponse) => void response.destroy(), "webhook authentication request failed"],
+  ])("X-HOOK-7 %s is an error of the server", async (_, answer, message) => {
+    hook.answer = answer;
+    expect(gqlError(await askTypename(api))).toEqual({ message, code: "unexpected", path: "$" });
+    const onRest = await askRest(api);
+    expect([onRest.status, onRest.json().message]).toEqual([500, message]);
+    expect((await api.post("/v1alpha1/graphql", { body: { query: "{ __typename }" } })).status).toBe(500);
+  });
+
+  test.each([{ "X-Hasura-User-Id": "7" }, { "X-Hasura-Role": "" }])(
+    "X-HOOK-7 the answer %j has no role",
+    async (given) => {
+      hook.answer = json(given);
+      expect(gqlError(await askTypename(api))).toEqual({
+        message: "x-session-role not found in session variables",
+        code: "invalid-params",
+        path: "$",
+      });
+      expect((await askRest(api)).status).toBe(500);
+    },
+  );
+
+  test("X-HOOK-7 the reason is logged once, without the query of the URL", async () => {
+    const other = await start({});
+    hook.answer = json({ secret: "of the answer" }, 502);
+    await askTypename(other, { authorization: "Bearer secret" });
+    await askTypename(other, { authorization: "Bearer secret" });
+    expect(log).toHaveLength(1);
+    expect(log[0]).toContain("the auth hook failed");
+    expect(log[0]).toContain("status 502");
+    expect(log[0]).not.toContain("secret");
+  });
+
+  test("X-HOOK-8 a redirect is not followed", async () => {
+    hook.answer = (response) => void response.writeHead(302, { location: "/elsewhere" }).end();
+    expect(gqlError(await askTypename(api)).message).toBe(INVALID);
+    expect(hook.requests.map(({ url }) => url)).toEqual(["/hook?key=hook-secret"]);
+  });
+
+  test("X-HOOK-8 an endless answer is ended", async () => {
+    let closed: Promise<unknown> | undefined;
+    hook.answer = (response) => {
+      closed = once(response, "close");
+      const more = (): void => void (response.destroyed || response.write("x".repeat(10_000), more));
+      more();
+    };
+    expect(gqlError(await askTypename(api)).message).toBe("webhook authentication request failed");
+    await closed;
+  });
+
+  test("X-HOOK-8 a webhook that does not answer in time fails its request, and delays no other one", async () => {
+    const held: ServerResponse[] = [];
+    hook.answer = (response, { headers }) =>
+      headers["x-held"] === undefined ? json(READER)(response, hook.requests[0]!) : void held.push(response);
+    const waiting = askTypename(hasty, { "x-held": "1" });
+    await until(() => held.length === 1, "the webhook is asked");
+    expect((await askTypename(api)).json()).toEqual({ data: { __typename: "query_root" } });
+    expect(gqlError(await waiting).message).toBe("webhook authentication request failed");
+    expect(log.join()).toContain("no complete answer within 1 s");
+    held[0]?.end(JSON.stringify(READER));
+  });
+
+  test("X-HOOK-8 X-AUTH-4 a client that disconnects ends the request to the webhook", async () => {
+    let held: ServerResponse | undefined;
+    hook.answer = (response) => void (held = response);
+    const client = new AbortController();
+    const asked = fetch(`${patient.url}/api/artist`, { signal: client.signal }).catch(() => "aborted");
+    await until(() => held !== undefined, "the webhook is asked");
+    const closed = once(held!, "close");
+    client.abort();
+    await closed;
+    expect(await asked).toBe("aborted");
+    expect(log).toEqual([]);
+  });
+});
+
+describe("a socket", () => {
+  test("X-HOOK-2 the webhook gets the headers of connection_init and of the upgrade request", async () => {
+    const socket = await openSocket(api, { headers: { "x-upgrade": "1", "x-both": "upgrade" } });
+    await socket.init({
+      headers: { Authorization: "Bearer something", "X-Both": "init", "X-Name": "café", "a b": "c" },
+    });
+    expect(hook.requests[0]?.headers).toMatchObject({
+      authorization: "Bearer something",
+      "x-upgrade": "1",
+      "x-both": "init",
+      "x-name": "caf\u00c3\u00a9", // the bytes of UTF-8
+    });
+    expect(Object.keys(hook.requests[0]?.headers ?? {}).filter((name) => name.startsWith("sec-websocket-"))).toEqual(
+      [],
+    );
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { id } }");
+    expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { id: 1 } } } });
+    expect(hook.requests).toHaveLength(1);
+    await socket.close();
+  });
+
+  test("X-HOOK-3 POST has null as the request of a socket", async () => {
+    const socket = await openSocket(posting);
+    await socket.init({ headers: { Authorization: "Bearer something" } });
+    expect(JSON.parse(hook.requests[0]?.body ?? "")).toMatchObject({
+      headers: { authorization: "Bearer something" },
+      request: null,
+    });
+    await socket.close();
+  });
+
+  test("X-HOOK-6 X-HOOK-7 a refusal and an error close the socket", async () => {
+    const reasonFor = async (status: number): Promise<unknown> => {
+      hook.answer = json({}, status);
+      const socket = await openSocket(api);
+      socket.send({ type: "connection_init", payload: {} });
+      return socket.closed;
+    };
+    expect(await reasonFor(401)).toEqual({
+      code: 4403,
+      reason: "Forbidden: Authentication hook unauthorized this request",
+    });
+    expect(await reasonFor(500)).toEqual({ code: 4500, reason: "Internal server error" });
+  });
+
+  test("X-HOOK-8 X-AUTH-4 a socket that closes ends the request to the webhook", async () => {
+    let held: ServerResponse | undefined;
+    hook.answer = (response) => void (held = response);
+    const socket = await openSocket(patient);
+    socket.send({ type: "connection_init", payload: {} });
+    await until(() => held !== undefined, "the webhook is asked");
+    const closed = once(held!, "close");
+    socket.socket.terminate();
+    await closed;
+  });
+
+  const nowMs = Math.ceil(Date.now() / 1000) * 1000;
+  test.each([
+    ["Cache-Control", "private, max-age=1"],
+    ["cache-control", "max-age=1"],
+    ["Expires", new Date(nowMs + 1000).toUTCString()],
+  ])("X-HOOK-9 %s: %s ends the session and its live queries", async (name, value) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(nowMs);
+    hook.answer = json({ ...READER, [name]: value });
+    const socket = await openSocket(api);
+    await socket.init({});
+    subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { id } }");
+    expect(await socket.next()).toMatchObject({ type: "next" });
+    vi.setSystemTime(nowMs + 1000);
+    expect((await socket.closed).code).toBe(4403);
+  });
+
+  test("X-HOOK-9 an expiry that cannot be read is logged and has no effect", async () => {
+    const other = await start({});
+    hook.answer = json({ ...READER, "Cache-Control": "soon" });
+    expect((await askTypename(other)).json()).toEqual({ data: { __typename: "query_root" } });
+    expect(log.join()).toContain("the value of Cache-Control");
+  });
+});
