@@ -454,12 +454,8 @@ const buildLookupScope = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope
   return buildScope({ relation: target && findRelation(walk.model, target), root: scope.root }, node, scope, walk);
 };
 
-const buildScope = (
-  rows: PlanScope,
-  node: PlanSource,
-  outerScope: PlanScope | undefined,
-  { mapper }: Walk,
-): PlanScope => mapper.extendScope?.(rows, node, outerScope) ?? rows;
+const buildScope = (rows: PlanScope, node: PlanSource, parent: PlanScope | undefined, { mapper }: Walk): PlanScope =>
+  mapper.extendScope?.(rows, node, parent) ?? rows;
 
 const mapOptional = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);
