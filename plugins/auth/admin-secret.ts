@@ -3,10 +3,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import {
   definePlugin,
-  defineQuestion,
-  planKey,
   Stage,
-  type Ask,
   type Cache,
   type Credentials,
   type ResolvedOptions,
@@ -16,17 +13,12 @@ import { adminSecretRefused } from "./errors.ts";
 import { defaultCredentialRules } from "./database-role-rules.ts";
 import { listAdminSecrets, decodeHeader, readSessionHeader, normalizeSessionName } from "./session-header.ts";
 import { adminSecretSettings } from "./settings.ts";
+import { createSessionCache } from "../shared/session-cache.ts";
 import { anonRole } from "../shared/settings.ts";
 
 const ADMIN = "admin";
 
-/** Equal sessions are one object, so that values derived from a session are computed once. */
-const SESSION = defineQuestion("session", (session: Session) => session, planKey);
-
 type Sessions = Cache<Session, Session>;
-
-const estimateBytes = ({ variables }: Session): number =>
-  Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
 
 /** Authorizes callers by the admin secret. @rule R-AUT-8 G-AUTH-1 G-AUTH-2 G-AUTH-3 G-AUTH-4 */
 export const adminSecret = definePlugin({
@@ -40,11 +32,7 @@ export const adminSecret = definePlugin({
     context.onModel(() => {
       secrets = listAdminSecrets(context.options).map(hashSecret);
     });
-    const sessions = context.caches.create({
-      name: "administrators",
-      make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)),
-      estimateBytes: estimateBytes,
-    });
+    const sessions = createSessionCache(context.caches, "administrators");
     hooks.authorize.tap("admin-secret", (credentials) => {
       const sent = readSessionHeader(credentials, "admin-secret");
       if (sent === undefined) return undefined;

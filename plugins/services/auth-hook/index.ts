@@ -1,16 +1,14 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
 import {
   definePlugin,
-  defineQuestion,
-  planKey,
   RelApiError,
   requestCancelled,
-  type Ask,
   type Credentials,
   type PluginContext,
   type Session,
 } from "../../../core/index.ts";
 import { describeFetchError, readLimitedText } from "../../shared/fetched.ts";
+import { createSessionCache } from "../../shared/session-cache.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import { readHookAnswer, type HookAnswer } from "./answer.ts";
 import {
@@ -125,19 +123,9 @@ const MAX_REASONS = 100;
 
 // --- sessions -------------------------------------------------------------------------------------------------------
 
-/** Equal sessions are one object, so that values derived from a session are computed once. */
-const SESSION = defineQuestion("session", (session: Session) => session, planKey);
-
-const estimateBytes = ({ variables }: Session): number =>
-  Object.entries(variables).reduce((bytes, [name, value]) => bytes + (name.length + value.length) * 8, 1000);
-
 /** Returns the function that builds the session of an answer. @rule X-HOOK-5 X-HOOK-9 */
 const createSessions = ({ options, caches }: PluginContext): ((answer: HookAnswer) => Session) => {
-  const sessions = caches.create({
-    name: "auth-hook",
-    make: (ask: Ask<Session>) => Object.freeze(ask(SESSION)),
-    estimateBytes,
-  });
+  const sessions = createSessionCache(caches, "auth-hook");
   const { anonRole, adminRoleInTokens } = options;
   return ({ role, variables, expiresAtMs }) => {
     const isAdmin = adminRoleInTokens && role === "admin";
