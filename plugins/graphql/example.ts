@@ -10,7 +10,7 @@ import {
   type GraphQLInputField,
   type GraphQLObjectType,
 } from "graphql";
-import { nameKey, type Column, type Relation } from "../../core/index.ts";
+import { nameKey, type Column, type Model, type Relation } from "../../core/index.ts";
 import { chooseExampleColumns, chooseLabelColumn, findEditableColumn, sortForExamples } from "../shared/examples.ts";
 import { getFieldPart } from "./parts.ts";
 import type { GqlLiveExample } from "./operations.ts";
@@ -45,6 +45,12 @@ const listRoots = (type: GraphQLObjectType, kind: GqlRootKind, namespace?: strin
 /** Returns the root fields of the kind by the key of their relation. */
 const indexRoots = (type: GraphQLObjectType | undefined, kind: GqlRootKind): ReadonlyMap<string, Root> =>
   new Map(type === undefined ? [] : listRoots(type, kind).map((root) => [nameKey(root.relation), root]));
+
+/** Returns the root fields in the order in which examples prefer their relations. */
+const sortRoots = (model: Model, roots: ReadonlyMap<string, Root>): readonly Root[] => {
+  const relations = [...roots.values()].map(({ relation }) => relation);
+  return sortForExamples(model, relations).map((relation) => roots.get(nameKey(relation)) as Root); // each has a root
+};
 
 /** Returns the fields without arguments that are columns, by column, so that all surfaces choose the same columns. */
 const indexColumnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
@@ -105,13 +111,8 @@ const NAMELESS = formatBlock("query", ["__typename"]).join("\n");
 export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
   const { model, isIntrospectionClosed, metaFields } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
-  const roots = indexRoots(schema.query, "list");
-  const order = sortForExamples(
-    model,
-    [...roots.values()].map(({ relation }) => relation),
-  );
-  for (const relation of order) {
-    const root = roots.get(nameKey(relation)) as Root; // the relation is a key of `roots`
+  for (const root of sortRoots(model, indexRoots(schema.query, "list"))) {
+    const { relation } = root;
     const type = findRowType(root.field);
     const columns = type === undefined ? new Map<Column, Field>() : indexColumnFields(type);
     if (type === undefined || columns.size === 0) continue;
@@ -180,14 +181,10 @@ const formatMutation = (root: Root, key: Column, column: Column, keyName: string
 export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleSchema): GqlLiveExample | undefined => {
   const { model, isIntrospectionClosed, metaFields, subscription, mutation } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return undefined;
-  const roots = indexRoots(subscription, "list");
-  const order = sortForExamples(
-    model,
-    [...roots.values()].map(({ relation }) => relation),
-  );
+  const roots = sortRoots(model, indexRoots(subscription, "list"));
   const findExample = (updates: ReadonlyMap<string, Root>, mayUpdate: boolean): GqlLiveExample | undefined => {
-    for (const relation of order) {
-      const root = roots.get(nameKey(relation)) as Root; // the relation is a key of `roots`
+    for (const root of roots) {
+      const { relation } = root;
       const update = updates.get(nameKey(relation));
       const type = findRowType(root.field);
       if (update === undefined || type === undefined) continue;
@@ -205,7 +202,7 @@ export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleS
     }
     return undefined;
   };
-  if (order.length === 0) return undefined;
+  if (roots.length === 0) return undefined;
   return (
     findExample(indexRoots(mutation, "update-by-pk"), true) ??
     findExample(indexRoots(getAdminSchema().mutation, "update-by-pk"), false)
