@@ -62,15 +62,10 @@ interface DocumentSource extends Caller {
 const TEXT = defineQuestion("text", ({ text }: DocumentSource) => text);
 const OPERATION_NAME = defineQuestion("operation name", ({ operationName }: DocumentSource) => operationName);
 
-interface OperationSource extends DocumentSource, WithVariables {
-  /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
-  read(declared: DeclaredVariables): VariableValues;
-}
-
 const NO_VARIABLES: VariableValues = new Map();
 
 /** The source of one request. A class, because an object literal with a getter is slow to create. */
-class RequestSource implements OperationSource {
+class OperationSource implements DocumentSource, WithVariables {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly session: Session;
@@ -92,6 +87,7 @@ class RequestSource implements OperationSource {
     return this.values ?? NO_VARIABLES;
   }
 
+  /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
   read(declared: DeclaredVariables): VariableValues {
     return (this.values ??= readVariables(declared, this.given, this.takesUnknown));
   }
@@ -259,7 +255,7 @@ export const createPrepare = (
   };
 
   return (request, session, model, sender) => {
-    const source = new RequestSource(request, session, model, variant?.takesUnknownVariables);
+    const source = new OperationSource(request, session, model, variant?.takesUnknownVariables);
     const found = peekOperation(source);
     const { value: document, commit: keepDocument } =
       found === undefined
