@@ -76,16 +76,19 @@ export function* splitJson(json: string): Generator<string> {
 }
 
 /** Collects the elements of a JSON array as UTF-8. A string of the same length would be in memory twice, because its
- *  parts outlive it. */
-export const createJsonArray = () => {
+ *  parts outlive it. `count` is the number of elements, from which the length is estimated. */
+export const createJsonArray = (count?: number) => {
   let bytes = Buffer.allocUnsafe(SHORT_BYTES);
   let length = bytes.write("[");
+  let added = 0;
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
       const room = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
+      added++;
       if (room > bytes.length) {
-        const larger = Buffer.allocUnsafeSlow(GROWTH * room);
+        const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / added);
+        const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * room));
         bytes.copy(larger, 0, 0, length);
         bytes = larger;
       }

@@ -87,7 +87,7 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
       if (!Array.isArray(value)) return undefined;
       try {
         const rows: TextRow[] = [];
-        const array = createJsonArray();
+        const array = createJsonArray(value.length);
         let valueCount = value.length;
         for (const one of value as readonly Json[]) {
           const texts = coerceRow(one);

@@ -11,13 +11,22 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
   await exchange.bodyInPieces((piece) => {
-    // a plus sign means a space; URLSearchParams and `replaceAll` would make strings at each one
-    text += decoder.decode(piece, { stream: true }).split("+").join(" ");
+    text += decoder.decode(replacePlusSigns(piece), { stream: true });
   });
   text += decoder.decode();
   let count = 0;
   for (const _ of text.matchAll(/[^&]+/g)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
   return [...new URLSearchParams(text.replace(/^\?/, "%3F"))]; // URLSearchParams would leave out the question mark
+};
+
+const PLUS_SIGN = "+".charCodeAt(0);
+const SPACE = " ".charCodeAt(0);
+
+/** A plus sign means a space. URLSearchParams and `replaceAll` would create a string at each one. */
+const replacePlusSigns = (piece: Buffer): Buffer => {
+  const copy = Buffer.from(piece);
+  for (let at = copy.indexOf(PLUS_SIGN); at !== -1; at = copy.indexOf(PLUS_SIGN, at + 1)) copy[at] = SPACE;
+  return copy;
 };
 
 /** Builds one row, in which the last of repeated names wins. @rule R-BODY-7 */
