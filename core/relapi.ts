@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Socket } from "node:net";
 import { createCaches } from "./kernel/cache.ts";
 import { createOptionLoader } from "./engine/current-options.ts";
-import type { CurrentState } from "./engine/current.ts";
+import type { CurrentState } from "./engine/current-state.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
@@ -18,7 +18,7 @@ import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts"
 import { createServers, type AnyServer } from "./http/servers.ts";
 import { createSendBacklog } from "./http/send-backlog.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
-import { createModelLoader } from "./engine/load.ts";
+import { createModelLoader } from "./engine/model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";

@@ -5,7 +5,7 @@ import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.t
 import { resolveOptions } from "../kernel/resolve-options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
 import type { OptionSource } from "../plugin.ts";
-import type { CurrentState } from "./current.ts";
+import type { CurrentState } from "./current-state.ts";
 import type { Query } from "./database/database.ts";
 
 interface OptionLoaderParts {

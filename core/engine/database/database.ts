@@ -1,6 +1,6 @@
 /** Creates the database interface of core: transactions of requests, and queries of core itself. */
 import type { Caches } from "../../kernel/cache.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { Logger } from "../../kernel/options.ts";
 import { createSignal, type Signal } from "../../kernel/token.ts";
 import { createHealthProblems, type HealthProblems } from "../../kernel/health-problems.ts";

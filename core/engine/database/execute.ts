@@ -1,6 +1,6 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip. If rows are checked before
  *  the end, there are two round trips. */
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { RelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";

@@ -2,7 +2,7 @@
 import { RelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import { DISCARD_FOREIGN_STATE, DISCARD_PLANS, buildFullCleaning, buildCleaningRollback } from "./cleaning.ts";
 import type { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal } from "./pg-errors.ts";

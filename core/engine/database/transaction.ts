@@ -3,7 +3,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import { missingSessionVariable } from "../../kernel/errors.ts";
 import type { Session } from "../../kernel/session.ts";
 import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { rejectNul } from "../values/nul.ts";

@@ -8,7 +8,7 @@ import { RelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import { createEmptyModel, type Model } from "./model/model.ts";
-import type { CurrentState } from "./current.ts";
+import type { CurrentState } from "./current-state.ts";
 import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
