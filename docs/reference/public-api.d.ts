@@ -2912,7 +2912,7 @@ interface OrderingSpec {
     readonly graphql?: string | false;
 }
 
-// --- plugins/graphql/build.d.ts
+// --- plugins/graphql/field-types.d.ts
 export interface GqlTypeExtension {
     readonly scope: GqlScope;
     readonly relation?: Relation;

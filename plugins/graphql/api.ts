@@ -14,7 +14,7 @@ import type { RoleSchema } from "./role-schema.ts";
 import type { GqlDirective } from "./directives.ts";
 
 export type * from "./part-kinds.ts";
-export type * from "./build.ts";
+export type * from "./field-types.ts";
 export type * from "./parts.ts";
 export type * from "./role-schema.ts";
 export type { GqlDirective } from "./directives.ts";

@@ -16,7 +16,7 @@ import type { ArrivingBody, LongBodyHandler, ValueReceiver } from "../speed/api.
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
-import type { GqlVariant } from "./build.ts";
+import type { GqlVariant } from "./field-types.ts";
 import type { Parts } from "./role-schema.ts";
 import type { GqlCustomization } from "./catalog-types.ts";
 import type { Names } from "./types/names.ts";

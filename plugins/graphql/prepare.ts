@@ -35,7 +35,7 @@ import { planOperation, getRootType, type OperationTemplate } from "./plan/opera
 import type { StepTemplate } from "./plan/writes.ts";
 import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
-import type { GqlVariant } from "./build.ts";
+import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { checkGqlDocumentHook } from "./api.ts";
 import type { GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } from "./operations.ts";
