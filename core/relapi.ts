@@ -12,7 +12,8 @@ import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-er
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
-import { createPendingBodies, createUploadWatch } from "./http/slow-uploads.ts";
+import { createPendingBodies } from "./http/pending-bodies.ts";
+import { createUploadWatch } from "./http/slow-uploads.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";

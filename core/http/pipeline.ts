@@ -23,7 +23,8 @@ import type {
 } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
-import type { PendingBodies, UploadWatch } from "./slow-uploads.ts";
+import type { PendingBodies } from "./pending-bodies.ts";
+import type { UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { findMountPath } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 import { createTextReader, decodeText, readBody, withoutByteOrderMark, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
-import type { PendingBodies, PendingBody } from "./slow-uploads.ts";
+import type { PendingBodies, PendingBody } from "./pending-bodies.ts";
 import { findCookie, listFirstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
