@@ -88,7 +88,7 @@ export const relApi = (preset: Preset): RelApi => {
   const guard = guardHooks(hooks);
   const values = createSharedValues(registry.has, guard.watch);
   const counters = createCounters();
-  const troubles = createHealthProblems();
+  const healthProblems = createHealthProblems();
   const sources: OptionSource[] = [];
   const current: CurrentState = { options, model: undefined };
   const loadOptions = createOptionLoader({
@@ -97,7 +97,7 @@ export const relApi = (preset: Preset): RelApi => {
     settings,
     sources,
     logger,
-    troubles,
+    healthProblems,
     check,
   });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
@@ -109,7 +109,7 @@ export const relApi = (preset: Preset): RelApi => {
     registry.sessions,
     connector,
     values.use("core", transactionSignal),
-    troubles,
+    healthProblems,
   );
   const loader = createModelLoader({
     loadOptions,
@@ -120,7 +120,7 @@ export const relApi = (preset: Preset): RelApi => {
     connector,
     logger,
     counters,
-    troubles,
+    healthProblems,
   });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
@@ -179,7 +179,7 @@ export const relApi = (preset: Preset): RelApi => {
     logger,
     registry,
     counters,
-    troubles,
+    healthProblems,
     logTo: forwardTo,
     caches,
     model: () => current.model ?? loader.requireModel(),

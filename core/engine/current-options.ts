@@ -15,7 +15,7 @@ interface OptionLoaderParts {
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
-  readonly troubles: HealthProblems;
+  readonly healthProblems: HealthProblems;
   /** Throws if the options are invalid. */
   readonly check: (options: ResolvedOptions) => void;
 }
@@ -28,7 +28,7 @@ export const createOptionLoader = ({
   settings,
   sources,
   logger,
-  troubles,
+  healthProblems,
   check,
 }: OptionLoaderParts): ((query: Query) => Promise<ResolvedOptions>) => {
   let read = "{}";
@@ -39,21 +39,21 @@ export const createOptionLoader = ({
       for (const source of sources) found = { ...found, ...(await source.read(query)) };
       const text = JSON.stringify(found);
       if (text === read) {
-        troubles.set("settings", undefined);
+        healthProblems.set("settings", undefined);
         return current.options;
       }
       rejectFixedOptions(found, settings);
       const next = resolveOptions({ ...preset, ...found }, settings);
       check(next);
       read = text;
-      troubles.set("settings", undefined);
+      healthProblems.set("settings", undefined);
       return next;
     } catch (error) {
       if (!(error instanceof RelApiError) || error.code !== "preset") throw error;
       const names = sources.map(({ name }) => name).join(" or ");
       const what = `invalid settings in ${names}; keeping the previous settings`;
       logger.error(what, { reason: error.message });
-      troubles.set("settings", `${what}: ${error.message}`);
+      healthProblems.set("settings", `${what}: ${error.message}`);
       return current.options;
     }
   };

@@ -2523,7 +2523,7 @@ export interface PluginContext {
     readonly logger: Logger;
     readonly registry: Registry;
     readonly counters: Counters;
-    readonly troubles: HealthProblems;
+    readonly healthProblems: HealthProblems;
     logTo(target: Logger | AppLogger): void;
     readonly caches: Caches;
     model(): Model;

@@ -54,7 +54,7 @@ export const createDatabase = (
   sessions: readonly SessionSpec[],
   connector: Connector,
   endedSignal: Signal<unknown> = createSignal(),
-  troubles: HealthProblems = createHealthProblems(),
+  healthProblems: HealthProblems = createHealthProblems(),
 ): Database => {
   // these options are read once, because reloads do not change the options of connections
   const { options } = current;
@@ -116,7 +116,7 @@ export const createDatabase = (
     primary,
     replicas,
     warn,
-    troubles,
+    healthProblems,
     logStatement,
     endedSignal,
   });

@@ -38,7 +38,7 @@ interface ExecutorParts {
   readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
-  readonly troubles: HealthProblems;
+  readonly healthProblems: HealthProblems;
   /** Logs the text of each statement of a request. Undefined unless statements are logged. */
   readonly logStatement?: (text: string) => void;
   /** The signal that reports each ended transaction. */
@@ -74,7 +74,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const { current, primary, replicas, warn, endedSignal } = parts;
   const transactions = createTransactions(parts);
   const lostRole = createLostRoleReporter(current, warn);
-  const fullDisk = createFullDiskReporter(parts.troubles, warn);
+  const fullDisk = createFullDiskReporter(parts.healthProblems, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let hasWarnedOfPooler = false;

@@ -69,7 +69,7 @@ const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.(
  *  R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
-    const lines = [...reasons, ...context.troubles.list()];
+    const lines = [...reasons, ...context.healthProblems.list()];
     return lines.length === 0
       ? { status }
       : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
