@@ -2721,10 +2721,10 @@ export interface Bus {
 }
 export declare const busService: import("../../core/index.ts").ServiceToken<Bus>;
 export interface BusHandlers {
-    heard(topic: string, text: string): void;
-    up(): void;
-    missed(topic: string): void;
-    down(reason: string): void;
+    onMessage(topic: string, text: string): void;
+    onConnect(): void;
+    onMissed(topic: string): void;
+    onDisconnect(reason: string): void;
 }
 export interface BusTransport {
     readonly maxBytes: number;
