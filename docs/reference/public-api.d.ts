@@ -1310,7 +1310,7 @@ export type Predicate = {
     readonly from: QualifiedName;
     readonly where?: Predicate;
 } | {
-    readonly kind: "beyond";
+    readonly kind: "keyset";
     readonly order: readonly OrderBy[];
     readonly values: readonly (ValueRef | null)[];
 } | {

@@ -140,7 +140,7 @@ const plan: Read = {
         operator: "in",
         operand: { items: [{ param: 9 }, { fields: { x: { param: 10 }, y: { param: 11 } } }] },
       },
-      { kind: "beyond", order: [{ by: column("n") }, { by: column("o") }], values: [{ param: 15 }, null] },
+      { kind: "keyset", order: [{ by: column("n") }, { by: column("o") }], values: [{ param: 15 }, null] },
     ],
   },
   orderBy: [{ by: { kind: "embedded", embed: "e1", name: "f", path: [{ arrow: "->", key: { param: 12 } }] } }],

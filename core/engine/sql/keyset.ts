@@ -87,7 +87,7 @@ const takeComparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[
  *  conditions precedes the cases. @rule X-PLN-9 */
 export const compileKeysetCondition = (
   compiler: Compiler,
-  { order, values }: Extract<Predicate, { readonly kind: "beyond" }>,
+  { order, values }: Extract<Predicate, { readonly kind: "keyset" }>,
   scope: Scope,
 ): Sql => {
   const terms = order.map((term, i): KeysetTerm & { readonly nullsPrecede: boolean } => {
