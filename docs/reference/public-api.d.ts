@@ -3398,7 +3398,7 @@ export type GqlPart = {
     readonly kind: "update-operator";
     readonly operator: UpdateOperatorSpec;
 } | {
-    readonly kind: "further";
+    readonly kind: "update-additions";
     readonly writes: (input: GqlInput, writing: GqlWriting) => GqlUpdateAdditions | undefined;
 } | {
     readonly kind: "own";

@@ -114,7 +114,7 @@ export type GqlPart =
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** A plugin's own argument of updates, and field of `T_updates`. @rule X-GQL-10 */
   | {
-      readonly kind: "further";
+      readonly kind: "update-additions";
       readonly writes: (input: GqlInput, writing: GqlWriting) => GqlUpdateAdditions | undefined;
     }
   /** A field of a plugin's own inputs (`input`), which the plugin reads. */
@@ -258,7 +258,7 @@ export interface GqlSelected {
   readonly selection: readonly GqlSelected[];
 }
 
-// --- further writes of updates -------------------------------------------------------------------------------------
+// --- additional writes of updates ----------------------------------------------------------------------------------
 
 /** A value in the document or of a variable. Reading the value makes it a part of the plan. @experimental */
 export interface GqlInput {
