@@ -4558,7 +4558,7 @@ export interface BodyFrame {
 }
 export interface StreamedBody {
     readonly receiver: ValueReceiver;
-    addTo(answer: Answer, around?: BodyFrame): Answer;
+    attachTo(answer: Answer, frame?: BodyFrame): Answer;
 }
 export interface StreamedAnswers {
     readonly aboveBytes: number;
