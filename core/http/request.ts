@@ -32,7 +32,6 @@ export class RequestExchange implements Exchange, Credentials {
   readonly query: string | undefined;
   /** The surface that serves the request. */
   readonly owner: AddedSurface;
-  /** The name of the surface. */
   readonly surface: string;
   readonly rules: CredentialRules | undefined;
   readonly isSocket = false;

@@ -152,7 +152,6 @@ export type GqlOutput =
 export interface GqlSender {
   /** The HTTP request, or the upgrade request of the WebSocket. */
   readonly request: IncomingMessage;
-  /** The number of requests in the batch. */
   readonly batchSize?: number;
 }
 

@@ -33,7 +33,6 @@ export interface Database {
   snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
   /** Replaces each pooled connection once it is idle. */
   renew(): void;
-  /** Returns the counts of the primary's pool. */
   counts(): PoolCounts;
   /** Closes the connections, after a wait of up to `patienceMs` for connections in use. */
   close(patienceMs: number): Promise<void>;

@@ -41,7 +41,6 @@ interface ExecutorParts {
   readonly healthProblems: HealthProblems;
   /** Logs the text of each statement of a request. Undefined unless statements are logged. */
   readonly logStatement?: (text: string) => void;
-  /** The signal that reports each ended transaction. */
   readonly endedSignal: Signal<unknown>;
 }
 

@@ -276,7 +276,6 @@ export interface Read {
 /** A call of a function. */
 export interface RoutineCall {
   readonly routine: QualifiedName;
-  /** The oid of the overload. */
   readonly oid: number;
   readonly arguments: readonly RoutineArgument[];
   /** A JSON text that contains the arguments instead. With `object`, the text is one object; with `array`, the first
