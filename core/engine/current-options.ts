@@ -35,15 +35,15 @@ export const createOptionLoader = ({
   return async (query) => {
     if (sources.length === 0) return current.options;
     try {
-      let found: RelApiOptions = {};
-      for (const source of sources) found = { ...found, ...(await source.read(query)) };
-      const text = JSON.stringify(found);
+      let overrides: RelApiOptions = {};
+      for (const source of sources) overrides = { ...overrides, ...(await source.read(query)) };
+      const text = JSON.stringify(overrides);
       if (text === read) {
         healthProblems.set("settings", undefined);
         return current.options;
       }
-      rejectFixedOptions(found, settings);
-      const next = resolveOptions({ ...preset, ...found }, settings);
+      rejectFixedOptions(overrides, settings);
+      const next = resolveOptions({ ...preset, ...overrides }, settings);
       check(next);
       read = text;
       healthProblems.set("settings", undefined);

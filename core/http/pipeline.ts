@@ -253,7 +253,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     const { request, response } = exchange;
     const { stream } = answered;
     let streaming: Promise<void> | void = undefined;
-    const given =
+    const trackedAnswer =
       stream === undefined
         ? answered
         : {
@@ -264,12 +264,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
               )()),
           };
     let bytes = 0;
-    let { status } = given;
-    if (given.isSent !== true) {
+    let { status } = trackedAnswer;
+    if (trackedAnswer.isSent !== true) {
       if (response.destroyed) return; // the client has disconnected
       const extra = extraHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, given, extra, sendBacklog);
+        bytes = writeAnswer(request, response, trackedAnswer, extra, sendBacklog);
       } catch (thrown) {
         if (response.headersSent) throw thrown;
         const replacement = answerError(exchange, thrown);

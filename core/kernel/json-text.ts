@@ -83,9 +83,9 @@ export const createJsonArray = () => {
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
-      const room = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
-      if (room > bytes.length) {
-        const larger = Buffer.allocUnsafeSlow(GROWTH * room);
+      const neededBytes = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
+      if (neededBytes > bytes.length) {
+        const larger = Buffer.allocUnsafeSlow(GROWTH * neededBytes);
         bytes.copy(larger, 0, 0, length);
         bytes = larger;
       }

@@ -123,6 +123,6 @@ export const compileKeysetCondition = (
   }
   const bound =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];
-  const either = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
-  return joinConditions([...bound, either]);
+  const alternatives = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
+  return joinConditions([...bound, alternatives]);
 };

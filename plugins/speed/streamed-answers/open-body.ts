@@ -78,14 +78,14 @@ export const openBody = ({ response, patienceMs, onUnread, release, resume, drop
       new Promise((resolve) => {
         settle = resolve;
         if (isOver) return resolve();
-        const parts = { response: to, onUnread: () => onUnread(to), onRoom: resumeBody };
+        const parts = { response: to, onUnread: () => onUnread(to), onDrain: resumeBody };
         sink = frame?.isZipped === true ? createGzipSink(parts) : createPlainSink(parts);
         if (!mayWait) sink.disableBackpressure();
         after = frame?.after;
-        let isRoom = frame === undefined || frame.before.length === 0 || writeTo(sink, frame.before);
-        for (const chunk of earlyChunks.splice(0)) isRoom = writeTo(sink, chunk);
+        let mayContinue = frame === undefined || frame.before.length === 0 || writeTo(sink, frame.before);
+        for (const chunk of earlyChunks.splice(0)) mayContinue = writeTo(sink, chunk);
         if (isComplete) sink.end(after);
-        else if (isRoom) resumeBody();
+        else if (mayContinue) resumeBody();
       }),
   };
 };
