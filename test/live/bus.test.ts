@@ -184,7 +184,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   });
 
   describe.skipIf(!capabilities.logicalReplication)("changes", () => {
-    const follows = "live queries hear of changes from the process that reads them for all";
+    const follows = "live queries get their changes from the process that reads them for all";
     const leads = "live queries detect changes by logical replication";
     const slots = async ({ api }: Process): Promise<number> =>
       (await api.sql("select 1 from pg_replication_slots where database = current_database()")).length;

@@ -94,7 +94,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   const handleConnect = (): void => {
     isUp = true;
     if (wasUp) {
-      logger.info("the bus is back: everything that it tells of is read anew");
+      logger.info("the bus is available again; its subscribers read their data again");
       for (const topic of topics.keys()) reportMissed(topic);
     }
     wasUp = true;
@@ -122,7 +122,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
         const scheme = /^[^:]*/.exec(url)?.[0];
         return url === NOTIFY
           ? undefined
-          : logger.error("no plugin of the preset opens this bus; processes do not hear of each other", { scheme });
+          : logger.error("no plugin of the preset opens this bus; processes exchange no messages", { scheme });
       }
       for (const topic of topics.keys()) transport.subscribe(topic);
     } catch (error) {
