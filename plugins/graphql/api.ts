@@ -1,5 +1,5 @@
-/** The types and tokens that the GraphQL surface offers to other plugins: names of fields, tables and rights, the
- *  context of a `buildGqlField` tap, and the engine. */
+/** The types and tokens of the GraphQL surface for other plugins: served tables and rights, the context of
+ *  `buildGqlField` taps, and the engine. */
 import { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
 import {
   defineService,

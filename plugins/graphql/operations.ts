@@ -133,8 +133,8 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
 
 /** The parts of the `data` object, in order of selection. @experimental */
 export type GqlOutput =
-  /** a known JSON text: `__typename`, or a write that affects no rows; that of introspection is made on demand, and
-   *  `pieces` writes it in time slices */
+  /** A known JSON text: `__typename`, or a write that affects no rows. The text of introspection is made on demand, and
+   *  `pieces` writes it in time slices. */
   | { readonly as: string; readonly text: string }
   | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
   /** the body of a step is the value */

@@ -250,8 +250,8 @@ export interface GqlSelected {
   /** The response name of the member. */
   readonly as: string;
   readonly name: string;
-  /** The key of the value in the result: the field name, or another key if the field has arguments, because it may be
-   *  selected several times. */
+  /** The key of the value in the result. It is the field name, except for a field with arguments, which may be selected
+   *  several times. */
   readonly key: string;
   /** The coerced arguments, as for the field itself. */
   readonly arguments: Readonly<Record<string, Json>>;

@@ -310,7 +310,7 @@ describe("the standalone server", () => {
       ...environment,
     });
 
-    test("R-SC-3 R-ADM-4 the server listens on a socket file with its mode, in place of a stale one, SIGUSR1 reloads the schema, and it ends after the delay", async () => {
+    test("R-SC-3 R-ADM-4 the server replaces a stale socket file, reloads the schema on SIGUSR1, and ends after the delay", async () => {
       const db = await testDatabase();
       const socket = join(folder, "relapi.sock");
       for (const end of ["SIGKILL", "SIGTERM"] as const) {
