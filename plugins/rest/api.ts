@@ -329,8 +329,8 @@ export interface ReadParameter {
 }
 
 /**
- * Declared by the plugin `rest`. A tap of `for(name)` makes `name` a parameter of reads of relations, instead of a
- * filter on a column. The tap is called for each occurrence. @rule X-PAR-1
+ * Declared by the plugin `rest`: `for(name)` makes `name` a parameter of GET and HEAD of relations, in place of a
+ * filter on a column of that name. It is called once for each occurrence. @rule X-PAR-1
  */
 export const readParametersHook = defineHook(
   "readParameters",
